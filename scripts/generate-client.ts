@@ -1,28 +1,32 @@
-/** Writes what client/src has of the customers' API from the OpenAPI document that the server answers. */
+/** Writes what client/src has of both APIs from the OpenAPI documents that the server answers. */
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type ClientSources, clientSources, type OpenApiDocument } from './client-schema.ts'
+import { clientSource, type OpenApiDocument } from './client-source.ts'
 import { openApiDocument } from './openapi-document.ts'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-const FOLDER = 'client/src'
 
-/** The generated sources of the client, formatted. */
-export async function generateClientSources(): Promise<ClientSources> {
-  const sources = clientSources(await openApiDocument<OpenApiDocument>('/openapi.json'))
-  return {
-    'schema.ts': formatted('schema.ts', sources['schema.ts']),
-    'operations.ts': formatted('operations.ts', sources['operations.ts']),
+/** The generated files of the client, formatted, by path. */
+export async function generateClientSources(): Promise<ReadonlyMap<string, string>> {
+  const sources = new Map<string, string>()
+  for (const [name, prefix, document] of [
+    ['api.ts', '/v1/', '/openapi.json'],
+    ['admin-api.ts', '/admin/v1/', '/admin/v1/openapi.json'],
+  ] as const) {
+    const path = `client/src/${name}`
+    const source = clientSource(await openApiDocument<OpenApiDocument>(document), prefix)
+    sources.set(path, formatted(path, source))
   }
+  return sources
 }
 
-function formatted(name: keyof ClientSources, source: string): string {
+function formatted(path: string, input: string): string {
   const biome = join(ROOT, 'node_modules', '.bin', 'biome')
-  const run = spawnSync(biome, ['format', `--stdin-file-path=${FOLDER}/${name}`], {
+  const run = spawnSync(biome, ['format', `--stdin-file-path=${path}`], {
     cwd: ROOT,
-    input: source,
+    input,
     encoding: 'utf8',
   })
   if (run.error) throw run.error
@@ -31,6 +35,5 @@ function formatted(name: keyof ClientSources, source: string): string {
 }
 
 if (import.meta.main) {
-  for (const [name, source] of Object.entries(await generateClientSources()))
-    writeFileSync(join(ROOT, FOLDER, name), source)
+  for (const [path, source] of await generateClientSources()) writeFileSync(join(ROOT, path), source)
 }

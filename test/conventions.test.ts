@@ -128,7 +128,7 @@ describe('the client stands alone', () => {
 
   it('it imports nothing but itself', () => {
     expect(CLIENT.flatMap(imports).filter((target) => !target.startsWith('client/src/'))).toEqual([])
-    expect(CLIENT.flatMap(imports)).toContain('client/src/schema.ts')
+    expect(CLIENT.flatMap(imports)).toContain('client/src/api.ts')
   })
 
   it('it uses nothing that is only in Node', () => {
@@ -204,10 +204,10 @@ describe('everything has its place', () => {
 })
 
 describe('size', () => {
-  const lines = [...SRC, ...CLIENT, ...EXAMPLES].map(({ path, text }) => ({
-    path,
-    lines: text.split('\n').length - 1,
-  }))
+  // Nobody reads the generated files from top to bottom.
+  const lines = [...SRC, ...CLIENT, ...EXAMPLES]
+    .filter(({ text }) => !text.startsWith('// Made from the OpenAPI document'))
+    .map(({ path, text }) => ({ path, lines: text.split('\n').length - 1 }))
 
   it('no file has more than 400 lines', () => {
     expect(lines.filter((file) => file.lines > 400)).toEqual([])

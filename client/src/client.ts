@@ -1,25 +1,55 @@
 import { AldisError } from './errors.ts'
-import { OPERATIONS, type Operations } from './operations.ts'
 
-export type OperationId = keyof Operations
-/** What an operation is given: parameters of path and query, and the fields of the body, in one object. */
-export type Input<Id extends OperationId> = Operations[Id]['input']
-/** What an operation answers when it succeeds. */
-export type Answer<Id extends OperationId> = Operations[Id]['answer']
+interface OperationTypes {
+  input: object
+  answer: unknown
+}
 
-/** An event as the feed has it. */
-export type FeedEvent = Answer<'listEvents'>['items'][number]
+/** How an operation is requested. */
+export interface OperationRequest {
+  readonly method: string
+  readonly path: string
+  readonly query: readonly string[]
+  readonly body: boolean
+}
 
 /** Operations that answer a page of a list. */
-export type ListId = {
-  [Id in OperationId]: Answer<Id> extends Page ? Id : never
-}[OperationId]
+export type ListOf<Operations extends Record<keyof Operations, OperationTypes>> = {
+  [Id in keyof Operations]: Operations[Id]['answer'] extends Page ? Id : never
+}[keyof Operations]
 
+/** A page says where the list goes on: messages and webhook events, the feed of events, and the admin API. */
 type Page = { items: unknown[] } & (
   | { pagination: { hasMore: boolean; nextCursor: string | null } }
-  /** The feed of events: its cursor is good for later too. */
   | { hasMore: boolean; cursor: string }
+  | { nextAfter: string | null }
 )
+
+type ItemOf<Answer> = Answer extends { items: (infer Item)[] } ? Item : never
+
+/** What a method takes: the input only if the operation can do without, and options. */
+type Arguments<Input, Options> =
+  Record<string, never> extends Input ? [input?: Input, options?: Options] : [input: Input, options?: Options]
+
+/** One method for each operation, and both ways through a list. */
+export type Client<Operations extends Record<keyof Operations, OperationTypes>> = {
+  readonly [Id in keyof Operations]: (
+    ...args: Arguments<Operations[Id]['input'], Id extends 'sendSms' ? SendOptions : CallOptions>
+  ) => Promise<Operations[Id]['answer']>
+} & {
+  /** All pages of a list: `for await (const { items } of client.pages('listMessages', { … }))`. */
+  pages<Id extends ListOf<Operations>>(
+    list: Id,
+    query: Operations[Id]['input'],
+    options?: CallOptions,
+  ): AsyncGenerator<Operations[Id]['answer']>
+  /** All items of a list, page after page: `for await (const message of client.items('listMessages', { … }))`. */
+  items<Id extends ListOf<Operations>>(
+    list: Id,
+    query: Operations[Id]['input'],
+    options?: CallOptions,
+  ): AsyncGenerator<ItemOf<Operations[Id]['answer']>>
+}
 
 export interface ClientOptions {
   /** Where the service is: `https://sms.example.net`; a path before `/v1` is kept. */
@@ -47,166 +77,68 @@ export interface SendOptions extends CallOptions {
 const DEFAULT_TIMEOUT_MS = 30_000
 
 /**
- * The API of one token, one method for each operation.
+ * The class of the clients of an API.
  *
- * Methods reject with AldisError when the service answers anything but a success; with the error of `fetch` (a
- * TypeError) when there was no answer; with a DOMException called TimeoutError when it took too long; with TypeError
- * when the input cannot be sent. Nothing is tried again: only the caller knows what may be sent twice.
+ * Its constructor throws TypeError when `baseUrl` is no http or https URL. Methods reject with AldisError when the
+ * service answers anything but a success; with the error of `fetch` (a TypeError) when there was no answer; with a
+ * DOMException called TimeoutError when it took too long; with TypeError when the input cannot be sent. They never
+ * retry: only the caller knows what may be sent twice.
  */
-export class AldisClient {
+export function clientClass<Operations extends Record<keyof Operations, OperationTypes>>(
+  operations: Readonly<Record<keyof Operations, OperationRequest>>,
+): new (
+  options: ClientOptions,
+) => Client<Operations> {
+  return class extends Caller {
+    constructor(options: ClientOptions) {
+      super(operations, options)
+    }
+  } as unknown as new (
+    options: ClientOptions,
+  ) => Client<Operations>
+}
+
+class Caller {
+  readonly #operations: Readonly<Record<string, OperationRequest>>
   readonly #baseUrl: string
   readonly #token: string
   readonly #timeoutMs: number
   readonly #fetch: typeof fetch
 
-  /** Throws TypeError when `baseUrl` is no http or https URL. */
-  constructor({ baseUrl, token, timeoutMs = DEFAULT_TIMEOUT_MS, fetch = globalThis.fetch }: ClientOptions) {
-    const { protocol, origin, pathname } = new URL(baseUrl)
+  constructor(operations: Readonly<Record<string, OperationRequest>>, options: ClientOptions) {
+    const { protocol, origin, pathname } = new URL(options.baseUrl)
     if (protocol !== 'https:' && protocol !== 'http:') throw new TypeError('baseUrl must be http or https')
+    this.#operations = operations
     this.#baseUrl = origin + pathname.replace(/\/+$/, '')
-    this.#token = token
-    this.#timeoutMs = timeoutMs
-    this.#fetch = fetch
-  }
-
-  /** Sends one SMS; its record is QUEUED. Receipts follow. */
-  sendSms(sms: Input<'sendSms'>, options?: SendOptions): Promise<Answer<'sendSms'>> {
-    return this.#call('sendSms', sms, options)
-  }
-
-  /** The record of a message. */
-  getMessage(query: Input<'getMessage'>, options?: CallOptions): Promise<Answer<'getMessage'>> {
-    return this.#call('getMessage', query, options)
-  }
-
-  /** The record of a message of any plan that the token may read. */
-  getMessageAtLocation(
-    query: Input<'getMessageAtLocation'>,
-    options?: CallOptions,
-  ): Promise<Answer<'getMessageAtLocation'>> {
-    return this.#call('getMessageAtLocation', query, options)
-  }
-
-  /** One page of messages, newest first. At least one filter beside servicePlanId, or a cursor. */
-  listMessages(query: Input<'listMessages'>, options?: CallOptions): Promise<Answer<'listMessages'>> {
-    return this.#call('listMessages', query, options)
-  }
-
-  /** One inbound message, as its webhook told of it. */
-  getInboundMessage(
-    query: Input<'getInboundMessage'>,
-    options?: CallOptions,
-  ): Promise<Answer<'getInboundMessage'>> {
-    return this.#call('getInboundMessage', query, options)
-  }
-
-  /** One page of inbound messages, newest first. At least one filter beside servicePlanId, or a cursor. */
-  listInboundMessages(
-    query: Input<'listInboundMessages'>,
-    options?: CallOptions,
-  ): Promise<Answer<'listInboundMessages'>> {
-    return this.#call('listInboundMessages', query, options)
-  }
-
-  /** What happened in a plan, oldest first, behind a cursor: for a receiver that was away, or that has no webhooks. */
-  listEvents(query: Input<'listEvents'>, options?: CallOptions): Promise<Answer<'listEvents'>> {
-    return this.#call('listEvents', query, options)
-  }
-
-  /** One page of events and what became of them, those of the newest message first. */
-  listWebhookEvents(
-    query: Input<'listWebhookEvents'>,
-    options?: CallOptions,
-  ): Promise<Answer<'listWebhookEvents'>> {
-    return this.#call('listWebhookEvents', query, options)
-  }
-
-  /** One event, and every attempt to deliver it. */
-  getWebhookEvent(
-    query: Input<'getWebhookEvent'>,
-    options?: CallOptions,
-  ): Promise<Answer<'getWebhookEvent'>> {
-    return this.#call('getWebhookEvent', query, options)
-  }
-
-  /** Has one event delivered, again or at last; under the same id. */
-  redeliverWebhookEvent(
-    input: Input<'redeliverWebhookEvent'>,
-    options?: CallOptions,
-  ): Promise<Answer<'redeliverWebhookEvent'>> {
-    return this.#call('redeliverWebhookEvent', input, options)
-  }
-
-  /** Has events delivered that failed, or were kept; `nextAfter` of the answer is where to go on. */
-  redeliverWebhookEvents(
-    input: Input<'redeliverWebhookEvents'>,
-    options?: CallOptions,
-  ): Promise<Answer<'redeliverWebhookEvents'>> {
-    return this.#call('redeliverWebhookEvents', input, options)
-  }
-
-  /** Sends a signed test event at once, and says what came of it. One a second for each account. */
-  sendTestWebhook(
-    input: Input<'sendTestWebhook'>,
-    options?: CallOptions,
-  ): Promise<Answer<'sendTestWebhook'>> {
-    return this.#call('sendTestWebhook', input, options)
-  }
-
-  /** One page of destinations that are in trouble, paused, or have events waiting, by name. */
-  listWebhookDestinations(
-    query: Input<'listWebhookDestinations'>,
-    options?: CallOptions,
-  ): Promise<Answer<'listWebhookDestinations'>> {
-    return this.#call('listWebhookDestinations', query, options)
-  }
-
-  /** Stops deliveries to a destination; events wait until it is resumed. */
-  pauseWebhookDestination(
-    input: Input<'pauseWebhookDestination'>,
-    options?: CallOptions,
-  ): Promise<Answer<'pauseWebhookDestination'>> {
-    return this.#call('pauseWebhookDestination', input, options)
-  }
-
-  /** Ends a pause, or has a destination tried again that failed too often. */
-  resumeWebhookDestination(
-    input: Input<'resumeWebhookDestination'>,
-    options?: CallOptions,
-  ): Promise<Answer<'resumeWebhookDestination'>> {
-    return this.#call('resumeWebhookDestination', input, options)
-  }
-
-  /** All pages of a list: `for await (const { items } of client.pages('listMessages', { … }))`. */
-  async *pages<Id extends ListId>(
-    list: Id,
-    query: Input<Id>,
-    options?: CallOptions,
-  ): AsyncGenerator<Answer<Id>> {
-    let next: Input<Id> | null = query
-    while (next !== null) {
-      const page: Answer<Id> = await this.#call(list, next, options)
-      yield page
-      const cursor = cursorOf(page)
-      next = cursor === null ? null : { ...query, cursor }
+    this.#token = options.token
+    this.#timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS
+    this.#fetch = options.fetch ?? globalThis.fetch
+    for (const id of Object.keys(operations)) {
+      const value = (input: object = {}, options?: SendOptions) => this.#call(id, input, options)
+      Object.defineProperty(this, id, { value })
     }
   }
 
-  /** All items of a list, page after page: `for await (const message of client.items('listMessages', { … }))`. */
-  async *items<Id extends ListId>(
-    list: Id,
-    query: Input<Id>,
-    options?: CallOptions,
-  ): AsyncGenerator<Answer<Id>['items'][number]> {
+  async *pages(list: string, query: object, options?: CallOptions): AsyncGenerator<Page> {
+    let next: object | null = query
+    while (next !== null) {
+      const page = (await this.#call(list, next, options)) as Page
+      yield page
+      const rest = restOf(page)
+      next = rest === null ? null : { ...query, ...rest }
+    }
+  }
+
+  async *items(list: string, query: object, options?: CallOptions): AsyncGenerator<unknown> {
     for await (const { items } of this.pages(list, query, options)) yield* items
   }
 
-  async #call<Id extends OperationId>(
-    id: Id,
-    input: Input<Id>,
+  async #call(
+    id: string,
+    input: object,
     { signal, timeoutMs = this.#timeoutMs, idempotencyKey }: SendOptions = {},
-  ): Promise<Answer<Id>> {
-    const { method, target, body } = requestOf(id, input)
+  ): Promise<unknown> {
+    const { method, target, body } = requestOf(id, this.#operations[id]!, input)
     const headers = new Headers({ accept: 'application/json', authorization: `Bearer ${this.#token}` })
     if (body !== null) headers.set('content-type', 'application/json')
     if (idempotencyKey !== undefined) headers.set('idempotency-key', idempotencyKey)
@@ -222,23 +154,23 @@ export class AldisClient {
         redirect: 'manual',
         signal: limit.signal,
       })
-      return answerOf<Id>(response, await response.text())
+      return answerOf(response, await response.text())
     } finally {
       limit.end()
     }
   }
 }
 
-/** Where a list goes on; null: that was all. */
-function cursorOf(page: Page): string | null {
-  const { hasMore, nextCursor } =
-    'pagination' in page ? page.pagination : { ...page, nextCursor: page.cursor }
-  return hasMore ? nextCursor : null
+/** The parameter that asks for the next page; null after the last one. */
+function restOf(page: Page): object | null {
+  if ('nextAfter' in page) return page.nextAfter === null ? null : { after: page.nextAfter }
+  const { hasMore, cursor } =
+    'pagination' in page ? { ...page.pagination, cursor: page.pagination.nextCursor } : page
+  return hasMore ? { cursor } : null
 }
 
 /** Puts each field of the input where the operation has it: path, query, or else the body. */
-function requestOf<Id extends OperationId>(id: Id, input: Input<Id>) {
-  const operation = OPERATIONS[id]
+function requestOf(id: string, operation: OperationRequest, input: object) {
   const rest = new Map(Object.entries(input).filter(([, value]) => value !== undefined))
   const take = (name: string) => {
     const value = rest.get(name)
@@ -262,9 +194,9 @@ function requestOf<Id extends OperationId>(id: Id, input: Input<Id>) {
   return { method: operation.method, target: path + search, body }
 }
 
-function answerOf<Id extends OperationId>(response: Response, text: string): Answer<Id> {
+function answerOf(response: Response, text: string): unknown {
   const { status, headers, ok } = response
-  if (ok && text === '') return undefined as unknown as Answer<Id>
+  if (ok && text === '') return undefined
   let body: unknown = text
   try {
     body = JSON.parse(text)
@@ -272,7 +204,7 @@ function answerOf<Id extends OperationId>(response: Response, text: string): Ans
     throw new AldisError(status, headers, text)
   }
   if (!ok) throw new AldisError(status, headers, body)
-  return body as Answer<Id>
+  return body
 }
 
 /** A signal that fires with the caller's, or when the time is over. (AbortSignal.any came with Node 20.3.) */

@@ -1,4 +1,4 @@
-import type { ErrorBody } from './schema.ts'
+import type { ErrorBody } from './api.ts'
 
 type ErrorCode = ErrorBody['errorCode']
 type Fault = NonNullable<ErrorBody['errors']>[number]

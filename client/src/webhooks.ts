@@ -1,4 +1,4 @@
-import type { DeliveryReceiptWebhook, InboundSmsWebhook } from './schema.ts'
+import type { DeliveryReceiptWebhook, InboundSmsWebhook } from './api.ts'
 
 /** What every event has, whatever it tells. */
 interface Delivery {

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { formatWebhookSecret, signWebhook } from '../../src/domain/webhook-requests.ts'
 import { PLAN, startHttpService, TOKEN } from '../support/http-service.ts'
 import { ROOT, scratchFolder, start } from '../support/process.ts'
+import { startService } from '../support/service.ts'
 
 const folder = scratchFolder()
 const app = join(folder.path, 'app')
@@ -63,10 +64,27 @@ test("it works on this machine's Node", async () => {
   expect(stdout).toBe('true\nVALIDATION_ERROR m-1 true\n')
 })
 
+test('what its README shows sets up a customer and sends a message', async () => {
+  await using service = await startService()
+  const [, shown] = blocks.find(([name]) => name === 'client/README.md, 1')!
+  const program = shown.replace('https://sms.example.net', service.app.url)
+  writeFileSync(join(app, 'shown.mts'), program.replace('operator-token', service.operatorToken))
+  const stdout = await run(process.execPath, ['shown.mts'])
+  expect(stdout).toMatch(/\nExample\n\{.*body: 'Your code is 123456'/s)
+})
+
 test('its types are whole, and are those of the API', async () => {
   writeFileSync(
     join(app, 'consumer.mts'),
     `import { AldisClient, type DeliveryReceipt, verifyWebhook } from 'aldis-client'
+    import { AldisAdminClient } from 'aldis-client/admin'
+    const admin = new AldisAdminClient({ baseUrl: 'https://sms.example.net', token: 'x' })
+    const { webhooks } = await admin.getQueue()
+    for await (const { state } of admin.items('listCarriers', {})) state satisfies 'started' | 'draining' | 'stopped'
+    // @ts-expect-error an account needs a name
+    admin.createAccount({})
+    // @ts-expect-error it is no list
+    admin.items('getQueue', {})
     const client = new AldisClient({ baseUrl: 'https://sms.example.net', token: 'aldis_x' })
     for await (const message of client.items('listMessages', { servicePlanId: 'x', status: 'FAILED' })) {
       const receipt: DeliveryReceipt = message

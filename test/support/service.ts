@@ -29,6 +29,7 @@ export interface Service extends Tenant, AsyncDisposable {
   readonly app: App
   readonly db: Database
   readonly connectionString: string
+  readonly operatorToken: string
   /** What was logged at warn and above since the tenant was created, one line each. */
   readonly logs: readonly string[]
   /**
@@ -89,6 +90,7 @@ async function assemble(options: ServiceOptions, cleanups: Cleanups): Promise<Se
       ...tenant,
       db,
       connectionString,
+      operatorToken,
       get app() {
         return nodes.newest
       },

@@ -1,0 +1,2092 @@
+// Made from the OpenAPI document by `npm run generate-client`.
+
+export interface Account {
+  accountId: string
+  name: string
+  defaultDlrUrl: string | null
+  webhookHeaderNames: string[]
+  webhookCredentialsSet: boolean
+  rateLimit: RateLimit | null
+  previousWebhookSecretLive: boolean
+  createdAt: string
+}
+
+export interface AccountChange {
+  /** Name for people. */
+  name?: DisplayName | undefined
+  defaultDlrUrl?: string | null | undefined
+  /** headers of every webhook of the account, in addition to ours; they replace the current ones. */
+  webhookHeaders?: WebhookHeader[] | null | undefined
+  /** sent as Basic credentials with every webhook whose URL has none; excludes a header Authorization. */
+  webhookCredentials?: BasicCredentials | null | undefined
+  rateLimit?: RateLimit | null | undefined
+}
+
+export interface AccountCreation {
+  /** 24 hex digits. */
+  accountId?: string | undefined
+  /** Name for people. */
+  name: DisplayName
+  defaultDlrUrl?: string | null | undefined
+  /** headers of every webhook of the account, in addition to ours; they replace the current ones. */
+  webhookHeaders?: WebhookHeader[] | null | undefined
+  /** sent as Basic credentials with every webhook whose URL has none; excludes a header Authorization. */
+  webhookCredentials?: BasicCredentials | null | undefined
+  rateLimit?: RateLimit | null | undefined
+}
+
+export interface AccountPage {
+  items: Account[]
+  nextAfter: string | null
+}
+
+export type AmbiguousSubmits = 'resubmit' | 'unknown'
+
+export interface BasicCredentials {
+  username: string
+  password: string
+}
+
+export interface BindLease {
+  bind: number
+  node: string
+}
+
+export type BindMode = 'transceiver' | 'transmitter' | 'receiver' | 'transmitter+receiver'
+
+export interface Carrier {
+  carrierId: number
+  name: string
+  host: string
+  systemId: string
+  /** draining: bound, but nothing new is submitted; stopped: unbound. */
+  state: OperatingState
+  port: number
+  tls: boolean
+  /** PEM of the authorities that its certificate may come from; null: those of the system. */
+  tlsCa: string | null
+  /** name that its certificate must have; null: its host. */
+  tlsServerName: string | null
+  bindMode: BindMode
+  /** binds of each kind, shared among the nodes. */
+  binds: number
+  systemType: string
+  /** unanswered submit_sm of each bind. */
+  window: number
+  messagesPerSecond: number | null
+  senderMessagesPerSecond: number | null
+  /** how a long text is sent: UDH with an 8- or 16-bit reference, sar_* TLVs, or whole in message_payload. */
+  longMessages: LongMessages
+  /** longest validity_period it is given; null: the message's own end. */
+  validitySeconds: number | null
+  /** how validity_period of submit_sm is written (SMPP 3.4 §7.1.1); none: it is left out. */
+  validityFormat: 'relative' | 'absolute' | 'none'
+  /** what a command_status (0x45 or 69) of submit_sm_resp means; replaces the default table. */
+  submitOutcomes: Record<string, SubmitOutcome>
+  idRule: IdRule
+  /** what idRule auto has learned; null: nothing yet. */
+  learnedIdRule: string | null
+  /** which node has which bind. */
+  leases: BindLease[]
+  /** of the node that answers; null: it has none. */
+  link: CarrierLink | null
+  /** how often the carrier violated SMPP 3.4, by kind, as counted by the node that answers since it started. */
+  anomalies: Record<string, number>
+  createdAt: string
+}
+
+export interface CarrierBind {
+  /** which of the binds, from 0. */
+  number: number
+  bind: string
+  state: string
+  boundSince: string | null
+  lastClose: string | null
+  unanswered: number
+}
+
+export interface CarrierChange {
+  /** Name. */
+  name?: string | undefined
+  host?: string | undefined
+  systemId?: string | undefined
+  password?: string | undefined
+  /** draining: bound, but nothing new is submitted; stopped: unbound. */
+  state?: OperatingState | undefined
+  port?: number | undefined
+  tls?: boolean | undefined
+  /** PEM of the authorities that its certificate may come from; null: those of the system. */
+  tlsCa?: string | null | undefined
+  /** name that its certificate must have; null: its host. */
+  tlsServerName?: string | null | undefined
+  bindMode?: BindMode | undefined
+  /** binds of each kind, shared among the nodes. */
+  binds?: number | undefined
+  systemType?: string | undefined
+  /** unanswered submit_sm of each bind. */
+  window?: number | undefined
+  messagesPerSecond?: number | null | undefined
+  senderMessagesPerSecond?: number | null | undefined
+  /** how a long text is sent: UDH with an 8- or 16-bit reference, sar_* TLVs, or whole in message_payload. */
+  longMessages?: LongMessages | undefined
+  /** longest validity_period it is given; null: the message's own end. */
+  validitySeconds?: number | null | undefined
+  /** how validity_period of submit_sm is written (SMPP 3.4 §7.1.1); none: it is left out. */
+  validityFormat?: 'relative' | 'absolute' | 'none' | undefined
+  /** what a command_status (0x45 or 69) of submit_sm_resp means; replaces the default table. */
+  submitOutcomes?: Record<string, SubmitOutcome> | undefined
+  idRule?: IdRule | undefined
+}
+
+export interface CarrierCreation {
+  /** Name. */
+  name: string
+  host: string
+  systemId: string
+  password: string
+  /** draining: bound, but nothing new is submitted; stopped: unbound. */
+  state?: OperatingState | undefined
+  port?: number | undefined
+  tls?: boolean | undefined
+  /** PEM of the authorities that its certificate may come from; null: those of the system. */
+  tlsCa?: string | null | undefined
+  /** name that its certificate must have; null: its host. */
+  tlsServerName?: string | null | undefined
+  bindMode?: BindMode | undefined
+  /** binds of each kind, shared among the nodes. */
+  binds?: number | undefined
+  systemType?: string | undefined
+  /** unanswered submit_sm of each bind. */
+  window?: number | undefined
+  messagesPerSecond?: number | null | undefined
+  senderMessagesPerSecond?: number | null | undefined
+  /** how a long text is sent: UDH with an 8- or 16-bit reference, sar_* TLVs, or whole in message_payload. */
+  longMessages?: LongMessages | undefined
+  /** longest validity_period it is given; null: the message's own end. */
+  validitySeconds?: number | null | undefined
+  /** how validity_period of submit_sm is written (SMPP 3.4 §7.1.1); none: it is left out. */
+  validityFormat?: 'relative' | 'absolute' | 'none' | undefined
+  /** what a command_status (0x45 or 69) of submit_sm_resp means; replaces the default table. */
+  submitOutcomes?: Record<string, SubmitOutcome> | undefined
+  idRule?: IdRule | undefined
+}
+
+export interface CarrierLink {
+  state: string
+  since: string | null
+  lastError: string | null
+  /** submit_sm whose answer is awaited. */
+  unanswered: number
+  links: CarrierBind[]
+}
+
+export interface CarrierPage {
+  items: Carrier[]
+  nextAfter: string | null
+}
+
+export interface CarrierQuality {
+  route: string
+  carrier: string
+  /** submit_sm, one for each segment. */
+  submits: SubmitFigures
+  messages: MessageFigures
+  outOfUseUntil: string | null
+}
+
+export interface CreatedAccount {
+  accountId: string
+  name: string
+  defaultDlrUrl: string | null
+  webhookHeaderNames: string[]
+  webhookCredentialsSet: boolean
+  rateLimit: RateLimit | null
+  previousWebhookSecretLive: boolean
+  createdAt: string
+  webhookSecret: string
+}
+
+export interface DestinationRequest {
+  /** 24 hex digits. */
+  servicePlanId: string
+  /** Scheme, host and port. */
+  destination: string
+}
+
+export type DisplayName = string
+
+export interface ErrorBody {
+  errorCode: ErrorCode
+  errorMessage: string
+  errors?: Fault[] | undefined
+  /** Also in the x-request-id header, and in the log. */
+  requestId: string
+}
+
+export type ErrorCode =
+  | 'VALIDATION_ERROR'
+  | 'SERVICE_PLAN_INCOMPLETE'
+  | 'UNAUTHENTICATED'
+  | 'SERVICE_PLAN_INACTIVE'
+  | 'FORBIDDEN'
+  | 'SENDER_NOT_AUTHORIZED'
+  | 'SERVICE_PLAN_NOT_FOUND'
+  | 'MESSAGE_NOT_FOUND'
+  | 'NOT_FOUND'
+  | 'METHOD_NOT_ALLOWED'
+  | 'REQUEST_TIMEOUT'
+  | 'CONFLICT'
+  | 'SENDER_PENDING_APPROVAL'
+  | 'MESSAGE_TOO_LARGE'
+  | 'UNSUPPORTED_MEDIA_TYPE'
+  | 'EXPECTATION_FAILED'
+  | 'SENDER_STATUS_UNKNOWN'
+  | 'IDEMPOTENCY_KEY_REUSED'
+  | 'RATE_LIMITED'
+  | 'HEADERS_TOO_LARGE'
+  | 'INTERNAL_ERROR'
+  | 'SERVICE_UNAVAILABLE'
+
+export interface EventAttempt {
+  /** 1, 2, … for the changes of status. */
+  event: number
+  attempt: number
+  attemptedAt: string
+  latencyMs: number
+  responseStatus: number | null
+  error: string | null
+  /** the first 1 KiB of the answer. */
+  responseHead: string | null
+}
+
+export type EventType = 'deliveryReceipt' | 'inboundMessage'
+
+export interface ExplainedCarrier {
+  carrier: string
+  priority: number
+  weight: number
+  /** on this node: usable, throttled, out-of-use, silent, unbound, draining, stopped. */
+  condition: string
+  /** percentage of the messages that it currently gets. */
+  share: number
+  /** as it is stored with a message. */
+  reason: string | null
+}
+
+export interface ExplainedCharge {
+  price: string
+  ptf: string
+  currency: string
+  rate: ExplainedRate
+}
+
+export interface ExplainedRate {
+  rateId: number
+  servicePlanId: string | null
+  prefix: string | null
+  country: string | null
+  mccmnc: string | null
+}
+
+export interface ExplainedRule {
+  ruleId: number
+  servicePlanId: string | null
+  from: string | null
+  prefix: string | null
+  country: string | null
+  mccmnc: string | null
+}
+
+export interface Fault {
+  /** Field, parameter or header; `request` for the whole. */
+  field: string
+  code: string
+  message: string
+}
+
+export type IdRule = 'exact' | 'normalised' | 'decimal-hex' | 'hex-decimal' | 'auto'
+
+export interface ImportResult {
+  created: number
+  changed: number
+}
+
+export interface InboundNumber {
+  number: string
+  servicePlanId: string
+  keywords: string[]
+  createdAt: string
+}
+
+export interface InboundNumberChange {
+  /** 24 hex digits. */
+  servicePlanId?: string | undefined
+  keywords?: string[] | undefined
+}
+
+export interface InboundNumberCreation {
+  /** E.164 number or short code. */
+  number: string
+  /** 24 hex digits. */
+  servicePlanId: string
+  keywords?: string[] | undefined
+}
+
+export interface InboundNumberPage {
+  items: InboundNumber[]
+  nextAfter: string | null
+}
+
+export interface InspectedInboundMessage {
+  accountId: string
+  servicePlanId: string
+  msgId: string
+  carrier: string | null
+  from: string
+  to: string
+  keyword: string | null
+  body: string
+  receivedAt: string
+}
+
+export interface InspectedInboundMessagePage {
+  items: InspectedInboundMessage[]
+  nextAfter: string | null
+}
+
+export interface InspectedMessage {
+  accountId: string
+  servicePlanId: string
+  msgId: string
+  status: string
+  from: string
+  to: string
+  body: string
+  segments: number
+  callbackUrl: string | null
+  country: string | null
+  mccmnc: string | null
+  errorCode: string
+  price: number | null
+  ptf: number | null
+  currency: string | null
+  route: string | null
+  /** why this carrier. */
+  routeReason: string | null
+  carrier: string | null
+  /** the carrier's own status or error. */
+  carrierCode: string | null
+  attempts: SubmitAttempt[]
+  submissions: SegmentSubmission[]
+  receipts: Receipt[]
+  webhookAttempts: EventAttempt[]
+  webhookEvents: MessageEvent[]
+  /** all of this in order, as readable text. */
+  timeline: TimelineEntry[]
+  createdAt: string
+  sentAt: string | null
+  updatedAt: string
+}
+
+export interface IssuedToken {
+  tokenId: number
+  accountId: string
+  name: string
+  /** start and end of the token. */
+  hint: string
+  servicePlanIds: string[] | null
+  scopes: string[] | null
+  createdAt: string
+  expiresAt: string | null
+  revokedAt: string | null
+  token: string
+}
+
+export interface ListedMessage {
+  accountId: string
+  servicePlanId: string
+  msgId: string
+  status: string
+  from: string
+  to: string
+  segments: number
+  country: string | null
+  mccmnc: string | null
+  errorCode: string
+  route: string | null
+  carrier: string | null
+  /** the carrier's own status or error. */
+  carrierCode: string | null
+  createdAt: string
+  sentAt: string | null
+  updatedAt: string
+}
+
+export interface ListedMessagePage {
+  items: ListedMessage[]
+  nextAfter: string | null
+}
+
+export type LongMessages = 'udh' | 'udh16' | 'sar' | 'payload'
+
+export interface MessageEvent {
+  /** its webhook-id. */
+  eventId: string
+  event: number
+  status: string
+  state: 'pending' | 'delivered' | 'failed' | 'kept'
+  attempts: number
+  occurredAt: string
+  deliveredAt: string | null
+  /** null: no attempt is planned. */
+  dueAt: string | null
+}
+
+export interface MessageFigures {
+  sent: number
+  delivered: number
+  failed: number
+  unknown: number
+  /** sent more than 10 minutes ago, without a final receipt. */
+  missing: number
+  /** percent of those with a final receipt. */
+  deliveryRate: number | null
+  receiptLatencyMs: {
+    p50: number | null
+    p95: number | null
+  }
+}
+
+export type NationalLanguage =
+  | 'turkish'
+  | 'spanish'
+  | 'portuguese'
+  | 'bengali'
+  | 'gujarati'
+  | 'hindi'
+  | 'kannada'
+  | 'malayalam'
+  | 'oriya'
+  | 'punjabi'
+  | 'tamil'
+  | 'telugu'
+  | 'urdu'
+
+export interface NumberRange {
+  prefix: string
+  mccmnc: string
+  createdAt: string
+}
+
+export interface NumberRangeChange {
+  /** Mobile country code and network code. */
+  mccmnc: string
+}
+
+export interface NumberRangeCreation {
+  /** Beginning of E.164 numbers. */
+  prefix: string
+  /** Mobile country code and network code. */
+  mccmnc: string
+}
+
+export interface NumberRangeImport {
+  ranges: NumberRangeCreation[]
+}
+
+export interface NumberRangePage {
+  items: NumberRange[]
+  nextAfter: string | null
+}
+
+export type OperatingState = 'started' | 'draining' | 'stopped'
+
+export interface OptOut {
+  servicePlanId: string
+  from: string
+  to: string
+  createdAt: string
+}
+
+export interface OptOutCreation {
+  /** 24 hex digits. */
+  servicePlanId: string
+  /** Sender that the person has opted out of. */
+  from: string
+  /** Recipient. */
+  to: string
+}
+
+export interface OptOutImport {
+  optOuts: OptOutCreation[]
+}
+
+export interface OptOutImportResult {
+  created: number
+  known: number
+}
+
+export interface OptOutPage {
+  items: OptOut[]
+  nextAfter: string | null
+}
+
+export interface OptOutSetting {
+  stopWords?: OptOutWordList | undefined
+  startWords?: OptOutWordList | undefined
+  helpWords?: OptOutWordList | undefined
+  stopReply?: string | null | undefined
+  startReply?: string | null | undefined
+  helpReply?: string | null | undefined
+}
+
+export type OptOutWordList = string[]
+
+export interface OptOutWords {
+  stopWords: OptOutWordList
+  startWords: OptOutWordList
+  helpWords: OptOutWordList
+  stopReply: string | null
+  startReply: string | null
+  helpReply: string | null
+}
+
+export interface Quality {
+  from: string
+  to: string
+  items: CarrierQuality[]
+  /** more than 1000 carriers in routes: those with most traffic. */
+  truncated: boolean
+  /** all that is asked for added up, by minute, beyond 180 minutes by hour. */
+  series?: QualityPoint[] | undefined
+}
+
+export interface QualityFloor {
+  /** percent of the messages with a receipt. */
+  minDelivered: number
+  /** how far back to look. */
+  windowMinutes: number
+  /** with fewer messages the carrier is not judged. */
+  minMessages: number
+  /** how long a carrier is out of use. */
+  pauseMinutes: number
+}
+
+export interface QualityFloorSetting {
+  /** percent of the messages with a receipt. */
+  minDelivered: number
+  /** how far back to look. */
+  windowMinutes?: number | undefined
+  /** with fewer messages the carrier is not judged. */
+  minMessages?: number | undefined
+  /** how long a carrier is out of use. */
+  pauseMinutes?: number | undefined
+}
+
+export interface QualityPause {
+  route: string
+  carrier: string
+  since: string
+  until: string
+  reason: string
+}
+
+export interface QualityPauses {
+  items: QualityPause[]
+}
+
+export interface QualityPoint {
+  at: string
+  /** submit_sm, one for each segment. */
+  submits: SubmitFigures
+  messages: MessageFigures
+}
+
+export interface Queue {
+  /** when the database was read; at most every 10 s. */
+  countedAt: string
+  messages: WaitingMessages[]
+  webhooks: WaitingWebhooks[]
+  destinations: TroubledDestination[]
+  /** whether more wait in the database than were counted. */
+  truncated: {
+    messages: boolean
+    webhooks: boolean
+  }
+}
+
+export interface Rate {
+  rateId: number
+  /** null: every plan without a matching rate of its own. */
+  servicePlanId: string | null
+  prefix: string | null
+  country: string | null
+  mccmnc: string | null
+  /** decimal, for one segment. */
+  price: string
+  /** pass-through fee: decimal, for one segment. */
+  ptf: string
+  currency: string
+  createdAt: string
+}
+
+export interface RateChange {
+  price?: string | number | undefined
+  ptf?: string | number | undefined
+  /** ISO 4217. */
+  currency?: string | undefined
+}
+
+export interface RateCreation {
+  /** 24 hex digits. */
+  servicePlanId?: string | null | undefined
+  /** Beginning of E.164 numbers. */
+  prefix?: string | null | undefined
+  /** ISO 3166-1 alpha-2. */
+  country?: string | null | undefined
+  /** Mobile country code and network code. */
+  mccmnc?: string | null | undefined
+  price: string | number
+  ptf?: string | number | undefined
+  /** ISO 4217. */
+  currency: string
+}
+
+export interface RateImport {
+  rates: RateCreation[]
+}
+
+export interface RateLimit {
+  messagesPerSecond: number
+  burst?: number | undefined
+}
+
+export interface RatePage {
+  items: Rate[]
+  nextAfter: string | null
+}
+
+export interface Receipt {
+  receivedAt: string
+  carrier: string | null
+  carrierMessageId: string | null
+  /** how it was interpreted; SENT: an intermediate one, which changes nothing. */
+  outcome: string
+  errorCode: string
+  /** the carrier's own words for its state and error. */
+  carrierCode: string | null
+  /** as received; text and tlvs together at most 1,024 characters. */
+  text: string | null
+  /** octets in hexadecimal. */
+  tlvs: Record<string, string>
+}
+
+export interface RedeliverEventsRequest {
+  /** 24 hex digits. */
+  servicePlanId: string
+  /** UUID of the message. */
+  msgId?: string | undefined
+  /** Scheme, host and port. */
+  destination?: string | undefined
+  /** Start of the window of messages' createdAt, inclusive. */
+  fromDate?: string | undefined
+  /** End, inclusive. */
+  toDate?: string | undefined
+  state?: 'failed' | 'kept' | undefined
+  /** Message id, a dash, and the place among the events of the message. */
+  after?: string | undefined
+}
+
+export interface Redelivered {
+  /** Events that are to be delivered now. */
+  redelivered: number
+  /** Where to continue with the same request; null: that was all. */
+  nextAfter: string | null
+}
+
+export interface ResealProgress {
+  /** Secrets that were sealed with SECRET_KEY by this request. */
+  resealed: number
+  /** Secrets that no key opens; they are left unchanged. The last response counts those of the configuration. */
+  unreadable: number
+  /** Secrets that are still sealed with another key, because they kept changing. The last response counts those of the configuration. */
+  pending: number
+  /** Messages that were looked at. */
+  scanned: number
+  /** Identifies the SECRET_KEY of the node that answers, without revealing it. */
+  keyId: string
+  /** Where to continue; null when everything is done. */
+  nextAfter: string | null
+}
+
+export interface ResealRequest {
+  after?: string | undefined
+}
+
+export interface RotatedWebhookSecret {
+  accountId: string
+  webhookSecret: string
+}
+
+export interface Route {
+  routeId: number
+  name: string
+  carriers: RouteCarrier[]
+  /** null: no carrier is taken out of use for its delivery rate. */
+  qualityFloor: QualityFloor | null
+  createdAt: string
+}
+
+export interface RouteCarrier {
+  carrier: string
+  /** lowest first. */
+  priority: number
+  /** share among equal priorities. */
+  weight: number
+}
+
+export interface RouteCarrierSetting {
+  /** Name. */
+  carrier: string
+  /** lowest first. */
+  priority?: number | undefined
+  /** share among equal priorities. */
+  weight?: number | undefined
+}
+
+export interface RouteChange {
+  /** Name. */
+  name?: string | undefined
+  carriers?: RouteCarrierSetting[] | undefined
+  qualityFloor?: QualityFloorSetting | null | undefined
+}
+
+export interface RouteCreation {
+  /** Name. */
+  name: string
+  carriers: RouteCarrierSetting[]
+  qualityFloor?: QualityFloorSetting | null | undefined
+}
+
+export interface RouteExplanation {
+  servicePlanId: string
+  from: string
+  to: string
+  country: string | null
+  /** of the number ranges. */
+  mccmnc: string | null
+  /** why a send would be refused, or would fail at once. */
+  problems: SendProblem[]
+  route: string | null
+  /** null: the route is the plan's own. */
+  rule: ExplainedRule | null
+  carriers: ExplainedCarrier[]
+  encoding: string | null
+  segments: number
+  charge: ExplainedCharge | null
+}
+
+export interface RoutePage {
+  items: Route[]
+  nextAfter: string | null
+}
+
+export interface RoutingRule {
+  ruleId: number
+  servicePlanId: string | null
+  from: string | null
+  prefix: string | null
+  country: string | null
+  mccmnc: string | null
+  route: string
+  createdAt: string
+}
+
+export interface RoutingRuleChange {
+  /** Name. */
+  route: string
+}
+
+export interface RoutingRuleCreation {
+  /** 24 hex digits. */
+  servicePlanId?: string | null | undefined
+  from?: string | null | undefined
+  /** Beginning of E.164 numbers. */
+  prefix?: string | null | undefined
+  /** ISO 3166-1 alpha-2. */
+  country?: string | null | undefined
+  /** Mobile country code and network code. */
+  mccmnc?: string | null | undefined
+  /** Name. */
+  route: string
+}
+
+export interface RoutingRulePage {
+  items: RoutingRule[]
+  nextAfter: string | null
+}
+
+export interface SegmentSubmission {
+  segment: number
+  carrierMessageId: string
+  carrier: string | null
+  /** what its receipt said, if there are several segments. */
+  outcome: string | null
+  errorCode: string | null
+  carrierCode: string | null
+  receiptAt: string | null
+}
+
+export interface SendProblem {
+  errorCode: string
+  errorMessage: string
+}
+
+export interface Sender {
+  servicePlanId: string
+  sender: string
+  status: string
+  createdAt: string
+}
+
+export type SenderKind = 'short-code' | 'e164' | 'alphanumeric'
+
+export interface SenderPage {
+  items: Sender[]
+  nextAfter: string | null
+}
+
+export interface SenderRule {
+  ruleId: number
+  /** null: every plan without a rule of its own. */
+  servicePlanId: string | null
+  country: string
+  senderTypes: string[]
+  createdAt: string
+}
+
+export interface SenderRuleChange {
+  /** none: no sender at all. */
+  senderTypes: SenderKind[]
+}
+
+export interface SenderRuleCreation {
+  /** 24 hex digits. */
+  servicePlanId?: string | null | undefined
+  /** ISO 3166-1 alpha-2. */
+  country: string
+  /** none: no sender at all. */
+  senderTypes: SenderKind[]
+}
+
+export interface SenderRulePage {
+  items: SenderRule[]
+  nextAfter: string | null
+}
+
+export interface SenderSetting {
+  /** approved, pending or denied. */
+  status: string
+  /** Accept any other status; sends are answered 422 while it is set. */
+  force?: boolean | undefined
+}
+
+export interface ServicePlan {
+  servicePlanId: string
+  accountId: string
+  name: string
+  active: boolean
+  /** whether it has a route, and so can send. */
+  complete: boolean
+  route: string | null
+  inboundUrl: string | null
+  rateLimit: RateLimit | null
+  senderTypes: SenderKind[]
+  ambiguousSubmits: AmbiguousSubmits
+  /** how long a message may wait for a carrier before it fails; carriers are told the rest of it. */
+  validitySeconds: number
+  /** replaces typographic characters if that makes the whole text fit the GSM alphabet. */
+  smartEncoding: boolean
+  /** languages whose GSM tables may be used for texts, the preferred one first. */
+  nationalLanguages: NationalLanguage[]
+  optOut: OptOutWords | null
+  createdAt: string
+}
+
+export interface ServicePlanChange {
+  /** Name for people. */
+  name?: DisplayName | undefined
+  active?: boolean | undefined
+  /** Name or number. */
+  route?: string | null | undefined
+  inboundUrl?: string | null | undefined
+  rateLimit?: RateLimit | null | undefined
+  senderTypes?: SenderKind[] | undefined
+  ambiguousSubmits?: AmbiguousSubmits | undefined
+  /** how long a message may wait for a carrier before it fails; carriers are told the rest of it. */
+  validitySeconds?: number | undefined
+  /** replaces typographic characters if that makes the whole text fit the GSM alphabet. */
+  smartEncoding?: boolean | undefined
+  /** languages whose GSM tables may be used for texts, the preferred one first. */
+  nationalLanguages?: NationalLanguage[] | undefined
+  optOut?: OptOutSetting | null | undefined
+}
+
+export interface ServicePlanCreation {
+  /** 24 hex digits. */
+  servicePlanId?: string | undefined
+  /** 24 hex digits. */
+  accountId: string
+  /** Name for people. */
+  name: DisplayName
+  active?: boolean | undefined
+  /** Name or number. */
+  route?: string | null | undefined
+  inboundUrl?: string | null | undefined
+  rateLimit?: RateLimit | null | undefined
+  senderTypes?: SenderKind[] | undefined
+  ambiguousSubmits?: AmbiguousSubmits | undefined
+  /** how long a message may wait for a carrier before it fails; carriers are told the rest of it. */
+  validitySeconds?: number | undefined
+  /** replaces typographic characters if that makes the whole text fit the GSM alphabet. */
+  smartEncoding?: boolean | undefined
+  /** languages whose GSM tables may be used for texts, the preferred one first. */
+  nationalLanguages?: NationalLanguage[] | undefined
+  optOut?: OptOutSetting | null | undefined
+}
+
+export interface ServicePlanPage {
+  items: ServicePlan[]
+  nextAfter: string | null
+}
+
+export interface SubmitAttempt {
+  attemptedAt: string
+  carrier: string | null
+  /** accepted, refused, retry or no-answer. */
+  outcome: string
+  commandStatus: number | null
+  /** an earlier attempt may have reached the carrier. */
+  resubmission: boolean
+  reason: string | null
+}
+
+export interface SubmitFigures {
+  total: number
+  accepted: number
+  refused: number
+  throttled: number
+  noAnswer: number
+  latencyMs: {
+    p50: number | null
+    p95: number | null
+    max: number | null
+  }
+}
+
+export type SubmitOutcome = 'throttled' | 'retry' | 'limited-retry' | 'rebind' | 'permanent'
+
+export interface TestEvent {
+  /** webhook-id of the test event; it belongs to no message. */
+  eventId: string
+  /** Where it went, without credentials; a configured URL is shown without its query. */
+  url: string
+  /** It was answered 2xx. */
+  delivered: boolean
+  responseStatus: number | null
+  /** From the DNS look-up to the end of the answer. */
+  latencyMs: number
+  /** Why it was not delivered. */
+  error: string | null
+  /** The first 1 KiB of the answer. */
+  responseHead: string | null
+}
+
+export interface TestEventRequest {
+  /** 24 hex digits. */
+  servicePlanId: string
+  type?: EventType | undefined
+  url?: string | undefined
+}
+
+export interface TimelineEntry {
+  at: string
+  what: string
+  detail: string
+}
+
+export interface Token {
+  tokenId: number
+  accountId: string
+  name: string
+  /** start and end of the token. */
+  hint: string
+  servicePlanIds: string[] | null
+  scopes: string[] | null
+  createdAt: string
+  expiresAt: string | null
+  revokedAt: string | null
+}
+
+export interface TokenCreation {
+  /** 24 hex digits. */
+  accountId: string
+  /** Name for people. */
+  name: DisplayName
+  servicePlanIds?: string[] | null | undefined
+  /** What the token may do; null or absent: everything. */
+  scopes?: ('send' | 'read' | 'webhooks')[] | null | undefined
+  /** RFC 3339 timestamp; null or absent: never. */
+  expiresAt?: string | null | undefined
+}
+
+export interface TokenPage {
+  items: Token[]
+  nextAfter: string | null
+}
+
+export interface TroubledDestination {
+  servicePlanId: string
+  /** scheme, host and port. */
+  destination: string
+  /** open, paused or recovering. */
+  state: string
+  since: string
+  error: string | null
+  /** events that wait for it. */
+  count: number
+  oldestAt: string | null
+}
+
+export interface UnownedInboundMessage {
+  msgId: string
+  carrier: string | null
+  from: string
+  to: string
+  body: string
+  receivedAt: string
+}
+
+export interface UnownedInboundMessagePage {
+  items: UnownedInboundMessage[]
+  nextAfter: string | null
+}
+
+export interface WaitingMessages {
+  /** memory: of the node that answers; database: of all nodes. */
+  place: string
+  route: string | null
+  /** the carrier chosen for it, or that of its last attempt. */
+  carrier: string | null
+  /** why they wait. */
+  cause: string
+  count: number
+  /** when the oldest was accepted. */
+  oldestAt: string
+}
+
+export interface WaitingWebhooks {
+  /** why they wait. */
+  cause: string
+  count: number
+  oldestAt: string
+}
+
+export interface WebhookAttempt {
+  attempt: number
+  attemptedAt: string
+  latencyMs: number
+  responseStatus: number | null
+  error: string | null
+  /** The first 1 KiB of the answer. */
+  responseHead: string | null
+}
+
+export interface WebhookDestination {
+  /** Scheme, host and port. */
+  destination: string
+  /** open: it failed too often, one event a minute is tried; paused: nothing is sent; recovering: what waited is. */
+  state: 'delivering' | 'open' | 'paused' | 'recovering'
+  since: string | null
+  /** Of the last failure that opened it. */
+  error: string | null
+  /** customer or operator. */
+  pausedBy: string | null
+  /** Events that wait for their next attempt after a failure; at most 10,000 are counted. */
+  waiting: number
+  /** Events put aside until the destination takes them, the first of each message; at most 10,000 are counted. */
+  parked: number
+  /** Events given up; at most 10,000 are counted. */
+  failed: number
+}
+
+export interface WebhookDestinationPage {
+  items: WebhookDestination[]
+  nextAfter: string | null
+}
+
+export interface WebhookEvent {
+  /** webhook-id of its webhooks. */
+  eventId: string
+  servicePlanId: string
+  msgId: string
+  /** 1, 2, … for the changes of status; 0: an inbound message. */
+  sequence: number
+  type: EventType
+  /** The status it announces; null for an inbound message. */
+  messageStatus: string | null
+  /** failed: until it is redelivered; kept: there was no URL when it happened. */
+  state: 'pending' | 'delivered' | 'failed' | 'kept'
+  occurredAt: string
+  /** When it was last answered 2xx. */
+  deliveredAt: string | null
+  attempts: number
+  /** At the latest: what waits for its destination goes when that is back. Null: none is planned. */
+  nextAttemptAt: string | null
+  /** Scheme, host and port; known once it was delivered, or an attempt has failed. */
+  destination: string | null
+  /** HTTP status of the last attempt. */
+  responseStatus: number | null
+  /** Error of the last attempt; null: it was answered 2xx. */
+  error: string | null
+}
+
+export interface WebhookEventDetail {
+  /** webhook-id of its webhooks. */
+  eventId: string
+  servicePlanId: string
+  msgId: string
+  /** 1, 2, … for the changes of status; 0: an inbound message. */
+  sequence: number
+  type: EventType
+  /** The status it announces; null for an inbound message. */
+  messageStatus: string | null
+  /** failed: until it is redelivered; kept: there was no URL when it happened. */
+  state: 'pending' | 'delivered' | 'failed' | 'kept'
+  occurredAt: string
+  /** When it was last answered 2xx. */
+  deliveredAt: string | null
+  attempts: number
+  /** At the latest: what waits for its destination goes when that is back. Null: none is planned. */
+  nextAttemptAt: string | null
+  /** Scheme, host and port; known once it was delivered, or an attempt has failed. */
+  destination: string | null
+  /** HTTP status of the last attempt. */
+  responseStatus: number | null
+  /** Error of the last attempt; null: it was answered 2xx. */
+  error: string | null
+  /** Oldest first. */
+  attemptRecords: WebhookAttempt[]
+}
+
+export interface WebhookEventPage {
+  items: WebhookEvent[]
+  nextAfter: string | null
+}
+
+export interface WebhookHeader {
+  name: string
+  value: string
+}
+
+/** Each operation of the API: its input, and its answer when it succeeds. */
+export interface Operations {
+  /** Create an account. The account owns service plans and tokens. Its webhook secret is shown in this answer only. */
+  createAccount: { input: AccountCreation; answer: CreatedAccount }
+  /** List accounts. Items come in the order of their keys. */
+  listAccounts: {
+    input: {
+      /** Maximum number of items; default: 100. */
+      limit?: string | undefined
+      /** nextAfter of the previous page. */
+      after?: string | undefined
+    }
+    answer: AccountPage
+  }
+  /** Show an account. Secrets are never shown: of headers the names, of URLs no credentials. */
+  getAccount: {
+    input: {
+      /** 24 hex digits. */
+      accountId: string
+    }
+    answer: Account
+  }
+  /** Change an account. Omitted fields keep their values. The change takes effect at once on the node that answers, and within 5 seconds on every other node. */
+  changeAccount: {
+    input: {
+      /** 24 hex digits. */
+      accountId: string
+    } & AccountChange
+    answer: Account
+  }
+  /** Delete an account. An account that has service plans or live tokens cannot be deleted: 409. */
+  deleteAccount: {
+    input: {
+      /** 24 hex digits. */
+      accountId: string
+    }
+    answer: undefined
+  }
+  /** Rotate the webhook secret of an account. Returns a new secret, shown in this answer only. Webhooks are signed with both secrets until the rotation is ended. */
+  rotateWebhookSecret: {
+    input: {
+      /** 24 hex digits. */
+      accountId: string
+    }
+    answer: RotatedWebhookSecret
+  }
+  /** End the rotation of a webhook secret. Webhooks are signed with the newest secret only from now on. */
+  removePreviousWebhookSecret: {
+    input: {
+      /** 24 hex digits. */
+      accountId: string
+    }
+    answer: undefined
+  }
+  /** Create a service plan. Messages are sent and received under a service plan. It can send once it has a route. */
+  createServicePlan: { input: ServicePlanCreation; answer: ServicePlan }
+  /** List service plans. Items come in the order of their keys. */
+  listServicePlans: {
+    input: {
+      /** Maximum number of items; default: 100. */
+      limit?: string | undefined
+      /** nextAfter of the previous page. */
+      after?: string | undefined
+      /** 24 hex digits. */
+      accountId?: string | undefined
+    }
+    answer: ServicePlanPage
+  }
+  /** Show a service plan. Returns its settings and whether it can send. */
+  getServicePlan: {
+    input: {
+      /** 24 hex digits. */
+      servicePlanId: string
+    }
+    answer: ServicePlan
+  }
+  /** Change a service plan. Omitted fields keep their values. The change takes effect at once on the node that answers, and within 5 seconds on every other node. */
+  changeServicePlan: {
+    input: {
+      /** 24 hex digits. */
+      servicePlanId: string
+    } & ServicePlanChange
+    answer: ServicePlan
+  }
+  /** Delete a service plan. A service plan that is in use cannot be deleted: 409. */
+  deleteServicePlan: {
+    input: {
+      /** 24 hex digits. */
+      servicePlanId: string
+    }
+    answer: undefined
+  }
+  /** Create a token. Customers call the API with it. The token is shown in this answer only; the database keeps its hash. */
+  createToken: { input: TokenCreation; answer: IssuedToken }
+  /** List tokens. Revoked tokens are listed too. Items come in the order of their keys. */
+  listTokens: {
+    input: {
+      /** Maximum number of items; default: 100. */
+      limit?: string | undefined
+      /** nextAfter of the previous page. */
+      after?: string | undefined
+      /** 24 hex digits. */
+      accountId?: string | undefined
+    }
+    answer: TokenPage
+  }
+  /** Show a token. Returns its settings and a hint, never its secret. */
+  getToken: {
+    input: {
+      /** Number that the service assigned. */
+      tokenId: string
+    }
+    answer: Token
+  }
+  /** Revoke a token. This is final. Every node refuses the token within 5 seconds. */
+  revokeToken: {
+    input: {
+      /** Number that the service assigned. */
+      tokenId: string
+    }
+    answer: undefined
+  }
+  /** Subscribe a service plan to a sender. The status is approved, pending or denied. Only an approved sender may be used. */
+  setSender: {
+    input: {
+      /** 24 hex digits. */
+      servicePlanId: string
+      /** Sender: its number or name. */
+      sender: string
+    } & SenderSetting
+    answer: Sender
+  }
+  /** Show a sender subscription. Returns the status of the sender for this service plan. */
+  getSender: {
+    input: {
+      /** 24 hex digits. */
+      servicePlanId: string
+      /** Sender: its number or name. */
+      sender: string
+    }
+    answer: Sender
+  }
+  /** End a sender subscription. The service plan may not send from this sender any more. The change takes effect at once on the node that answers, and within 5 seconds on every other node. */
+  deleteSender: {
+    input: {
+      /** 24 hex digits. */
+      servicePlanId: string
+      /** Sender: its number or name. */
+      sender: string
+    }
+    answer: undefined
+  }
+  /** List the senders of a service plan. Items come in the order of their keys. */
+  listSenders: {
+    input: {
+      /** Maximum number of items; default: 100. */
+      limit?: string | undefined
+      /** nextAfter of the previous page. */
+      after?: string | undefined
+      /** 24 hex digits. */
+      servicePlanId: string
+    }
+    answer: SenderPage
+  }
+  /** Create an inbound number. Messages to this number belong to the service plan. */
+  createInboundNumber: { input: InboundNumberCreation; answer: InboundNumber }
+  /** List inbound numbers. Items come in the order of their keys. */
+  listInboundNumbers: {
+    input: {
+      /** Maximum number of items; default: 100. */
+      limit?: string | undefined
+      /** nextAfter of the previous page. */
+      after?: string | undefined
+      /** 24 hex digits. */
+      servicePlanId?: string | undefined
+    }
+    answer: InboundNumberPage
+  }
+  /** Show an inbound number. Returns its service plan and its keywords. */
+  getInboundNumber: {
+    input: {
+      /** E.164 number or short code. */
+      number: string
+    }
+    answer: InboundNumber
+  }
+  /** Change an inbound number. Omitted fields keep their values. The change takes effect at once on the node that answers, and within 5 seconds on every other node. */
+  changeInboundNumber: {
+    input: {
+      /** E.164 number or short code. */
+      number: string
+    } & InboundNumberChange
+    answer: InboundNumber
+  }
+  /** Delete an inbound number. Messages to it belong to nobody from now on; they are kept as unowned. */
+  deleteInboundNumber: {
+    input: {
+      /** E.164 number or short code. */
+      number: string
+    }
+    answer: undefined
+  }
+  /** Add an opt-out. The service plan sends nothing more from this sender to this recipient. 200 when it existed already. */
+  addOptOut: { input: OptOutCreation; answer: OptOut }
+  /** List the opt-outs of a service plan. Of one sender or recipient where given. Items come in the order of their keys. */
+  listOptOuts: {
+    input: {
+      /** Maximum number of items; default: 100. */
+      limit?: string | undefined
+      /** nextAfter of the previous page. */
+      after?: string | undefined
+      /** 24 hex digits. */
+      servicePlanId: string
+      /** Sender that the person has opted out of. */
+      from?: string | undefined
+      /** Recipient. */
+      to?: string | undefined
+    }
+    answer: OptOutPage
+  }
+  /** Remove an opt-out. The recipient may get messages from this sender again. */
+  removeOptOut: {
+    input: {
+      /** 24 hex digits. */
+      servicePlanId: string
+      /** Sender that the person has opted out of. */
+      from: string
+      /** Recipient. */
+      to: string
+    }
+    answer: undefined
+  }
+  /** Import opt-outs. Up to 1,000 at once, all or none. Opt-outs that exist already are kept. */
+  importOptOuts: { input: OptOutImport; answer: OptOutImportResult }
+  /** Create a carrier. The service connects and binds at once, unless the state says otherwise. The password is never shown again. */
+  createCarrier: { input: CarrierCreation; answer: Carrier }
+  /** List carriers. Items come in the order of their keys. */
+  listCarriers: {
+    input: {
+      /** Maximum number of items; default: 100. */
+      limit?: string | undefined
+      /** nextAfter of the previous page. */
+      after?: string | undefined
+    }
+    answer: CarrierPage
+  }
+  /** Show a carrier. Returns its settings, except its password, and the state of its binds. */
+  getCarrier: {
+    input: {
+      /** Name or number. */
+      carrier: string
+    }
+    answer: Carrier
+  }
+  /** Change a carrier. Omitted fields keep their values. Binds are renewed where the change needs it. */
+  changeCarrier: {
+    input: {
+      /** Name or number. */
+      carrier: string
+    } & CarrierChange
+    answer: Carrier
+  }
+  /** Delete a carrier. A carrier that a route uses cannot be deleted: 409. */
+  deleteCarrier: {
+    input: {
+      /** Name or number. */
+      carrier: string
+    }
+    answer: undefined
+  }
+  /** Create a route. A route lists carriers by priority and weight. Service plans and routing rules lead to routes. */
+  createRoute: { input: RouteCreation; answer: Route }
+  /** List routes. Items come in the order of their keys. */
+  listRoutes: {
+    input: {
+      /** Maximum number of items; default: 100. */
+      limit?: string | undefined
+      /** nextAfter of the previous page. */
+      after?: string | undefined
+    }
+    answer: RoutePage
+  }
+  /** Show a route. Returns its carriers and its quality floor. */
+  getRoute: {
+    input: {
+      /** Name or number. */
+      route: string
+    }
+    answer: Route
+  }
+  /** Change a route. Omitted fields keep their values. Carriers replace those of before. */
+  changeRoute: {
+    input: {
+      /** Name or number. */
+      route: string
+    } & RouteChange
+    answer: Route
+  }
+  /** Delete a route. A route that a service plan or routing rule uses cannot be deleted: 409. */
+  deleteRoute: {
+    input: {
+      /** Name or number. */
+      route: string
+    }
+    answer: undefined
+  }
+  /** Explain the route of a message. Returns which carrier a message would take, why, and what it would cost. Nothing is sent. */
+  explainRoute: {
+    input: {
+      /** 24 hex digits. */
+      servicePlanId: string
+      /** Sender. */
+      from: string
+      /** Recipient. */
+      to: string
+      /** default: any text of one segment. */
+      body?: string | undefined
+    }
+    answer: RouteExplanation
+  }
+  /** Show the quality of carriers. Returns the answers, receipts and latencies of each carrier in each route. */
+  getQuality: {
+    input: {
+      /** Name or number. */
+      carrier?: string | undefined
+      /** Name or number. */
+      route?: string | undefined
+      /** How many minutes to look back, at most 10,000. */
+      minutes?: string | undefined
+      /** Whether to add the course of time. */
+      series?: 'true' | 'false' | undefined
+    }
+    answer: Quality
+  }
+  /** List quality pauses. Returns the carriers that the quality floor of a route has taken out of use. */
+  listQualityPauses: { input: Record<string, never>; answer: QualityPauses }
+  /** End a quality pause. The route uses the carrier again, and judges it by messages sent since. */
+  endQualityPause: {
+    input: {
+      /** Name or number. */
+      route: string
+      /** Name or number. */
+      carrier: string
+    }
+    answer: undefined
+  }
+  /** Show what waits. Returns the waiting messages by route, carrier and cause, and the waiting webhooks by cause. */
+  getQueue: { input: Record<string, never>; answer: Queue }
+  /** Seal with the present key what another has sealed. The first request does the configuration, each further one 10,000 messages from `nextAfter` on; the last does the configuration again. It may be repeated. */
+  resealSecrets: { input: ResealRequest; answer: ResealProgress }
+  /** Create a routing rule. Overrides the plan's route for messages of a service plan, from a sender, or to a network, prefix or country. The most specific rule applies. */
+  createRoutingRule: { input: RoutingRuleCreation; answer: RoutingRule }
+  /** List routing rules. Items come in the order of their keys. */
+  listRoutingRules: {
+    input: {
+      /** Maximum number of items; default: 100. */
+      limit?: string | undefined
+      /** nextAfter of the previous page. */
+      after?: string | undefined
+      /** 24 hex digits. */
+      servicePlanId?: string | undefined
+      /** Name. */
+      route?: string | undefined
+    }
+    answer: RoutingRulePage
+  }
+  /** Show a routing rule. Returns what it applies to and its route. */
+  getRoutingRule: {
+    input: {
+      /** Number that the service assigned. */
+      ruleId: string
+    }
+    answer: RoutingRule
+  }
+  /** Change a routing rule. What the rule applies to cannot be changed. */
+  changeRoutingRule: {
+    input: {
+      /** Number that the service assigned. */
+      ruleId: string
+    } & RoutingRuleChange
+    answer: RoutingRule
+  }
+  /** Delete a routing rule. Messages take the next rule that applies, or the route of their plan. The change takes effect at once on the node that answers, and within 5 seconds on every other node. */
+  deleteRoutingRule: {
+    input: {
+      /** Number that the service assigned. */
+      ruleId: string
+    }
+    answer: undefined
+  }
+  /** Import number ranges. Sets the networks of up to 1,000 number ranges at once, all or none. */
+  importNumberRanges: { input: NumberRangeImport; answer: ImportResult }
+  /** Set the network of a number range. A number belongs to the network of its longest prefix. */
+  setNumberRange: {
+    input: {
+      /** Beginning of E.164 numbers. */
+      prefix: string
+    } & NumberRangeChange
+    answer: NumberRange
+  }
+  /** Show a number range. Returns the network of the prefix. */
+  getNumberRange: {
+    input: {
+      /** Beginning of E.164 numbers. */
+      prefix: string
+    }
+    answer: NumberRange
+  }
+  /** Delete a number range. Its numbers belong to the network of the next shorter prefix, if any. */
+  deleteNumberRange: {
+    input: {
+      /** Beginning of E.164 numbers. */
+      prefix: string
+    }
+    answer: undefined
+  }
+  /** List number ranges. Items come in the order of their keys. */
+  listNumberRanges: {
+    input: {
+      /** Maximum number of items; default: 100. */
+      limit?: string | undefined
+      /** nextAfter of the previous page. */
+      after?: string | undefined
+      /** Mobile country code and network code. */
+      mccmnc?: string | undefined
+    }
+    answer: NumberRangePage
+  }
+  /** Import rates. Adds up to 1,000 rates, or changes the amounts of those that exist: all or none. */
+  importRates: { input: RateImport; answer: ImportResult }
+  /** Create a rate. Sets what a segment costs to a network, prefix or country, or anywhere. The most specific rate applies. */
+  createRate: { input: RateCreation; answer: Rate }
+  /** List rates. Items come in the order of their keys. */
+  listRates: {
+    input: {
+      /** Maximum number of items; default: 100. */
+      limit?: string | undefined
+      /** nextAfter of the previous page. */
+      after?: string | undefined
+      /** 24 hex digits. */
+      servicePlanId?: string | undefined
+      /** Beginning of E.164 numbers. */
+      prefix?: string | undefined
+      /** ISO 3166-1 alpha-2. */
+      country?: string | undefined
+      /** Mobile country code and network code. */
+      mccmnc?: string | undefined
+    }
+    answer: RatePage
+  }
+  /** Show a rate. Returns what it applies to and its amounts. */
+  getRate: {
+    input: {
+      /** Number that the service assigned. */
+      rateId: string
+    }
+    answer: Rate
+  }
+  /** Change a rate. Omitted fields keep their values. Messages that were charged before keep their price. */
+  changeRate: {
+    input: {
+      /** Number that the service assigned. */
+      rateId: string
+    } & RateChange
+    answer: Rate
+  }
+  /** Delete a rate. Messages that were charged by it keep their price. */
+  deleteRate: {
+    input: {
+      /** Number that the service assigned. */
+      rateId: string
+    }
+    answer: undefined
+  }
+  /** Create a sender rule. Sets which kinds of sender are allowed for recipients in a country. */
+  createSenderRule: { input: SenderRuleCreation; answer: SenderRule }
+  /** List sender rules. Items come in the order of their keys. */
+  listSenderRules: {
+    input: {
+      /** Maximum number of items; default: 100. */
+      limit?: string | undefined
+      /** nextAfter of the previous page. */
+      after?: string | undefined
+      /** 24 hex digits. */
+      servicePlanId?: string | undefined
+      /** ISO 3166-1 alpha-2. */
+      country?: string | undefined
+    }
+    answer: SenderRulePage
+  }
+  /** Show a sender rule. Returns its country and the kinds of sender that it allows. */
+  getSenderRule: {
+    input: {
+      /** Number that the service assigned. */
+      ruleId: string
+    }
+    answer: SenderRule
+  }
+  /** Change a sender rule. The change takes effect at once on the node that answers, and within 5 seconds on every other node. */
+  changeSenderRule: {
+    input: {
+      /** Number that the service assigned. */
+      ruleId: string
+    } & SenderRuleChange
+    answer: SenderRule
+  }
+  /** Delete a sender rule. Senders are judged by the next rule that applies, if any, and by the service plan. */
+  deleteSenderRule: {
+    input: {
+      /** Number that the service assigned. */
+      ruleId: string
+    }
+    answer: undefined
+  }
+  /** Show a message and its history. Returns every attempt, segment, receipt and webhook of the message, and a timeline of them. */
+  inspectMessage: {
+    input: {
+      /** UUID of the message. */
+      msgId: string
+    }
+    answer: InspectedMessage
+  }
+  /** List unowned inbound messages. Messages to numbers that no service plan has, newest first. */
+  listUnownedInboundMessages: {
+    input: {
+      /** Maximum number of items; default: 100. */
+      limit?: string | undefined
+      /** nextAfter of the previous page. */
+      after?: string | undefined
+    }
+    answer: UnownedInboundMessagePage
+  }
+  /** List messages of all service plans, or of one. Newest first. A page may have fewer items than the limit: go on until `nextAfter` is null. */
+  listMessagesOfPlans: {
+    input: {
+      /** Maximum number of items; default: 100. */
+      limit?: string | undefined
+      /** nextAfter of the previous page. */
+      after?: string | undefined
+      /** 24 hex digits. */
+      servicePlanId?: string | undefined
+      /** Sender. */
+      from?: string | undefined
+      /** Recipient. */
+      to?: string | undefined
+      /** QUEUED, SENT, DELIVERED, FAILED or UNKNOWN. */
+      status?: string | undefined
+      /** ISO 3166-1 alpha-2. */
+      country?: string | undefined
+      /** 5 or 6 digits. */
+      mccmnc?: string | undefined
+      /** Start of the createdAt window, inclusive. */
+      fromDate?: string | undefined
+      /** End, inclusive; without servicePlanId at most 24 hours after fromDate. */
+      toDate?: string | undefined
+      /** 3 digits. */
+      errorCode?: string | undefined
+      /** Name or number. */
+      carrier?: string | undefined
+      /** Of submit_sm_resp or a receipt, of the last 8 days. */
+      carrierMessageId?: string | undefined
+    }
+    answer: ListedMessagePage
+  }
+  /** List the inbound messages of a service plan. Newest first; from one sender, to one number, or by keyword where given. */
+  listInboundMessagesOfPlan: {
+    input: {
+      /** Maximum number of items; default: 100. */
+      limit?: string | undefined
+      /** nextAfter of the previous page. */
+      after?: string | undefined
+      /** 24 hex digits. */
+      servicePlanId: string
+      /** Sender, in the form that its carrier uses. */
+      from?: string | undefined
+      /** E.164 number or short code. */
+      to?: string | undefined
+      /** One word, matched in any case. */
+      keyword?: string | undefined
+    }
+    answer: InspectedInboundMessagePage
+  }
+  /** Show an inbound message. Returns the message and the carrier that delivered it. */
+  inspectInboundMessage: {
+    input: {
+      /** UUID of the message. */
+      msgId: string
+    }
+    answer: InspectedInboundMessage
+  }
+  /** List the events of a service plan. Those of the newest message first; by state, message, destination and time where given. */
+  listWebhookEventsOfPlan: {
+    input: {
+      /** Maximum number of items; default: 100. */
+      limit?: string | undefined
+      /** nextAfter of the previous page. */
+      after?: string | undefined
+      /** 24 hex digits. */
+      servicePlanId: string
+      /** UUID of the message. */
+      msgId?: string | undefined
+      /** Scheme, host and port. */
+      destination?: string | undefined
+      /** Start of the window of messages' createdAt, inclusive. */
+      fromDate?: string | undefined
+      /** End, inclusive. */
+      toDate?: string | undefined
+      /** State of the delivery. */
+      state?: 'pending' | 'delivered' | 'failed' | 'kept' | undefined
+    }
+    answer: WebhookEventPage
+  }
+  /** Show an event. Returns the event and every attempt to deliver it. */
+  inspectWebhookEvent: {
+    input: {
+      /** Message id, a dash, and the place among the events of the message. */
+      eventId: string
+    }
+    answer: WebhookEventDetail
+  }
+  /** Redeliver an event. Delivers the event again, or a pending one now, under the same id. */
+  redeliverWebhookEventOfPlan: {
+    input: {
+      /** Message id, a dash, and the place among the events of the message. */
+      eventId: string
+    }
+    answer: WebhookEventDetail
+  }
+  /** Redeliver events of a service plan. Delivers up to 20,000 events that failed, or were kept without a URL. Pass `nextAfter` as `after` for the rest. */
+  redeliverWebhookEventsOfPlan: { input: RedeliverEventsRequest; answer: Redelivered }
+  /** List the webhook destinations of a service plan. Those that are in trouble, paused, or have events waiting. */
+  listWebhookDestinationsOfPlan: {
+    input: {
+      /** Maximum number of items; default: 100. */
+      limit?: string | undefined
+      /** nextAfter of the previous page. */
+      after?: string | undefined
+      /** 24 hex digits. */
+      servicePlanId: string
+    }
+    answer: WebhookDestinationPage
+  }
+  /** Pause a webhook destination. Nothing more is sent to it. Its events wait until it is resumed. */
+  pauseWebhookDestinationOfPlan: { input: DestinationRequest; answer: WebhookDestination }
+  /** Resume a webhook destination. Ends a pause, whoever made it, and closes an open breaker. */
+  resumeWebhookDestinationOfPlan: { input: DestinationRequest; answer: WebhookDestination }
+  /** Send a test event. Sends a signed test event at once and returns the result. One a second for each account. */
+  sendTestWebhookOfPlan: { input: TestEventRequest; answer: TestEvent }
+}
+
+/** How each operation is requested: what is neither in the path nor in the query is the body. */
+export const OPERATIONS = {
+  createAccount: { method: 'POST', path: '/admin/v1/accounts', query: [], body: true },
+  listAccounts: { method: 'GET', path: '/admin/v1/accounts', query: ['limit', 'after'], body: false },
+  getAccount: { method: 'GET', path: '/admin/v1/accounts/{accountId}', query: [], body: false },
+  changeAccount: { method: 'PATCH', path: '/admin/v1/accounts/{accountId}', query: [], body: true },
+  deleteAccount: { method: 'DELETE', path: '/admin/v1/accounts/{accountId}', query: [], body: false },
+  rotateWebhookSecret: {
+    method: 'POST',
+    path: '/admin/v1/accounts/{accountId}/webhook-secret/rotate',
+    query: [],
+    body: false,
+  },
+  removePreviousWebhookSecret: {
+    method: 'DELETE',
+    path: '/admin/v1/accounts/{accountId}/webhook-secret/previous',
+    query: [],
+    body: false,
+  },
+  createServicePlan: { method: 'POST', path: '/admin/v1/service-plans', query: [], body: true },
+  listServicePlans: {
+    method: 'GET',
+    path: '/admin/v1/service-plans',
+    query: ['limit', 'after', 'accountId'],
+    body: false,
+  },
+  getServicePlan: { method: 'GET', path: '/admin/v1/service-plans/{servicePlanId}', query: [], body: false },
+  changeServicePlan: {
+    method: 'PATCH',
+    path: '/admin/v1/service-plans/{servicePlanId}',
+    query: [],
+    body: true,
+  },
+  deleteServicePlan: {
+    method: 'DELETE',
+    path: '/admin/v1/service-plans/{servicePlanId}',
+    query: [],
+    body: false,
+  },
+  createToken: { method: 'POST', path: '/admin/v1/tokens', query: [], body: true },
+  listTokens: {
+    method: 'GET',
+    path: '/admin/v1/tokens',
+    query: ['limit', 'after', 'accountId'],
+    body: false,
+  },
+  getToken: { method: 'GET', path: '/admin/v1/tokens/{tokenId}', query: [], body: false },
+  revokeToken: { method: 'DELETE', path: '/admin/v1/tokens/{tokenId}', query: [], body: false },
+  setSender: {
+    method: 'PUT',
+    path: '/admin/v1/service-plans/{servicePlanId}/senders/{sender}',
+    query: [],
+    body: true,
+  },
+  getSender: {
+    method: 'GET',
+    path: '/admin/v1/service-plans/{servicePlanId}/senders/{sender}',
+    query: [],
+    body: false,
+  },
+  deleteSender: {
+    method: 'DELETE',
+    path: '/admin/v1/service-plans/{servicePlanId}/senders/{sender}',
+    query: [],
+    body: false,
+  },
+  listSenders: {
+    method: 'GET',
+    path: '/admin/v1/service-plans/{servicePlanId}/senders',
+    query: ['limit', 'after'],
+    body: false,
+  },
+  createInboundNumber: { method: 'POST', path: '/admin/v1/inbound-numbers', query: [], body: true },
+  listInboundNumbers: {
+    method: 'GET',
+    path: '/admin/v1/inbound-numbers',
+    query: ['limit', 'after', 'servicePlanId'],
+    body: false,
+  },
+  getInboundNumber: { method: 'GET', path: '/admin/v1/inbound-numbers/{number}', query: [], body: false },
+  changeInboundNumber: { method: 'PATCH', path: '/admin/v1/inbound-numbers/{number}', query: [], body: true },
+  deleteInboundNumber: {
+    method: 'DELETE',
+    path: '/admin/v1/inbound-numbers/{number}',
+    query: [],
+    body: false,
+  },
+  addOptOut: { method: 'POST', path: '/admin/v1/opt-outs', query: [], body: true },
+  listOptOuts: {
+    method: 'GET',
+    path: '/admin/v1/opt-outs',
+    query: ['limit', 'after', 'servicePlanId', 'from', 'to'],
+    body: false,
+  },
+  removeOptOut: {
+    method: 'DELETE',
+    path: '/admin/v1/opt-outs',
+    query: ['servicePlanId', 'from', 'to'],
+    body: false,
+  },
+  importOptOuts: { method: 'POST', path: '/admin/v1/opt-outs/import', query: [], body: true },
+  createCarrier: { method: 'POST', path: '/admin/v1/carriers', query: [], body: true },
+  listCarriers: { method: 'GET', path: '/admin/v1/carriers', query: ['limit', 'after'], body: false },
+  getCarrier: { method: 'GET', path: '/admin/v1/carriers/{carrier}', query: [], body: false },
+  changeCarrier: { method: 'PATCH', path: '/admin/v1/carriers/{carrier}', query: [], body: true },
+  deleteCarrier: { method: 'DELETE', path: '/admin/v1/carriers/{carrier}', query: [], body: false },
+  createRoute: { method: 'POST', path: '/admin/v1/routes', query: [], body: true },
+  listRoutes: { method: 'GET', path: '/admin/v1/routes', query: ['limit', 'after'], body: false },
+  getRoute: { method: 'GET', path: '/admin/v1/routes/{route}', query: [], body: false },
+  changeRoute: { method: 'PATCH', path: '/admin/v1/routes/{route}', query: [], body: true },
+  deleteRoute: { method: 'DELETE', path: '/admin/v1/routes/{route}', query: [], body: false },
+  explainRoute: {
+    method: 'GET',
+    path: '/admin/v1/route-explanation',
+    query: ['servicePlanId', 'from', 'to', 'body'],
+    body: false,
+  },
+  getQuality: {
+    method: 'GET',
+    path: '/admin/v1/quality',
+    query: ['carrier', 'route', 'minutes', 'series'],
+    body: false,
+  },
+  listQualityPauses: { method: 'GET', path: '/admin/v1/quality/pauses', query: [], body: false },
+  endQualityPause: {
+    method: 'DELETE',
+    path: '/admin/v1/quality/pauses/{route}/{carrier}',
+    query: [],
+    body: false,
+  },
+  getQueue: { method: 'GET', path: '/admin/v1/queue', query: [], body: false },
+  resealSecrets: { method: 'POST', path: '/admin/v1/secrets/reseal', query: [], body: true },
+  createRoutingRule: { method: 'POST', path: '/admin/v1/routing-rules', query: [], body: true },
+  listRoutingRules: {
+    method: 'GET',
+    path: '/admin/v1/routing-rules',
+    query: ['limit', 'after', 'servicePlanId', 'route'],
+    body: false,
+  },
+  getRoutingRule: { method: 'GET', path: '/admin/v1/routing-rules/{ruleId}', query: [], body: false },
+  changeRoutingRule: { method: 'PATCH', path: '/admin/v1/routing-rules/{ruleId}', query: [], body: true },
+  deleteRoutingRule: { method: 'DELETE', path: '/admin/v1/routing-rules/{ruleId}', query: [], body: false },
+  importNumberRanges: { method: 'POST', path: '/admin/v1/number-ranges/import', query: [], body: true },
+  setNumberRange: { method: 'PUT', path: '/admin/v1/number-ranges/{prefix}', query: [], body: true },
+  getNumberRange: { method: 'GET', path: '/admin/v1/number-ranges/{prefix}', query: [], body: false },
+  deleteNumberRange: { method: 'DELETE', path: '/admin/v1/number-ranges/{prefix}', query: [], body: false },
+  listNumberRanges: {
+    method: 'GET',
+    path: '/admin/v1/number-ranges',
+    query: ['limit', 'after', 'mccmnc'],
+    body: false,
+  },
+  importRates: { method: 'POST', path: '/admin/v1/rates/import', query: [], body: true },
+  createRate: { method: 'POST', path: '/admin/v1/rates', query: [], body: true },
+  listRates: {
+    method: 'GET',
+    path: '/admin/v1/rates',
+    query: ['limit', 'after', 'servicePlanId', 'prefix', 'country', 'mccmnc'],
+    body: false,
+  },
+  getRate: { method: 'GET', path: '/admin/v1/rates/{rateId}', query: [], body: false },
+  changeRate: { method: 'PATCH', path: '/admin/v1/rates/{rateId}', query: [], body: true },
+  deleteRate: { method: 'DELETE', path: '/admin/v1/rates/{rateId}', query: [], body: false },
+  createSenderRule: { method: 'POST', path: '/admin/v1/sender-rules', query: [], body: true },
+  listSenderRules: {
+    method: 'GET',
+    path: '/admin/v1/sender-rules',
+    query: ['limit', 'after', 'servicePlanId', 'country'],
+    body: false,
+  },
+  getSenderRule: { method: 'GET', path: '/admin/v1/sender-rules/{ruleId}', query: [], body: false },
+  changeSenderRule: { method: 'PATCH', path: '/admin/v1/sender-rules/{ruleId}', query: [], body: true },
+  deleteSenderRule: { method: 'DELETE', path: '/admin/v1/sender-rules/{ruleId}', query: [], body: false },
+  inspectMessage: { method: 'GET', path: '/admin/v1/messages/{msgId}', query: [], body: false },
+  listUnownedInboundMessages: {
+    method: 'GET',
+    path: '/admin/v1/unowned-inbound-messages',
+    query: ['limit', 'after'],
+    body: false,
+  },
+  listMessagesOfPlans: {
+    method: 'GET',
+    path: '/admin/v1/messages',
+    query: [
+      'limit',
+      'after',
+      'servicePlanId',
+      'from',
+      'to',
+      'status',
+      'country',
+      'mccmnc',
+      'fromDate',
+      'toDate',
+      'errorCode',
+      'carrier',
+      'carrierMessageId',
+    ],
+    body: false,
+  },
+  listInboundMessagesOfPlan: {
+    method: 'GET',
+    path: '/admin/v1/inbound-messages',
+    query: ['limit', 'after', 'servicePlanId', 'from', 'to', 'keyword'],
+    body: false,
+  },
+  inspectInboundMessage: {
+    method: 'GET',
+    path: '/admin/v1/inbound-messages/{msgId}',
+    query: [],
+    body: false,
+  },
+  listWebhookEventsOfPlan: {
+    method: 'GET',
+    path: '/admin/v1/webhook-events',
+    query: ['limit', 'after', 'servicePlanId', 'msgId', 'destination', 'fromDate', 'toDate', 'state'],
+    body: false,
+  },
+  inspectWebhookEvent: { method: 'GET', path: '/admin/v1/webhook-events/{eventId}', query: [], body: false },
+  redeliverWebhookEventOfPlan: {
+    method: 'POST',
+    path: '/admin/v1/webhook-events/{eventId}/redeliver',
+    query: [],
+    body: false,
+  },
+  redeliverWebhookEventsOfPlan: {
+    method: 'POST',
+    path: '/admin/v1/webhook-redeliveries',
+    query: [],
+    body: true,
+  },
+  listWebhookDestinationsOfPlan: {
+    method: 'GET',
+    path: '/admin/v1/webhook-destinations',
+    query: ['limit', 'after', 'servicePlanId'],
+    body: false,
+  },
+  pauseWebhookDestinationOfPlan: {
+    method: 'POST',
+    path: '/admin/v1/webhook-destinations/pause',
+    query: [],
+    body: true,
+  },
+  resumeWebhookDestinationOfPlan: {
+    method: 'POST',
+    path: '/admin/v1/webhook-destinations/resume',
+    query: [],
+    body: true,
+  },
+  sendTestWebhookOfPlan: { method: 'POST', path: '/admin/v1/webhook-tests', query: [], body: true },
+} as const
