@@ -4,11 +4,14 @@ import { parseUserData } from '../../src/domain/text/concatenation.ts'
 import { decodeInbound } from '../../src/domain/text/inbound-text.ts'
 import { decodePdu } from '../../src/smpp/decoding.ts'
 import { Framer } from '../../src/smpp/framer.ts'
-import { FRAME_LIMIT, walk } from './mutations.ts'
+import { HEADER_LENGTH } from '../../src/smpp/pdu.ts'
 
-/** Invariants of the parsers alone, for any input. */
+/** Invariants of the parsers and of the framer, for any input. */
 
-/** Gives one frame to every parser of carriers' PDUs. @throws what a parser threw, or AssertionError. */
+/** The frame limit the sessions have by default: a payload of 64 KiB and a header. */
+export const FRAME_LIMIT = 65_552
+
+/** Passes one frame to every parser of carriers' PDUs. @throws what a parser threw, or AssertionError. */
 export function checkParsers(frame: Buffer): void {
   const pdu = decodePdu(frame)
   // A missing value must be refused, or empty.
@@ -58,3 +61,36 @@ export function checkFramer(stream: Buffer, chunks: readonly Buffer[]): void {
 }
 
 const NOTHING = Buffer.alloc(0)
+
+interface Walk {
+  /** Start of each whole frame. */
+  readonly starts: readonly number[]
+  /** An impossible command_length, at which its reader stops. */
+  readonly isFaulty: boolean
+  /** Octets missing from the last frame, or from its length field; 0 at the end of a frame. */
+  readonly missing: number
+}
+
+/** How a stream is to be cut by command_length (SMPP 3.4 §3.2): independent of the framer, for comparison. */
+export function walk(stream: Buffer): Walk {
+  const starts: number[] = []
+  let at = 0
+  while (stream.length - at >= 4) {
+    const length = stream.readUInt32BE(at)
+    if (length < HEADER_LENGTH || length > FRAME_LIMIT) return { starts, isFaulty: true, missing: 0 }
+    if (at + length > stream.length) return { starts, isFaulty: false, missing: at + length - stream.length }
+    starts.push(at)
+    at += length
+  }
+  return { starts, isFaulty: false, missing: at === stream.length ? 0 : 4 - (stream.length - at) }
+}
+
+/** The stream, padded with zeros until its last frame is complete, or faulty. */
+export function completed(stream: Buffer): Buffer {
+  let whole = stream
+  for (;;) {
+    const { isFaulty, missing } = walk(whole)
+    if (isFaulty || missing === 0) return whole
+    whole = Buffer.concat([whole, Buffer.alloc(missing)])
+  }
+}

@@ -6,7 +6,7 @@ import { encodePdu } from '../../src/smpp/encoding.ts'
 import type { PduInput, RequestInput, RequestPdu } from '../../src/smpp/pdu.ts'
 import type { ConnectionHandlers } from '../../src/smpp/session-handlers.ts'
 import { STATUSES } from '../../src/smpp/statuses.ts'
-import { UNBIND, walk } from './mutations.ts'
+import { walk } from './fuzz-oracles.ts'
 
 /** One of our sessions and, at the other end of its socket, a peer that writes whatever octets it is given. */
 
@@ -15,9 +15,9 @@ const WAIT_MS = 15_000
 /** Idle timers must not add frames, because only the seed may decide what is sent. */
 const TIMINGS = { bindTimeoutMs: 600_000, enquireLinkIntervalMs: 600_000, responseTimeoutMs: 600_000 }
 const WINDOW = 8
+const UNBIND = 0x06
 
 export interface Target {
-  readonly name: 'ESME' | 'SMSC'
   /** A new session, bound unless told otherwise (an SMSC's may wait for its bind). */
   open(bound: boolean): Promise<FuzzedSession>
   close(): Promise<void>
@@ -41,7 +41,7 @@ function handlers(): ConnectionHandlers<number> & { closedBy: string | null } {
   }
 }
 
-export class FuzzedSession {
+class FuzzedSession {
   readonly #peer: net.Socket
   readonly #link: Connection<number>
   readonly #state: { readonly closedBy: string | null }
@@ -174,7 +174,6 @@ export async function esmeTarget(): Promise<Target> {
   const { port } = carrier.address() as net.AddressInfo
   const request: RequestInput = { command: 'submit_sm', destination_addr: '15551230002' }
   return {
-    name: 'ESME',
     async open() {
       const peerOf = new Promise<net.Socket>((resolve) => accepted.push(resolve))
       const state = handlers()
@@ -204,7 +203,6 @@ export async function smscTarget(): Promise<Target> {
   )
   const request: RequestInput = { command: 'deliver_sm', source_addr: '15551230002' }
   return {
-    name: 'SMSC',
     async open(bound) {
       const { promise, resolve } = Promise.withResolvers<Parameters<(typeof opened)[number]>[0]>()
       opened.push(resolve)
