@@ -52,6 +52,20 @@ test.each(OF_TODAY)('%s: every source file and npm script that it names is there
   expect(run.filter((name) => scripts[name] === undefined)).toEqual([])
 })
 
+test('CONTRIBUTING.md says of each dependency, and of no other package, what it is for', () => {
+  const { dependencies, devDependencies } = JSON.parse(read('package.json'))
+  const section = read('CONTRIBUTING.md')
+    .split('\n## ')
+    .find((text) => text.startsWith('Dependencies'))!
+  for (const [index, packages] of [dependencies, devDependencies].entries()) {
+    const table = section.split('| --- | --- |')[index + 1]!.split('\n\n')[0]!
+    const named = [...table.matchAll(/^\| (`.+?`) \|/gm)].flatMap(([, cell]) =>
+      cell!.slice(1, -1).split('`, `'),
+    )
+    expect(named.sort()).toEqual(Object.keys(packages).sort())
+  }
+})
+
 test('ARCHITECTURE.md is two pages, with at most 30 words for the message path and 40 in all', () => {
   const page = read('docs/ARCHITECTURE.md')
   expect(page.split('\n').length).toBeLessThanOrEqual(165)
