@@ -222,6 +222,20 @@ describe('messages of several segments', () => {
     await service.until(msgId, 'DELIVERED')
   })
 
+  test('only the part that was refused for now is sent again', async () => {
+    smsc.answerSubmits((pdu, link, index) => {
+      if (index === 1) link.respond(pdu, STATUSES.ESME_RMSGQFUL)
+      else accept(pdu, link, `m-${index}`)
+    })
+    const msgId = await service.sent({ body: THREE_PARTS })
+    await eventually(() => waits(msgId))
+    await service.makeDue()
+    await service.until(msgId, 'SENT')
+    expect(smsc.submits.map(({ short_message }) => short_message[5])).toEqual([1, 2, 3, 2])
+    for (const index of [0, 2, 3]) expect(await smsc.receipt(`m-${index}`, 'DELIVRD')).toBe(0)
+    await service.untilWebhooks(msgId, ['SENT', 'DELIVERED'])
+  })
+
   test('a part that is taken after the time-out is not sent again', async () => {
     const late = Promise.withResolvers<() => void>()
     smsc.answerSubmits((pdu, link, index) => {

@@ -104,6 +104,10 @@ scenario('B378', () =>
     await part(3, 2, 'b')
     await part(3, 3, 'c')
     await untilBodies(own, from, ['xy', 'abc'])
+    // With the same total, once the first is whole.
+    for (const word of ['one', 'two'])
+      for (const sequence of [1, 2]) await part(2, sequence, `${word}${sequence} `)
+    await untilBodies(own, from, ['xy', 'abc', 'one1 one2 ', 'two1 two2 '])
     expect(await waitingParts(from)).toBe(0)
   }),
 )
@@ -130,6 +134,8 @@ scenario('B379', () =>
       ['ff0003070201', /part$/],
       ['0500ff070201', /part$/],
       ['00', /^part$/],
+      // A national table, under a data_coding that has none.
+      ['03240101', /^part$/],
     ]
     for (const [header, expected] of cases) {
       const from = somebody()
@@ -210,9 +216,9 @@ scenario('M40', () =>
 scenario('M41', () =>
   overOneSession(own, async () => {
     const [gsm, ucs2] = [somebody(), somebody()]
-    const text = 'payload '.repeat(1_250)
-    await mo(gsm, Buffer.alloc(0), { tlvs: { message_payload: Buffer.from(text) } })
-    await untilBodies(own, gsm, [text])
+    const texts = [1_250, 7_500].map((words) => 'payload '.repeat(words))
+    for (const text of texts) await mo(gsm, Buffer.alloc(0), { tlvs: { message_payload: Buffer.from(text) } })
+    await untilBodies(own, gsm, texts)
     const message_payload = Buffer.from('\u0436'.repeat(5_000), 'utf16le').swap16()
     await mo(ucs2, Buffer.alloc(0), { data_coding: 8, tlvs: { message_payload } })
     await untilBodies(own, ucs2, ['\u0436'.repeat(5_000)])
@@ -223,7 +229,8 @@ scenario('M42', () =>
   overOneSession(own, async () => {
     const from = somebody()
     await mo(from, Buffer.alloc(0))
-    await untilBodies(own, from, [''])
+    await mo(from, partOf({ reference: 7, total: 1, sequence: 1 }, ''), { esm_class: UDHI })
+    await untilBodies(own, from, ['', ''])
     await mo('', Buffer.from('from nobody'), { source_addr_ton: 0, source_addr: '' })
     await untilBodies(own, '', ['from nobody'])
     await mo('', Buffer.from('from a name'), { source_addr_ton: 5, source_addr: 'My Bank' })
@@ -250,6 +257,7 @@ scenario('B383', () =>
       [0x00, '68691b65', 'hi€'],
       [0x00, '610062', 'a@b'],
       [0x03, '636166e9', 'café'],
+      [0x03, '610062', 'ab'],
       [0x04, '00ff10', '00ff10'],
       [0x04, '7465787420', 'text'],
       [0x08, '041f0440d83ddea2', 'Пр🚢'],
@@ -295,6 +303,14 @@ scenario('M44', () =>
       await mo(from, part, { esm_class: UDHI, data_coding })
     }
     await whole(from, '$жжé')
+    const split = somebody()
+    const octets = Buffer.from('🚢', 'utf16le').swap16()
+    for (const sequence of [2, 1]) {
+      const half = octets.subarray(sequence * 2 - 2, sequence * 2)
+      const part = partOf({ reference: 3, total: 2, sequence }, half)
+      await mo(split, part, { esm_class: UDHI, data_coding: 8 })
+    }
+    await whole(split, '🚢')
   }),
 )
 

@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { buildHeader, UDHI } from '../../src/domain/text/concatenation.ts'
 import { STATUSES } from '../../src/smpp/statuses.ts'
 import { eventually } from '../support/service.ts'
 import { type DeliverFields, ESME_ROK, receiptOf } from '../support/smsc.ts'
@@ -93,6 +94,8 @@ scenario('B361', () =>
     expect((await service.until(msgId, 'FAILED')).errorCode).toBe('300')
     await service.untilWebhooks(msgId, ['SENT', 'FAILED'])
     expect(await isParked(id)).toBe(false)
+    const hostile = Buffer.from(`id:${'9'.repeat(200)} stat:${"'; drop table messages; --"}`)
+    expect(await smsc.deliver({ esm_class: 4, short_message: hostile })).toBe(ESME_ROK)
     // With another carrier the same id is another message, unknown here.
     await using second = await secondCarrier(own)
     smsc.behave()
@@ -217,6 +220,17 @@ scenario('M30', () =>
       await told(({ id }) => [{ ...receiptOf(id, 'DELIVRD'), data_coding }], delivered)
     await told(({ id }) => [{ esm_class: 4, tlvs: { message_payload: text(id) } }], delivered)
     await told(({ id }) => [{ esm_class: 4, tlvs: { message_payload: ucs2(id) } }], delivered)
+    await told(({ id }) => [{ ...receiptOf(id, 'DELIVRD'), esm_class: 0x20 }], delivered)
+    const header = buildHeader({ kind: 'udh8', reference: 9, total: 2, sequence: 1 })
+    for (const [before, behind, esm_class] of [
+      [header, Buffer.alloc(0), 4 | UDHI],
+      [Buffer.alloc(0), Buffer.of(0), 4],
+      [Buffer.alloc(0), Buffer.from('ff00fe1b', 'hex'), 4],
+    ] as const)
+      await told(
+        ({ id }) => [{ esm_class, short_message: Buffer.concat([before, text(id), behind]) }],
+        delivered,
+      )
     for (const tlvs of [
       ({ id }: Submitted) => ({ receipted_message_id: id, message_state: 2 }),
       ({ id }: Submitted) => ({ message_payload: text(id) }),
