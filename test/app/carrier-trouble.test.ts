@@ -34,29 +34,6 @@ async function dispatches(service: Service): Promise<{ ambiguous: boolean }[]> {
 }
 
 describe('a link that breaks', () => {
-  test('with messages in the window: all of them are delivered in the end', async () => {
-    await using service = await tenant()
-    service.simulator.faults.dropAfterSubmits = 37
-    const ids = await Promise.all(Array.from({ length: 100 }, () => service.sent()))
-    for (const msgId of ids) await service.until(msgId, 'DELIVERED')
-    for (const msgId of ids) await service.untilWebhooks(msgId, ['SENT', 'DELIVERED'])
-    // Those whose answer was lost may be there twice; never more than a window of them.
-    expect(service.simulator.submissions.length - 100).toBeLessThanOrEqual(WINDOW)
-  })
-
-  test('while it is down messages are accepted, and flow when it is back', async () => {
-    await using service = await tenant()
-    service.simulator.faults.refuseBindsWith = STATUSES.ESME_RBINDFAIL
-    service.simulator.dropConnections()
-    await untilDown(service)
-    const ids = await Promise.all(Array.from({ length: 20 }, () => service.sent()))
-    expect((await service.get(ids[0]!)).body.status).toBe('QUEUED')
-    expect(service.simulator.submissions).toHaveLength(0)
-    service.simulator.faults.clear()
-    for (const msgId of ids) await service.until(msgId, 'DELIVERED')
-    expect(service.simulator.submissions).toHaveLength(20)
-  })
-
   test('receipts that wait at the carrier come with the next bind', async () => {
     await using service = await tenant()
     service.simulator.faults.holdReceipts = true
@@ -114,15 +91,6 @@ describe('settings changed at run time', () => {
     for (const msgId of ids) await service.until(msgId, 'DELIVERED')
     expect(service.simulator.submissions).toHaveLength(100)
   })
-
-  test('switched off and on again', async () => {
-    await using service = await tenant()
-    await service.admin('PATCH', `/carriers/${service.carrier}`, { state: 'stopped' })
-    await eventually(() => service.simulator.binds.length === 0)
-    const msgId = await service.sent()
-    await service.admin('PATCH', `/carriers/${service.carrier}`, { state: 'started' })
-    await service.until(msgId, 'DELIVERED')
-  })
 })
 
 describe('bind modes', () => {
@@ -144,32 +112,6 @@ describe('bind modes', () => {
 })
 
 describe('two carriers on a route', () => {
-  test('by priority; the other one takes over while the first is down, and gives back', async () => {
-    await using spare = await startSmsc()
-    await using service = await tenant({ carrier: { window: WINDOW } })
-    const carrier = await service.anotherCarrier(spare.port)
-    await service.admin('PATCH', `/routes/${service.route}`, {
-      carriers: [
-        { carrier: service.carrier, priority: 0 },
-        { carrier, priority: 1 },
-      ],
-    })
-    await service.until(await service.sent(), 'DELIVERED')
-    expect(spare.submits).toHaveLength(0)
-
-    service.simulator.faults.refuseBindsWith = STATUSES.ESME_RBINDFAIL
-    service.simulator.dropConnections()
-    await untilDown(service)
-    const ids = await Promise.all(Array.from({ length: 20 }, () => service.sent()))
-    for (const msgId of ids) await service.until(msgId, 'SENT')
-    expect(spare.submits).toHaveLength(20)
-
-    service.simulator.faults.clear()
-    await untilBound(service)
-    await service.until(await service.sent(), 'DELIVERED')
-    expect(spare.submits).toHaveLength(20)
-  })
-
   test('what waits for a carrier that goes down moves to the other', async () => {
     await using stuck = await startSmsc()
     stuck.answerSubmits(() => undefined)

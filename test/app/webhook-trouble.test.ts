@@ -75,18 +75,6 @@ describe('a receiver that fails', () => {
     ])
   })
 
-  test('it is not asked again before its time', async () => {
-    service.receiver.answerWith(answerStatus(503, { 'retry-after': '9' }))
-    const msgId = await service.sent()
-    await untilAttempts(msgId, 1)
-    const { rows } = await service.db.query(
-      'select extract(epoch from due_at - now()) as seconds from event_deliveries where msg_id = $1 and seq = 1',
-      [msgId],
-    )
-    expect(Number(rows[0].seconds)).toBeGreaterThan(5)
-    expect(Number(rows[0].seconds)).toBeLessThanOrEqual(9)
-  })
-
   test('410 from the callbackUrl of a message: given up and kept, the next event follows', async () => {
     service.receiver.answerWith((exchange) =>
       (exchange.request.status === 'SENT' ? answerStatus(410) : acknowledge)(exchange),
@@ -107,16 +95,6 @@ describe('a receiver that fails', () => {
     await untilAttempts(msgId, 1)
     expect(of(msgId).map(({ path }) => path)).toEqual(['/dlr'])
     expect(await attempts(msgId)).toMatchObject([{ response_status: 307, error: 'REDIRECT' }])
-    service.receiver.answerWith(acknowledge)
-    await service.makeDue()
-    await service.untilWebhooks(msgId, ['SENT', 'SENT', 'DELIVERED'])
-  })
-
-  test('a connection that breaks: tried again', async () => {
-    service.receiver.answerWith((exchange) => exchange.close())
-    const msgId = await service.sent()
-    await untilAttempts(msgId, 1)
-    expect(await attempts(msgId)).toMatchObject([{ response_status: null, error: expect.any(String) }])
     service.receiver.answerWith(acknowledge)
     await service.makeDue()
     await service.untilWebhooks(msgId, ['SENT', 'SENT', 'DELIVERED'])
