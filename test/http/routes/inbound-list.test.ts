@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { faultsOf, pagesFrom } from '../../support/http-answers.ts'
 import {
   ACCOUNT,
-  FORBIDDEN_PLANS,
   type HttpService,
   PLAN,
   PLAN_INACTIVE,
@@ -180,31 +179,5 @@ describe('GET /v1/inbound/sms', () => {
     [`cursor=${'A'.repeat(5_000)}`, ['cursor INVALID_CURSOR']],
   ])('400 to ?%s', async (query, faults) => {
     expect(faultsOf(await list(query))).toEqual(faults)
-  })
-
-  it('401 without a valid token', async () => {
-    expect((await list('to=71234', { authorization: 'Bearer nobody' })).status).toBe(401)
-  })
-
-  it('403 for a plan that is not the token’s', async () => {
-    for (const [plan, headers] of FORBIDDEN_PLANS) {
-      const answer = await service.get(`/v1/inbound/sms?servicePlanId=${plan}&to=71234`, headers)
-      expect([answer.status, answer.json.errorCode]).toEqual([403, 'FORBIDDEN'])
-    }
-  })
-
-  it('405 to anything but reading', async () => {
-    for (const path of ['/v1/inbound/sms', `/v1/inbound/sms/${newestFirst[0]}`]) {
-      const answer = await service.request({ method: 'DELETE', path })
-      expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
-    }
-  })
-
-  it('429 over the rate of reads, which all lists share', async () => {
-    await using slow = await startHttpService({ limits: { reads: { perSecond: 0.1, burst: 1 } } })
-    expect((await slow.get(`/v1/messages/sms?servicePlanId=${PLAN}&status=SENT`)).status).toBe(200)
-    const refused = await slow.get(`/v1/inbound/sms?servicePlanId=${PLAN}&to=71234`)
-    expect([refused.status, refused.json.errorCode]).toEqual([429, 'RATE_LIMITED'])
-    expect(refused.headers.get('retry-after')).toMatch(/^([1-9]|10)$/)
   })
 })

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { messageId } from '../../../src/domain/identifiers.ts'
 import { faultsOf, pagesFrom } from '../../support/http-answers.ts'
 import {
-  FORBIDDEN_PLANS,
   type HttpService,
   PLAN,
   PLAN_OTHER,
@@ -208,26 +207,6 @@ describe('GET /v1/messages/sms', () => {
     [`cursor=${'A'.repeat(5_000)}`, ['cursor INVALID_CURSOR']],
   ])('400 to ?%s', async (query, faults) => {
     expect(faultsOf(await list(query))).toEqual(faults)
-  })
-
-  it('401 without a valid token', async () => {
-    expect((await list('status=SENT', { authorization: 'Bearer nobody' })).status).toBe(401)
-  })
-
-  it('403 for a plan that is not the token’s', async () => {
-    for (const [plan, headers] of FORBIDDEN_PLANS) {
-      const answer = await service.get(`/v1/messages/sms?servicePlanId=${plan}&status=SENT`, headers)
-      expect([answer.status, answer.json.errorCode]).toEqual([403, 'FORBIDDEN'])
-    }
-  })
-
-  it('429 over the rate of lists', async () => {
-    await using slow = await startHttpService({ limits: { reads: { perSecond: 0.1, burst: 1 } } })
-    const path = `/v1/messages/sms?servicePlanId=${PLAN}&status=SENT`
-    expect((await slow.get(path)).status).toBe(200)
-    const refused = await slow.get(path)
-    expect([refused.status, refused.json.errorCode]).toEqual([429, 'RATE_LIMITED'])
-    expect(refused.headers.get('retry-after')).toMatch(/^([1-9]|10)$/)
   })
 
   it('500 when the search takes longer than the database allows', async () => {

@@ -113,11 +113,6 @@ describe('GET /v1/webhooks/destinations', () => {
   ])('400 to %s', async (query, faults) => {
     expect(faultsOf(await list(query))).toEqual(faults)
   })
-
-  it('405 to anything but reading', async () => {
-    const answer = await service.request({ method: 'POST', path: '/v1/webhooks/destinations' })
-    expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
-  })
 })
 
 describe('POST /v1/webhooks/destinations/pause and /resume', () => {
@@ -185,26 +180,18 @@ describe('POST /v1/webhooks/destinations/pause and /resume', () => {
   })
 })
 
-describe('all of them', () => {
+describe('both', () => {
   it('401 without a valid token', async () => {
     const headers = { authorization: 'Bearer nobody' }
-    expect((await list('', PLAN, headers)).status).toBe(401)
     for (const verb of ['pause', 'resume']) expect((await change(verb, of(OTHER), headers)).status).toBe(401)
   })
 
   it('403 for a plan that is not the token’s', async () => {
     for (const [plan, headers] of FORBIDDEN_PLANS) {
       const changed = ['pause', 'resume'].map((verb) => change(verb, of(OTHER, plan), headers))
-      for (const answer of [await list('', plan, headers), ...(await Promise.all(changed))]) {
+      for (const answer of await Promise.all(changed)) {
         expect([answer.status, answer.json.errorCode]).toEqual([403, 'FORBIDDEN'])
       }
     }
-  })
-
-  it('429 over the rate of reads, which changes share', async () => {
-    await using slow = await startHttpService({ limits: { reads: { perSecond: 0.1, burst: 1 } } })
-    expect((await slow.get(`/v1/webhooks/destinations?servicePlanId=${PLAN}`)).status).toBe(200)
-    const refused = await slow.request({ method: 'POST', path: '/v1/webhooks/destinations/pause' })
-    expect([refused.status, refused.json.errorCode]).toEqual([429, 'RATE_LIMITED'])
   })
 })

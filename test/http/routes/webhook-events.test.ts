@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { faultsOf, pagesFrom } from '../../support/http-answers.ts'
 import {
-  FORBIDDEN_PLANS,
   type HttpService,
   PLAN,
   PLAN_INACTIVE,
@@ -217,35 +216,5 @@ describe('GET /v1/webhooks/events/{eventId}', () => {
     expect([others.status, anonymous(others)]).toEqual([404, anonymous(unknown)])
     expect((await show(ids[0]!.replace(/1$/, '2'))).status).toBe(404)
     expect((await show(ids[0]!, PLAN_SECOND)).status).toBe(404)
-  })
-})
-
-describe('both', () => {
-  it('401 without a valid token', async () => {
-    const authorization = 'Bearer nobody'
-    expect((await list('', { authorization })).status).toBe(401)
-    expect((await show(ids[0]!, PLAN, { authorization })).status).toBe(401)
-  })
-
-  it('403 for a plan that is not the token’s', async () => {
-    for (const [plan, headers] of FORBIDDEN_PLANS) {
-      for (const answer of [await list('', headers, plan), await show(ids[0]!, plan, headers)]) {
-        expect([answer.status, answer.json.errorCode]).toEqual([403, 'FORBIDDEN'])
-      }
-    }
-  })
-
-  it('405 to anything but reading', async () => {
-    for (const path of ['/v1/webhooks/events', `/v1/webhooks/events/${ids[0]}`]) {
-      const answer = await service.request({ method: 'POST', path })
-      expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD'])
-    }
-  })
-
-  it('429 over the rate of reads', async () => {
-    await using slow = await startHttpService({ limits: { reads: { perSecond: 0.1, burst: 1 } } })
-    expect((await slow.get(`/v1/webhooks/events?servicePlanId=${PLAN}`)).status).toBe(200)
-    const refused = await slow.get(`/v1/webhooks/events/${ids[0]}?servicePlanId=${PLAN}`)
-    expect([refused.status, refused.json.errorCode]).toEqual([429, 'RATE_LIMITED'])
   })
 })
