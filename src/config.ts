@@ -14,23 +14,21 @@ export const EMBEDDED_DATABASE = 'embedded'
 /** A value, or what is wrong with the text, worded to follow the variable's name; it must not hold the text itself. */
 type Parsed<T> = { readonly value: T } | { readonly fault: string }
 
-interface Variable<T> {
+export interface Variable<T> {
   readonly name: string
   readonly description: string
   /** Text used when the variable is unset or empty; without one the variable is required or gives undefined. */
   readonly fallback?: string
   readonly required?: true
-  readonly secret?: true
   readonly parse: (text: string) => Parsed<T>
 }
 
-const VARIABLES = {
+export const VARIABLES = {
   databaseUrl: {
     name: 'DATABASE_URL',
     description:
       'PostgreSQL 15 or newer, postgresql://user:password@host:port/name, with several hosts as host:port,host:port; or embedded, for one in DATA_DIR.',
     required: true,
-    secret: true,
     parse: databaseUrl,
   },
   databasePoolSize: {
@@ -114,13 +112,11 @@ const VARIABLES = {
     description:
       '32 random bytes, as 64 hex digits or base64: encrypts stored secrets and cursors. Use the same on every node.',
     required: true,
-    secret: true,
     parse: secretKey,
   },
   previousSecretKey: optional({
     name: 'SECRET_KEY_PREVIOUS',
     description: 'Another key to decrypt with when SECRET_KEY fails, while the key is being changed.',
-    secret: true,
     parse: secretKey,
   }),
   operatorTokenHashes: {
@@ -128,7 +124,6 @@ const VARIABLES = {
     description:
       'Token for /admin/v1, 32 characters or more; several, separated by commas, while one is being replaced.',
     required: true,
-    secret: true,
     parse: operatorTokens,
   },
   logLevel: {
@@ -224,25 +219,6 @@ function read(variable: Variable<unknown>, text: string | undefined): Parsed<unk
   if (given !== '') return variable.parse(given)
   if (variable.required) return { fault: `is required: ${variable.description}` }
   return variable.fallback === undefined ? { value: undefined } : variable.parse(variable.fallback)
-}
-
-export interface ConfigDescription {
-  readonly name: string
-  readonly description: string
-  readonly fallback: string | undefined
-  readonly required: boolean
-  readonly secret: boolean
-}
-
-/** Every variable, in the order of the table; a test holds docs/configuration.md to it. */
-export function describeConfig(): readonly ConfigDescription[] {
-  return Object.values<Variable<unknown>>(VARIABLES).map((variable) => ({
-    name: variable.name,
-    description: variable.description,
-    fallback: variable.fallback || undefined,
-    required: variable.required ?? false,
-    secret: variable.secret ?? false,
-  }))
 }
 
 /** Says in the type that the value may be undefined. */

@@ -5,7 +5,7 @@ import { register as account } from '../src/commands/account.ts'
 import { register as carrier } from '../src/commands/carrier.ts'
 import { register as dev } from '../src/commands/dev.ts'
 import { register as listen } from '../src/commands/listen.ts'
-import { describeConfig } from '../src/config.ts'
+import { VARIABLES, type Variable } from '../src/config.ts'
 
 const DOCUMENT = readFileSync(new URL('../docs/configuration.md', import.meta.url), 'utf8')
 const ROWS = [...DOCUMENT.matchAll(/^\| `([A-Z_]+)` \| (.+?) \|(?: (.+?) \|)?$/gm)]
@@ -13,10 +13,10 @@ const ROWS = [...DOCUMENT.matchAll(/^\| `([A-Z_]+)` \| (.+?) \|(?: (.+?) \|)?$/g
 test('docs/configuration.md has every variable of aldis serve, in order, as the code describes it', () => {
   const documented = ROWS.filter(([, , , fallback]) => fallback !== undefined)
   expect(documented.map(([, name, description, fallback]) => ({ name, description, fallback }))).toEqual(
-    describeConfig().map(({ name, description, fallback, required }) => ({
+    Object.values<Variable<unknown>>(VARIABLES).map(({ name, description, fallback, required }) => ({
       name,
       description,
-      fallback: required ? 'required' : fallback === undefined ? 'unset' : `\`${fallback}\``,
+      fallback: required ? 'required' : fallback ? `\`${fallback}\`` : 'unset',
     })),
   )
 })

@@ -31,6 +31,12 @@ function code(text: string): string {
   return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|[^:'"`])\/\/.*$/gm, '$1')
 }
 
+/** The files of the repository that a file imports, type-only imports included. */
+function imports({ path, text }: Source): string[] {
+  const targets = code(text).matchAll(/(?:\bfrom|\bimport\(?)\s*'(\.[^']+)'/g)
+  return [...targets].map(([, target]) => join(path, '..', target!))
+}
+
 function offenders(files: readonly Source[], pattern: RegExp): string[] {
   return files.filter(({ text }) => pattern.test(code(text))).map(({ path }) => path)
 }
@@ -76,6 +82,23 @@ function roomOf(path: string): string {
   return path.split('/')[2]!
 }
 
+/** Goes through the graph depth first. Each cycle is named once, by the way around it. */
+function cycles(graph: ReadonlyMap<string, readonly string[]>): string[] {
+  const found: string[] = []
+  const finished = new Set<string>()
+  const way: string[] = []
+  const visit = (path: string) => {
+    if (way.includes(path)) found.push([...way.slice(way.indexOf(path)), path].join(' -> '))
+    if (finished.has(path) || way.includes(path)) return
+    way.push(path)
+    for (const imported of graph.get(path) ?? []) visit(imported)
+    way.pop()
+    finished.add(path)
+  }
+  for (const path of graph.keys()) visit(path)
+  return found
+}
+
 describe('imports go one way', () => {
   const seen = new Set(SRC.map(({ path }) => layerOf(path)))
 
@@ -88,12 +111,11 @@ describe('imports go one way', () => {
 
   it.each(Object.keys(ROOMS))('services/%s', (room) => {
     const wrong: string[] = []
-    for (const { path, text } of SRC.filter(({ path }) => path.startsWith(`src/services/${room}/`))) {
-      for (const [, target] of text.matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)) {
-        const imported = relative(ROOT, join(ROOT, path, '..', target!))
+    for (const source of SRC.filter(({ path }) => path.startsWith(`src/services/${room}/`))) {
+      for (const imported of imports(source)) {
         const isService = imported.startsWith('src/services/')
         if (isService && roomOf(imported) !== room && !ROOMS[room]!.includes(roomOf(imported)))
-          wrong.push(`${path} -> ${target}`)
+          wrong.push(`${source.path} -> ${imported}`)
       }
     }
     expect(wrong).toEqual([])
@@ -105,13 +127,19 @@ describe('imports go one way', () => {
 
   it.each([...seen].sort())('%s', (layer) => {
     const wrong: string[] = []
-    for (const { path, text } of SRC.filter((source) => layerOf(source.path) === layer)) {
-      for (const [, target] of text.matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)) {
-        const imported = layerOf(relative(ROOT, join(ROOT, path, '..', target!)))
-        if (imported !== layer && !LAYERS[layer]!.includes(imported)) wrong.push(`${path} -> ${target}`)
+    for (const source of SRC.filter(({ path }) => layerOf(path) === layer)) {
+      for (const imported of imports(source)) {
+        const other = layerOf(imported)
+        if (other !== layer && !LAYERS[layer]!.includes(other)) wrong.push(`${source.path} -> ${imported}`)
       }
     }
     expect(wrong).toEqual([])
+  })
+
+  it('no file imports itself by way of others', () => {
+    const graph = new Map(SRC.map((source) => [source.path, imports(source)]))
+    expect(new Set([...graph.values()].flat()).size).toBeGreaterThan(200)
+    expect(cycles(graph)).toEqual([])
   })
 
   it('commands use the database only to migrate it', () => {
@@ -121,14 +149,17 @@ describe('imports go one way', () => {
 })
 
 describe('the client stands alone', () => {
-  const imports = ({ path, text }: Source) =>
-    [...code(text).matchAll(/(?:from|import\(?)\s*'([\w@./:-]+)'/g)].map(([, target]) =>
-      target!.startsWith('.') ? relative(ROOT, join(ROOT, path, '..', target!)) : target!,
-    )
+  /** Packages too. */
+  const allImports = (source: Source) => [
+    ...imports(source),
+    ...[...code(source.text).matchAll(/(?:\bfrom|\bimport\(?)\s*'([\w@][\w@./:-]*)'/g)].map(
+      ([, name]) => name!,
+    ),
+  ]
 
   it('it imports nothing but itself', () => {
-    expect(CLIENT.flatMap(imports).filter((target) => !target.startsWith('client/src/'))).toEqual([])
-    expect(CLIENT.flatMap(imports)).toContain('client/src/api.ts')
+    expect(CLIENT.flatMap(allImports).filter((target) => !target.startsWith('client/src/'))).toEqual([])
+    expect(CLIENT.flatMap(allImports)).toContain('client/src/api.ts')
   })
 
   it('it uses nothing that is only in Node', () => {
@@ -136,13 +167,13 @@ describe('the client stands alone', () => {
   })
 
   it('examples import it, and what Node has', () => {
-    const targets = EXAMPLES.flatMap(imports)
+    const targets = EXAMPLES.flatMap(allImports)
     expect(targets).toContain('client/src/index.ts')
     expect(targets.filter((target) => !/^(node:.+|client\/src\/index\.ts)$/.test(target))).toEqual([])
   })
 
   it('the service does without both', () => {
-    expect(SRC.flatMap(imports).filter((target) => /^(client|examples)\//.test(target))).toEqual([])
+    expect(SRC.flatMap(allImports).filter((target) => /^(client|examples)\//.test(target))).toEqual([])
   })
 })
 
@@ -174,6 +205,7 @@ describe('everything has its place', () => {
       'src/outbound/connector.ts',
       'src/postgres/embedded-server.ts', // looks for a free port
       'src/smpp/connection.ts',
+      'src/smpp/listener.ts',
       'src/smpp/tls-checks.ts', // whose certificates are trusted; no socket
     ]
     const found = offenders(SRC, /from 'node:(net|tls|dgram)'/)
@@ -183,7 +215,7 @@ describe('everything has its place', () => {
   })
 
   it('pure folders have no clock, no random, no I/O', () => {
-    const impure = ['src/smpp/connection.ts', 'src/smpp/tls-checks.ts']
+    const impure = ['src/smpp/connection.ts', 'src/smpp/listener.ts', 'src/smpp/tls-checks.ts']
     const pure = SRC.filter(({ path }) => /^src\/(domain|smpp)\//.test(path) && !impure.includes(path))
     expect(pure.length).toBeGreaterThan(40)
     expect(

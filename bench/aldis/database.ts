@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { ensurePartitions } from '../../src/services/upkeep/day-partitions.ts'
-import { openDatabase as openPool } from '../../src/store/database.ts'
+import { openDatabase as openPool } from '../../src/store/database-pool.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { type Percentiles, percentiles } from '../percentiles.ts'
 

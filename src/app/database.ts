@@ -1,12 +1,6 @@
 import { ensurePartitions } from '../services/upkeep/day-partitions.ts'
-import {
-  checkDurability,
-  connectionLimit,
-  type Database,
-  type DatabaseOptions,
-  MINIMUM_SERVER_VERSION,
-  openDatabase,
-} from '../store/database.ts'
+import { checkDurability, connectionLimit, type Database, MINIMUM_SERVER_VERSION } from '../store/database.ts'
+import { type DatabaseOptions, openDatabase } from '../store/database-pool.ts'
 import {
   type DatabaseServer,
   directServer,

@@ -18,8 +18,6 @@ export const ATTEMPT_DELAYS_MS: readonly number[] = [
   24 * HOUR_MS,
 ]
 
-export const MAX_ATTEMPTS: number = ATTEMPT_DELAYS_MS.length
-
 /** How long an event whose destination is not tried waits before a last attempt: the schedule's waits, rounded up. */
 export const SCHEDULE_MS: number = 76 * HOUR_MS
 

@@ -1,6 +1,6 @@
 import { encodePdu } from '../smpp/encoding.ts'
 import { messageOctets, type PduInput } from '../smpp/pdu.ts'
-import type { SubmitPdu } from './receipts.ts'
+import type { SubmitPdu } from './submissions.ts'
 
 /** Of esm_class, UDHI and reply path pass from submit_sm to deliver_sm (SMPP 3.4 §5.2.12). */
 const FEATURE_BITS = 0xc0

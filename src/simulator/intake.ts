@@ -8,14 +8,8 @@ import type { Delivery, Mailbox } from './mailbox.ts'
 import { type MessageId, MessageIds } from './message-ids.ts'
 import type { SimulatorSettings } from './options.ts'
 import { type Outcome, outcomeOf, type ReceiptStep } from './outcomes.ts'
-import {
-  type ReceiptFacts,
-  receiptDelivery,
-  receiptFacts,
-  type SubmitPdu,
-  wantedReceipts,
-} from './receipts.ts'
-import { Submissions } from './submissions.ts'
+import { type ReceiptFacts, receiptDelivery, receiptFacts, wantedReceipts } from './receipts.ts'
+import { Submissions, type SubmitPdu } from './submissions.ts'
 import { Throughput } from './throughput.ts'
 
 /** An address of deliver_sm, in which receipts go back, has 20 characters; data_sm allows 64 (SMPP 3.4 §5.2.8, .9). */

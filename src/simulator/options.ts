@@ -2,7 +2,7 @@ import type { BindPdu } from '../smpp/pdu.ts'
 import type { CloseReason } from '../smpp/session-handlers.ts'
 import { firstMessageNumber, type IdForm } from './message-ids.ts'
 import { EARLY_RECEIPT_LEAD_MS, LATE_RECEIPT_DELAY_MS, RECEIPT_DELAY_MS } from './outcomes.ts'
-import type { SubmitPdu } from './receipts.ts'
+import type { SubmitPdu } from './submissions.ts'
 
 interface Credential {
   readonly systemId: string

@@ -1,10 +1,10 @@
-import type { Connection } from '../smpp/connection.ts'
+import type { Connection, ConnectionHandlers } from '../smpp/connection.ts'
 import type { BindPdu, RequestPdu, ResponsePdu } from '../smpp/pdu.ts'
-import type { CloseReason, ConnectionHandlers } from '../smpp/session-handlers.ts'
+import type { CloseReason } from '../smpp/session-handlers.ts'
 import { STATUSES } from '../smpp/statuses.ts'
 import type { Delivery, Mailbox } from './mailbox.ts'
 import type { Bind } from './options.ts'
-import type { SubmitPdu } from './receipts.ts'
+import type { SubmitPdu } from './submissions.ts'
 
 /** What a connection needs of its simulator. */
 export interface Smsc {

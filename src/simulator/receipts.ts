@@ -1,13 +1,12 @@
 import type { CarrierState } from '../domain/receipts.ts'
 import { parseUserData, UDHI } from '../domain/text/concatenation.ts'
 import { decodeInbound } from '../domain/text/inbound-text.ts'
-import { messageOctets, type PduInput, type PduOf } from '../smpp/pdu.ts'
+import { messageOctets, type PduInput } from '../smpp/pdu.ts'
 import type { Tlvs } from '../smpp/tlvs.ts'
 import type { Delivery } from './mailbox.ts'
 import { networkOf } from './networks.ts'
 import type { ReceiptStep } from './outcomes.ts'
-
-export type SubmitPdu = PduOf<'submit_sm' | 'data_sm'>
+import type { SubmitPdu } from './submissions.ts'
 
 /** What the receipts of one submit say. No views of its PDU: they would keep the received chunk alive. */
 export interface ReceiptFacts {

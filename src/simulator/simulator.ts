@@ -1,5 +1,6 @@
-import { type Connection, listen, type SmscServer } from '../smpp/connection.ts'
+import type { Connection } from '../smpp/connection.ts'
 import { encodePdu } from '../smpp/encoding.ts'
+import { listen, type SmscServer } from '../smpp/listener.ts'
 import type { BindPdu, PduInput } from '../smpp/pdu.ts'
 import type { CloseReason } from '../smpp/session-handlers.ts'
 import { STATUSES } from '../smpp/statuses.ts'
@@ -12,8 +13,7 @@ import { Intake } from './intake.ts'
 import { type Delivery, Mailbox } from './mailbox.ts'
 import { type Bind, type SimulatorOptions, type SimulatorSettings, simulatorSettings } from './options.ts'
 import { Peer, type Smsc } from './peer.ts'
-import type { SubmitPdu } from './receipts.ts'
-import type { Submission } from './submissions.ts'
+import type { Submission, SubmitPdu } from './submissions.ts'
 
 /**
  * An SMSC over TCP for development, tests and benchmarks: accepts what ESMEs submit, sends receipts as the table of

@@ -1,5 +1,6 @@
-import { messageOctets } from '../smpp/pdu.ts'
-import type { SubmitPdu } from './receipts.ts'
+import { messageOctets, type PduOf } from '../smpp/pdu.ts'
+
+export type SubmitPdu = PduOf<'submit_sm' | 'data_sm'>
 
 export interface Submission {
   readonly messageId: string

@@ -1,15 +1,16 @@
 import net from 'node:net'
 import tls from 'node:tls'
 import { encodePdu } from './encoding.ts'
-import type { BindPdu, BindRespPdu, RequestInput, RequestPdu, ResponseBody, ResponsePdu } from './pdu.ts'
+import type { BindPdu, BindRespPdu, Pdu, RequestInput, RequestPdu, ResponseBody, ResponsePdu } from './pdu.ts'
 import { PromisedRequest, SmppRequestError } from './promised-request.ts'
 import { Session } from './session.ts'
-import type { Anomaly, CloseReason, ConnectionHandlers, SessionHandlers } from './session-handlers.ts'
+import type { Anomaly, CloseReason, SessionHandlers } from './session-handlers.ts'
 import { type SessionOptions, type SessionSettings, sessionSettings } from './session-options.ts'
 import { checkedTls } from './tls-checks.ts'
 
 /**
- * SMPP sessions over TCP or TLS: the only file here that has sockets, reads the clock and sets timers.
+ * SMPP sessions over TCP or TLS: the only file here that reads the clock and sets timers, and with listener.ts the only one
+ * that has sockets.
  *
  *   const link = connect<Job>(
  *     { host, port, bind: { command: 'bind_transceiver', system_id, password }, windowSize: 10 },
@@ -31,7 +32,7 @@ import { checkedTls } from './tls-checks.ts'
  * What is sent in one turn of the event loop leaves in one write, Nagle's algorithm off; sooner what a full window waits for.
  */
 
-interface TransportOptions {
+export interface TransportOptions {
   /** How often timers are looked at. Default 250. */
   readonly tickMs?: number
   /** Unwritten octets above which reading stops until all are written. Default 1 MiB. */
@@ -52,15 +53,17 @@ export interface ConnectOptions extends SessionOptions, TransportOptions {
   readonly connectTimeoutMs?: number
 }
 
-export interface ListenOptions extends Omit<SessionOptions, 'bind'>, TransportOptions {
-  readonly port: number
-  /** Default 127.0.0.1. */
-  readonly host?: string
-  readonly tls?: tls.TlsOptions
-  /** Further connections are dropped at once. Default 1,000. */
-  readonly maxConnections?: number
-  /** A fault of the listener itself after it was up (such as no file descriptors left). */
-  readonly onError?: (error: Error) => void
+/** SessionHandlers that are also told which connection they are about. */
+export interface ConnectionHandlers<Token> {
+  onBound?(pdu: BindRespPdu, connection: Connection<Token>): void
+  onBind?(pdu: BindPdu, connection: Connection<Token>): void
+  /** `toAnswer`: how many requests the application has still to answer, this one included. */
+  onRequest?(pdu: RequestPdu, connection: Connection<Token>, toAnswer: number): void
+  onResponse?(token: Token, pdu: ResponsePdu, connection: Connection<Token>, latencyMs: number): void
+  onTimeout?(token: Token, connection: Connection<Token>): void
+  onLateResponse?(token: Token, pdu: ResponsePdu, connection: Connection<Token>): void
+  onAnomaly?(anomaly: Anomaly, pdu: Pdu | null, connection: Connection<Token>): void
+  onClose?(reason: CloseReason, unanswered: Token[], connection: Connection<Token>): void
 }
 
 export class Connection<Token = unknown> {
@@ -71,6 +74,7 @@ export class Connection<Token = unknown> {
   readonly #socket: net.Socket
   readonly #writeLimit: number
   readonly #lingerMs: number
+  readonly #tickMs: number
   readonly #closed = Promise.withResolvers<void>()
   readonly #bound = Promise.withResolvers<BindRespPdu>()
   #ticker: NodeJS.Timeout | null = null
@@ -88,6 +92,7 @@ export class Connection<Token = unknown> {
     this.#socket = socket
     this.#writeLimit = transport.writeLimit ?? 1024 * 1024
     this.#lingerMs = transport.lingerMs ?? 500
+    this.#tickMs = transport.tickMs ?? 250
     this.#bound.promise.catch(() => undefined)
     socket.setNoDelay(true)
     socket.setKeepAlive(true, KEEP_ALIVE_MS)
@@ -213,11 +218,11 @@ export class Connection<Token = unknown> {
   }
 
   /** Called by `connect` and `listen` when the transport is open. */
-  opened(tickMs: number): void {
+  opened(): void {
     if (this.#session.state !== 'CONNECTING') return
     // After the poll phase: after a stall of this process, everything that the peer sent meanwhile is read first.
     const tick = (emptiedMs: number) => this.#enter(() => this.#session.tick(performance.now(), emptiedMs))
-    this.#ticker = setInterval(() => setImmediate(tick, performance.now()), tickMs).unref()
+    this.#ticker = setInterval(() => setImmediate(tick, performance.now()), this.#tickMs).unref()
     this.#enter(() => this.#session.open(performance.now()))
   }
 
@@ -341,60 +346,9 @@ export function connect<Token = unknown>(
   socket.once('close', () => clearTimeout(timeout))
   socket.once(options.tls === undefined ? 'connect' : 'secureConnect', () => {
     clearTimeout(timeout)
-    connection.opened(options.tickMs ?? DEFAULT_TICK_MS)
+    connection.opened()
   })
   return connection
 }
 
-/** A listening SMSC. */
-export interface SmscServer<Token = unknown> {
-  readonly port: number
-  readonly connections: ReadonlySet<Connection<Token>>
-  /** Stops listening and drops every connection (unbind them first for an orderly end). Resolves when all are gone. */
-  close(): Promise<void>
-}
-
-/**
- * Listens as an SMSC. `onConnection` is called for each peer and returns its handlers; their `onBind` judges the bind.
- * @throws (rejects) the listener's error, such as EADDRINUSE.
- */
-export function listen<Token = unknown>(
-  options: ListenOptions,
-  onConnection: (connection: Connection<Token>) => ConnectionHandlers<Token>,
-): Promise<SmscServer<Token>> {
-  const settings = sessionSettings('smsc', options)
-  const connections = new Set<Connection<Token>>()
-  const accept = (socket: net.Socket) => {
-    const connection = new Connection<Token>(socket, settings, onConnection, options)
-    connections.add(connection)
-    socket.once('close', () => connections.delete(connection))
-    connection.opened(options.tickMs ?? DEFAULT_TICK_MS)
-  }
-  const server: net.Server =
-    options.tls === undefined
-      ? net.createServer(accept)
-      : tls.createServer({ handshakeTimeout: 10_000, ...options.tls }, accept)
-  // The plain sockets below TLS: those still in their handshake would hold up close().
-  const sockets = new Set<net.Socket>()
-  server.on('connection', (socket: net.Socket) => {
-    sockets.add(socket)
-    socket.once('close', () => sockets.delete(socket))
-  })
-  server.maxConnections = options.maxConnections ?? 1_000
-  const { promise, resolve, reject } = Promise.withResolvers<SmscServer<Token>>()
-  server.once('error', reject)
-  server.listen(options.port, options.host ?? '127.0.0.1', () => {
-    server.off('error', reject)
-    server.on('error', (error) => options.onError?.(error))
-    const close = async (): Promise<void> => {
-      const closed = new Promise<void>((done) => server.close(() => done()))
-      for (const each of [...connections, ...sockets]) each.destroy()
-      await closed
-    }
-    resolve({ port: (server.address() as net.AddressInfo).port, connections, close })
-  })
-  return promise
-}
-
-const DEFAULT_TICK_MS = 250
 const KEEP_ALIVE_MS = 30_000

@@ -1,4 +1,3 @@
-import type { Connection } from './connection.ts'
 import type { BindPdu, BindRespPdu, Pdu, RequestPdu, ResponsePdu } from './pdu.ts'
 
 /** Why a session ended; `status` of a rejected bind, `error` of a failed socket or handler. */
@@ -66,17 +65,4 @@ export interface SessionHandlers<Token> {
   onAnomaly?(anomaly: Anomaly, pdu: Pdu | null): void
   /** Once, at the end: `unanswered` are the tokens of requests whose outcome is not known, in order of sending. */
   onClose?(reason: CloseReason, unanswered: Token[]): void
-}
-
-/** SessionHandlers that are also told which connection they are about. */
-export interface ConnectionHandlers<Token> {
-  onBound?(pdu: BindRespPdu, connection: Connection<Token>): void
-  onBind?(pdu: BindPdu, connection: Connection<Token>): void
-  /** `toAnswer`: how many requests the application has still to answer, this one included. */
-  onRequest?(pdu: RequestPdu, connection: Connection<Token>, toAnswer: number): void
-  onResponse?(token: Token, pdu: ResponsePdu, connection: Connection<Token>, latencyMs: number): void
-  onTimeout?(token: Token, connection: Connection<Token>): void
-  onLateResponse?(token: Token, pdu: ResponsePdu, connection: Connection<Token>): void
-  onAnomaly?(anomaly: Anomaly, pdu: Pdu | null, connection: Connection<Token>): void
-  onClose?(reason: CloseReason, unanswered: Token[], connection: Connection<Token>): void
 }

@@ -3,7 +3,7 @@
  */
 import pg from 'pg'
 import { databaseAddresses } from '../domain/database-url.ts'
-import type { Queryable } from './database.ts'
+import { NoPrimaryError, type Queryable } from './database.ts'
 
 /** Bound for each of several servers, from the first packet to its answer. */
 const HOST_TIMEOUT_MS = 2_000
@@ -12,11 +12,6 @@ export interface DatabaseHost {
   readonly host: string
   readonly port: number
   readonly connectionString: string
-}
-
-/** No server of DATABASE_URL takes writes now; one may later. */
-export class NoPrimaryError extends Error {
-  override readonly name = 'NoPrimaryError'
 }
 
 /** Shared by all pools of a process, so that all are on one server. */

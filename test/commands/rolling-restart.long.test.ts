@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { startSimulator } from '../../src/simulator/simulator.ts'
-import { openDatabase } from '../../src/store/database.ts'
+import { openDatabase } from '../../src/store/database-pool.ts'
 import { databaseOfFile } from '../support/database.ts'
 import { KeptSender } from '../support/kept-connections.ts'
 import { eventually, freePort, lookUp, provision, type Served, startServe } from '../support/process.ts'

@@ -4,7 +4,8 @@
  */
 import { parseUserData } from '../../src/domain/text/concatenation.ts'
 import { inboundMessageFields } from '../../src/simulator/inbound-messages.ts'
-import { type Connection, listen, type SmscServer } from '../../src/smpp/connection.ts'
+import type { Connection } from '../../src/smpp/connection.ts'
+import { listen, type SmscServer } from '../../src/smpp/listener.ts'
 import { messageOctets, type PduInput, type PduOf, type RequestPdu } from '../../src/smpp/pdu.ts'
 import { STATUSES } from '../../src/smpp/statuses.ts'
 import { nowMs } from './clock.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { SharedTurns } from '../../src/http/shared-turns.ts'
-import { openDatabase } from '../../src/store/database.ts'
+import { openDatabase } from '../../src/store/database-pool.ts'
 import { PLAN, PLAN_OTHER, startHttpService, storePlans, TOKEN_OTHER } from '../support/http-service.ts'
 import { eventually } from '../support/process.ts'
 

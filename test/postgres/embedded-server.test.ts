@@ -4,7 +4,8 @@ import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startEmbeddedPostgres } from '../../src/postgres/embedded-server.ts'
-import { checkDurability, openDatabase } from '../../src/store/database.ts'
+import { checkDurability } from '../../src/store/database.ts'
+import { openDatabase } from '../../src/store/database-pool.ts'
 import { directoryOfFile, isAlive, postmasterOf, query, scratchDirectory } from './holding.ts'
 
 const directory = directoryOfFile()

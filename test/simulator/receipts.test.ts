@@ -6,9 +6,9 @@ import {
   receiptDelivery,
   receiptFacts,
   receiptText,
-  type SubmitPdu,
   wantedReceipts,
 } from '../../src/simulator/receipts.ts'
+import type { SubmitPdu } from '../../src/simulator/submissions.ts'
 import { decodePdu } from '../../src/smpp/decoding.ts'
 import { encodePdu } from '../../src/smpp/encoding.ts'
 import type { PduInput } from '../../src/smpp/pdu.ts'

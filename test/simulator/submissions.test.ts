@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { SubmitPdu } from '../../src/simulator/receipts.ts'
+import type { SubmitPdu } from '../../src/simulator/submissions.ts'
 import { Submissions } from '../../src/simulator/submissions.ts'
 import { decodePdu } from '../../src/smpp/decoding.ts'
 import { encodePdu } from '../../src/smpp/encoding.ts'

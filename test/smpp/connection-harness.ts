@@ -1,13 +1,8 @@
-import {
-  type Connection,
-  type ConnectOptions,
-  connect,
-  type ListenOptions,
-  listen,
-  type SmscServer,
-} from '../../src/smpp/connection.ts'
+import type { ConnectionHandlers } from '../../src/smpp/connection.ts'
+import { type Connection, type ConnectOptions, connect } from '../../src/smpp/connection.ts'
+import { type ListenOptions, listen, type SmscServer } from '../../src/smpp/listener.ts'
 import type { RequestPdu, ResponsePdu } from '../../src/smpp/pdu.ts'
-import type { CloseReason, ConnectionHandlers } from '../../src/smpp/session-handlers.ts'
+import type { CloseReason } from '../../src/smpp/session-handlers.ts'
 import { STATUSES } from '../../src/smpp/statuses.ts'
 import { RawPeer, rawServer } from './raw-peer.ts'
 

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { type Connection, listen } from '../../src/smpp/connection.ts'
+import type { Connection } from '../../src/smpp/connection.ts'
 import { encodePdu } from '../../src/smpp/encoding.ts'
+import { listen } from '../../src/smpp/listener.ts'
 import type { CloseReason } from '../../src/smpp/session-handlers.ts'
 import { STATUSES } from '../../src/smpp/statuses.ts'
 import {

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import net from 'node:net'
-import { type Connection, connect, listen, type SmscServer } from '../../src/smpp/connection.ts'
+import type { ConnectionHandlers } from '../../src/smpp/connection.ts'
+import { type Connection, connect } from '../../src/smpp/connection.ts'
 import { decodePdu } from '../../src/smpp/decoding.ts'
 import { encodePdu } from '../../src/smpp/encoding.ts'
+import { listen, type SmscServer } from '../../src/smpp/listener.ts'
 import type { PduInput, RequestInput, RequestPdu } from '../../src/smpp/pdu.ts'
-import type { ConnectionHandlers } from '../../src/smpp/session-handlers.ts'
 import { STATUSES } from '../../src/smpp/statuses.ts'
 import { walk } from './fuzz-oracles.ts'
 

@@ -1,7 +1,8 @@
 import type { AddressInfo } from 'node:net'
 import smpp, { type NodePdu, type NodeSession } from 'smpp'
 import { afterEach, describe, expect, test } from 'vitest'
-import { connect, listen } from '../../src/smpp/connection.ts'
+import { connect } from '../../src/smpp/connection.ts'
+import { listen } from '../../src/smpp/listener.ts'
 import { messageOctets, type PduOf, type RequestPdu } from '../../src/smpp/pdu.ts'
 import { STATUSES } from '../../src/smpp/statuses.ts'
 

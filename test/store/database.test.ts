@@ -7,10 +7,10 @@ import {
   checkDurability,
   isOutcomeUnknown,
   isTransient,
-  openDatabase,
   sqlState,
   withTransaction,
 } from '../../src/store/database.ts'
+import { openDatabase } from '../../src/store/database-pool.ts'
 import { cuttingProxy } from '../support/cutting-proxy.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 

@@ -4,7 +4,8 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, expect, inject } from 'vitest'
-import { type Database, openDatabase } from '../../src/store/database.ts'
+import type { Database } from '../../src/store/database.ts'
+import { openDatabase } from '../../src/store/database-pool.ts'
 import {
   type DatabaseServer,
   directServer,

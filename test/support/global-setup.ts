@@ -6,7 +6,7 @@
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
 import { ensurePartitions } from '../../src/services/upkeep/day-partitions.ts'
-import { openDatabase } from '../../src/store/database.ts'
+import { openDatabase } from '../../src/store/database-pool.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { startPooler } from './pooler.ts'
 import { startStockPostgres } from './stock-postgres.ts'

@@ -1,4 +1,5 @@
-import { type Database, openDatabase } from '../../src/store/database.ts'
+import type { Database } from '../../src/store/database.ts'
+import { openDatabase } from '../../src/store/database-pool.ts'
 import type { FreshDatabase } from './database.ts'
 
 /** A clock that stands still until it is set. */

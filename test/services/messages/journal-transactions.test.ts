@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { openDatabase, type Queryable } from '../../../src/store/database.ts'
+import type { Queryable } from '../../../src/store/database.ts'
+import { openDatabase } from '../../../src/store/database-pool.ts'
 import { takeOverLane } from '../../../src/store/journal.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type Around, type Become, become, gatedDatabase } from '../../support/gated-database.ts'

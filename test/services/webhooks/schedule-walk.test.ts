@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ATTEMPT_DELAYS_MS, MAX_ATTEMPTS, SCHEDULE_MS } from '../../../src/domain/webhook-schedule.ts'
+import { ATTEMPT_DELAYS_MS, SCHEDULE_MS } from '../../../src/domain/webhook-schedule.ts'
 import { redeliverEvent } from '../../../src/operations/redeliver-events.ts'
 import { clockedDeliveries } from '../../support/clocked-deliveries.ts'
 import { eventually } from '../../support/service.ts'
@@ -19,7 +19,7 @@ describe('an event that is not acknowledged', () => {
     const msgId = await announced('receiver', { delivered: true })
     const startMs = clock.nowMs()
     await run()
-    for (let attempt = 2; attempt <= MAX_ATTEMPTS; attempt += 1) {
+    for (let attempt = 2; attempt <= ATTEMPT_DELAYS_MS.length; attempt += 1) {
       const { afterMs, received } = await runNext()
       const baseMs = ATTEMPT_DELAYS_MS[attempt - 1]!
       expect(afterMs).toBeGreaterThanOrEqual(0.8 * baseMs)
@@ -60,7 +60,7 @@ describe('an event that is not acknowledged', () => {
     })
     await announced()
     await run()
-    for (let attempt = 1; attempt < MAX_ATTEMPTS; attempt += 1) {
+    for (let attempt = 1; attempt < ATTEMPT_DELAYS_MS.length; attempt += 1) {
       const { afterMs, received } = await runNext()
       expect(afterMs / ATTEMPT_DELAYS_MS[attempt]!).toBe(Math.min(Math.max(wishOf(attempt), 1), 2))
       expect(received.map(attemptOf)).toEqual([attempt + 1])
@@ -70,7 +70,7 @@ describe('an event that is not acknowledged', () => {
 
   test('whichever attempt is acknowledged, 1 to 12, is the last', async () => {
     const attempts = new Map<string, number>()
-    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1)
+    for (let attempt = 1; attempt <= ATTEMPT_DELAYS_MS.length; attempt += 1)
       attempts.set(await announced(`receiver-${attempt}`), attempt)
     walk.answerWith((exchange) => {
       const { msgId } = exchange.request
@@ -83,7 +83,7 @@ describe('an event that is not acknowledged', () => {
       select e.msg_id, e.attempts, e.response_status,
              (select count(*)::integer from webhook_attempts a where a.msg_id = e.msg_id) as kept
       from events e`)
-    expect(rows).toHaveLength(MAX_ATTEMPTS)
+    expect(rows).toHaveLength(ATTEMPT_DELAYS_MS.length)
     for (const { msg_id, ...outcome } of rows) {
       const last = attempts.get(msg_id)!
       expect(received.get(msg_id)!.map(attemptOf)).toEqual(Array.from({ length: last }, (_, n) => n + 1))
@@ -208,7 +208,7 @@ describe('a destination that is dead', () => {
     }
     const left = await deliveries()
     expect(left).toHaveLength(events - 15)
-    expect(Math.min(...left.map(({ attempt }) => attempt))).toBeGreaterThan(MAX_ATTEMPTS)
+    expect(Math.min(...left.map(({ attempt }) => attempt))).toBeGreaterThan(ATTEMPT_DELAYS_MS.length)
     expect(left.filter(({ state }) => state === 'failed')).toEqual([])
     walk.acknowledge()
     await clock.set(beganMs + 60 * HOUR_MS)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { openDatabase } from '../../../../src/store/database.ts'
+import { openDatabase } from '../../../../src/store/database-pool.ts'
 import { adminServerOfFile, createAccount, startAdminServer } from '../../../support/admin-server.ts'
 import { freshDatabase } from '../../../support/database.ts'
 
