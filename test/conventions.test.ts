@@ -185,6 +185,16 @@ describe('everything has its place', () => {
     ).toEqual([])
   })
 
+  it('a column has a camelCase name outside SQL', () => {
+    const layers = SRC.filter(({ path }) => /^src\/(store|operations|services|http)\//.test(path))
+    // Fields of a row; `query_timeout` is an option of pg.
+    expect(offenders(layers, /(?:readonly |<\{ )(?!query_timeout)[a-z]+_\w+\??: /)).toEqual([])
+    // Columns that a statement takes as JSON: a name, then a type.
+    expect(offenders(layers, /json_to_recordset\(\$\d\) as \w+ \((?:[^)]*[\s,])?[a-z]+_\w+ [a-z]/)).toEqual(
+      [],
+    )
+  })
+
   it('main.ts imports nothing before it has seen that Node.js is new enough', () => {
     const main = SRC.find(({ path }) => path === 'src/main.ts')!
     expect(code(main.text)).not.toMatch(/^import\b/m)

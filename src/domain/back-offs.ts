@@ -1,36 +1,15 @@
+import { BoundedMap } from './bounded-map.ts'
 import { endpointKey } from './webhook-targets.ts'
 
-/** Recipients we are backing off from, each with its own deadline. Bounded: the oldest back-off makes room. */
-export class BackOffs {
-  readonly #most: number
-  readonly #untilMs = new Map<string, number>()
-
-  constructor(most: number) {
-    this.#most = most
-  }
-
-  get size(): number {
-    return this.#untilMs.size
-  }
-
-  set(key: string, untilMs: number): void {
-    // Inserting the key again makes it the newest.
-    this.#untilMs.delete(key)
-    this.#untilMs.set(key, untilMs)
-    if (this.#untilMs.size > this.#most) this.#untilMs.delete(this.#untilMs.keys().next().value as string)
-  }
-
-  clear(key: string): void {
-    if (this.#untilMs.size > 0) this.#untilMs.delete(key)
-  }
-
+/** Recipients we are backing off from, each with the end of its back-off in milliseconds. */
+export class BackOffs extends BoundedMap<string, number> {
   /** Milliseconds left; 0 when there is no back-off or it is over. */
   leftMs(key: string, nowMs: number): number {
-    if (this.#untilMs.size === 0) return 0
-    const untilMs = this.#untilMs.get(key)
+    if (this.size === 0) return 0
+    const untilMs = this.get(key)
     if (untilMs === undefined) return 0
     if (untilMs > nowMs) return untilMs - nowMs
-    this.#untilMs.delete(key)
+    this.delete(key)
     return 0
   }
 }
@@ -46,11 +25,10 @@ const MAX_MESSAGES = 1_000
  * everybody's link until its validity is over.
  */
 export class RebindCounts {
-  readonly #most: number
-  readonly #seen = new Map<string, { count: number; session: object | null }>()
+  readonly #seen: BoundedMap<string, { count: number; session: object | null }>
 
   constructor(most: number = MAX_MESSAGES) {
-    this.#most = most
+    this.#seen = new BoundedMap(most)
   }
 
   /** Records such an answer. False when the message got one in three other sessions before: the fault is not the link's. */
@@ -60,9 +38,7 @@ export class RebindCounts {
     if (before !== undefined && before.session === session) return true
     const count = before?.count ?? 0
     if (count >= MOST_REBINDS) return false
-    this.#seen.delete(msgId)
     this.#seen.set(msgId, { count: count + 1, session })
-    if (this.#seen.size > this.#most) this.#seen.delete(this.#seen.keys().next().value as string)
     return true
   }
 
@@ -81,13 +57,12 @@ export const PROBE_INTERVAL_MS = 60_000
 /** Endpoints whose failures are counted. A forgotten endpoint starts again from zero, so its breaker opens later. */
 const MAX_ENDPOINTS = 10_000
 
-/** Counts each endpoint's failures since its last success. Bounded: the endpoint whose last failure is the oldest makes room. */
+/** Counts each endpoint's failures since its last success. The endpoint whose last failure is the oldest makes room. */
 export class FailureCounts {
-  readonly #most: number
-  readonly #counts = new Map<string, number>()
+  readonly #counts: BoundedMap<string, number>
 
   constructor(most: number = MAX_ENDPOINTS) {
-    this.#most = most
+    this.#counts = new BoundedMap(most)
   }
 
   /** Endpoints whose last attempt failed. */
@@ -99,10 +74,7 @@ export class FailureCounts {
   failed(planId: number, destination: string): number {
     const key = endpointKey({ planId, destination })
     const count = (this.#counts.get(key) ?? 0) + 1
-    // Inserting the key again makes it the newest.
-    this.#counts.delete(key)
     this.#counts.set(key, count)
-    if (this.#counts.size > this.#most) this.#counts.delete(this.#counts.keys().next().value as string)
     return count
   }
 

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv } from 'node:crypto'
+import { decrypt, encrypt } from './secrets.ts'
 
 /** Lists that are paged by cursor. A cursor of one list does not open another. */
 export type ListName = 'messages' | 'inbound-messages' | 'events' | 'destinations' | 'feed'
@@ -22,23 +22,19 @@ export interface Cursor<Filters, Position> extends Page<Filters, Position> {
   readonly expiresAtMs: number | null
 }
 
-export const CURSOR_IV_BYTES = 12
-
-const CIPHER = 'aes-256-gcm'
-const TAG_BYTES = 16
-/** First byte of every cursor; another form of the contents gets another number. */
-const VERSION = Buffer.from([2])
+/** First byte of every cursor, and the context of its seal; another form of the contents gets another number. */
+const VERSION = 2
+const CONTEXT = String.fromCharCode(VERSION)
 /** The longest sealed cursor has some 900 characters: a filter by a callback's host and port. */
 const MAX_LENGTH = 2048
 
 /**
- * Seals a cursor with AES-256-GCM, so that it can be neither read nor changed: base64url of version, iv, ciphertext, tag.
- * `key` has 32 bytes; `iv` 12, never used twice with one key.
+ * Seals a cursor, so that it can be neither read nor changed: base64url of the version and the sealed JSON. `key` has 32
+ * bytes; `iv` 12, never used twice with one key.
  */
 export function sealCursor(cursor: Cursor<unknown, unknown>, key: Uint8Array, iv: Uint8Array): string {
-  const cipher = createCipheriv(CIPHER, key, iv, { authTagLength: TAG_BYTES }).setAAD(VERSION)
-  const sealed = Buffer.concat([VERSION, iv, cipher.update(JSON.stringify(cursor)), cipher.final()])
-  return Buffer.concat([sealed, cipher.getAuthTag()]).toString('base64url')
+  const sealed = encrypt(key, JSON.stringify(cursor), iv, CONTEXT)
+  return Buffer.concat([Buffer.of(VERSION), sealed]).toString('base64url')
 }
 
 /**
@@ -55,27 +51,13 @@ export function openCursor<Filters, Position>(
   const bytes = Buffer.from(text, 'base64url')
   // Only the canonical text: decoding skips characters outside base64url, and the unused bits of the last one.
   if (bytes.toString('base64url') !== text) return null
-  if (bytes.length <= VERSION.length + CURSOR_IV_BYTES + TAG_BYTES || bytes[0] !== VERSION[0]) return null
+  if (bytes[0] !== VERSION) return null
   for (const key of keys) {
-    const cursor = decrypt<Filters, Position>(bytes, key)
-    if (cursor === null) continue
-    const { list, planId, expiresAtMs } = cursor
-    const expired = expiresAtMs !== null && expiresAtMs <= nowMs
-    return list === of.list && planId === of.planId && !expired ? cursor : null
+    const json = decrypt(key, bytes.subarray(1), CONTEXT)
+    if (json === null) continue
+    const cursor = JSON.parse(json) as Cursor<Filters, Position>
+    const isExpired = cursor.expiresAtMs !== null && cursor.expiresAtMs <= nowMs
+    return cursor.list === of.list && cursor.planId === of.planId && !isExpired ? cursor : null
   }
   return null
-}
-
-function decrypt<Filters, Position>(bytes: Buffer, key: Uint8Array): Cursor<Filters, Position> | null {
-  const iv = bytes.subarray(VERSION.length, VERSION.length + CURSOR_IV_BYTES)
-  const sealed = bytes.subarray(VERSION.length + CURSOR_IV_BYTES, -TAG_BYTES)
-  const decipher = createDecipheriv(CIPHER, key, iv, { authTagLength: TAG_BYTES })
-  decipher.setAAD(VERSION).setAuthTag(bytes.subarray(-TAG_BYTES))
-  const start = decipher.update(sealed)
-  try {
-    return JSON.parse(Buffer.concat([start, decipher.final()]).toString()) as Cursor<Filters, Position>
-  } catch {
-    // final() throws when the tag does not match.
-    return null
-  }
 }

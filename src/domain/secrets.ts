@@ -1,12 +1,14 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync } from 'node:crypto'
 
 /**
- * Secrets at rest: AES-256-GCM (NIST SP 800-38D). A sealed secret is
- * `v1.<key id, 8 hex digits>.<base64url of iv, ciphertext and tag>`. The key id tells a wrong key from damaged data.
+ * Secrets at rest. A sealed secret is `v1.<key id, 8 hex digits>.<base64url of iv, ciphertext and tag>`. The key id tells a
+ * wrong key from damaged data.
  */
 const VERSION = 'v1'
+const CIPHER = 'aes-256-gcm'
 const KEY_BYTES = 32
-const IV_BYTES = 12
+/** The length of an initialisation vector, which is random and never used twice with one key. */
+export const IV_BYTES = 12
 const TAG_BYTES = 16
 const SEALED = /^v1\.([0-9a-f]{8})\.([A-Za-z0-9_-]+)$/
 
@@ -18,6 +20,27 @@ export type KeyPurpose = 'secrets' | 'cursors'
 /** The secret was not sealed with this key, or not for this context, or is damaged. The message names no secret. */
 export class SecretError extends Error {
   override readonly name = 'SecretError'
+}
+
+/** Returns iv, ciphertext and tag of AES-256-GCM (NIST SP 800-38D), which opens under the same key and context only. */
+export function encrypt(key: Uint8Array, text: string, iv: Uint8Array, context: string): Buffer {
+  if (iv.length !== IV_BYTES) throw new RangeError(`the initialisation vector has ${IV_BYTES} bytes`)
+  const cipher = createCipheriv(CIPHER, key, iv).setAAD(Buffer.from(context))
+  return Buffer.concat([iv, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()])
+}
+
+/** Returns the text that `encrypt` sealed; null if it was changed, or sealed with another key or for another context. */
+export function decrypt(key: Uint8Array, sealed: Buffer, context: string): string | null {
+  if (sealed.length < IV_BYTES + TAG_BYTES) return null
+  const decipher = createDecipheriv(CIPHER, key, sealed.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES })
+  decipher.setAAD(Buffer.from(context)).setAuthTag(sealed.subarray(-TAG_BYTES))
+  const start = decipher.update(sealed.subarray(IV_BYTES, -TAG_BYTES))
+  try {
+    return Buffer.concat([start, decipher.final()]).toString()
+  } catch {
+    // final() throws when the tag does not match.
+    return null
+  }
 }
 
 /** A 32-byte key for one purpose, by HKDF-SHA-256 (RFC 5869), so that no two uses share a key. */
@@ -34,10 +57,7 @@ export function deriveKey(masterKey: Uint8Array, purpose: KeyPurpose): Buffer {
  */
 export function sealSecret(keys: SecretKeys, plaintext: string, iv: Uint8Array, context: string): string {
   const key = sealingKey(keys)
-  if (iv.length !== IV_BYTES) throw new RangeError(`the initialisation vector has ${IV_BYTES} bytes`)
-  const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(context))
-  const sealed = Buffer.concat([iv, cipher.update(plaintext, 'utf8'), cipher.final(), cipher.getAuthTag()])
-  return `${VERSION}.${keyId(key)}.${sealed.toString('base64url')}`
+  return `${VERSION}.${keyId(key)}.${encrypt(key, plaintext, iv, context).toString('base64url')}`
 }
 
 /** Whether the secret was sealed with the key that seals now. */
@@ -62,18 +82,9 @@ export function openSecret(keys: SecretKeys, sealed: string, context: string): s
   if (key === undefined) {
     throw new SecretError(`secret of ${context}: was sealed with another SECRET_KEY than the one configured`)
   }
-  const bytes = Buffer.from(parts[2]!, 'base64url')
-  if (bytes.length < IV_BYTES + TAG_BYTES) throw new SecretError(`secret of ${context}: truncated`)
-  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, IV_BYTES), {
-    authTagLength: TAG_BYTES,
-  })
-  decipher.setAAD(Buffer.from(context)).setAuthTag(bytes.subarray(-TAG_BYTES))
-  try {
-    const text = decipher.update(bytes.subarray(IV_BYTES, -TAG_BYTES))
-    return Buffer.concat([text, decipher.final()]).toString('utf8')
-  } catch {
-    throw new SecretError(`secret of ${context}: damaged, or sealed for something else`)
-  }
+  const text = decrypt(key, Buffer.from(parts[2]!, 'base64url'), context)
+  if (text === null) throw new SecretError(`secret of ${context}: damaged, or sealed for something else`)
+  return text
 }
 
 export function accountSecretContext(accountId: string): string {

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { ServicePlan } from '../domain/configuration.ts'
-import { CURSOR_IV_BYTES, type ListName, openCursor, type Page, sealCursor } from '../domain/cursors.ts'
+import { type ListName, openCursor, type Page, sealCursor } from '../domain/cursors.ts'
 import { fault } from '../domain/faults.ts'
 import {
   contradictions,
@@ -9,6 +9,7 @@ import {
   MAX_PAGE,
   parseFilters,
 } from '../domain/list-queries.ts'
+import { IV_BYTES } from '../domain/secrets.ts'
 import { invalid } from '../errors.ts'
 import type { Queryable } from '../store/database.ts'
 import { planToRead } from './authentication.ts'
@@ -102,7 +103,7 @@ export class CursorPages<Filters extends object, Position> {
     const { lifetimeMs } = this.#bounds
     const expiresAtMs = lifetimeMs === null ? null : clock() + lifetimeMs
     const cursor = { ...page, list: this.#list, after, expiresAtMs }
-    return sealCursor(cursor, keys.cursor, random(CURSOR_IV_BYTES))
+    return sealCursor(cursor, keys.cursor, random(IV_BYTES))
   }
 
   /** The query itself, or the page at which its cursor continues. */

@@ -21,22 +21,24 @@ import { settleLostMessages } from '../store/messages.ts'
 import { findOptOuts } from '../store/opt-outs.ts'
 import { writeRecords } from '../store/records.ts'
 import {
+  AnswerDeadline,
   asFirstAnswered,
   failed,
+  firstOfKeys,
   type Item,
   keyOf,
+  NO_KEYS,
   NOT_QUEUED,
   newRecord,
   notStored,
+  type OfKeys,
   pairOf,
   queued,
   textOf,
   UNAVAILABLE,
   UNKNOWN,
 } from './accepted-messages.ts'
-import { AnswerDeadline } from './answer-deadlines.ts'
 import { Batcher, type BatchMeter, writeInHalves } from './batches.ts'
-import { firstOfKeys, NO_KEYS, type OfKeys } from './idempotency-keys.ts'
 import type { MessageReads } from './read-messages.ts'
 
 export interface AcceptRequest {

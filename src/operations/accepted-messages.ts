@@ -4,10 +4,11 @@ import { createdAtMs } from '../domain/identifiers.ts'
 import type { Accepted } from '../domain/journal-entries.ts'
 import type { Message } from '../domain/messages.ts'
 import { messageInProgress, messageOf } from '../domain/messages-in-progress.ts'
+import type { Queryable } from '../store/database.ts'
+import { takeIdempotencyKeys } from '../store/idempotency-keys.ts'
 import type { NewMessage } from '../store/messages.ts'
 import type { OptOutPair } from '../store/opt-outs.ts'
 import type { Projected } from '../store/records.ts'
-import type { AnswerDeadline } from './answer-deadlines.ts'
 
 export interface Item {
   readonly msgId: string
@@ -75,13 +76,79 @@ export function newRecord({
 }
 
 export function pairOf({ accepted: { planId, sender, recipient } }: Item): OptOutPair {
-  return { plan_id: planId, sender, recipient }
+  return { planId, sender, recipient }
 }
 
-export function textOf({ plan_id, sender, recipient }: OptOutPair): string {
-  return JSON.stringify([plan_id, sender, recipient])
+export function textOf({ planId, sender, recipient }: OptOutPair): string {
+  return JSON.stringify([planId, sender, recipient])
 }
 
 export function keyOf(planId: number, { keyHash }: { readonly keyHash: Buffer }): string {
   return `${planId}:${keyHash.toString('hex')}`
+}
+
+/** How long an Idempotency-Key is remembered. */
+export const IDEMPOTENCY_LIFETIME_MS = 24 * 3_600_000
+
+/** `first`: the items that are first with their key, or have none. `busy`: another transaction is taking their key. */
+export interface OfKeys {
+  readonly first: readonly Item[]
+  readonly busy: ReadonlySet<Item>
+}
+
+export const NO_KEYS: OfKeys = { first: [], busy: new Set() }
+
+/** Takes the keys of these items, except those whose senders have been answered. */
+export async function firstOfKeys(tx: Queryable, all: readonly Item[]): Promise<OfKeys> {
+  const items = all.filter(({ deadline }) => deadline.go())
+  const firsts = new Map<string, Item>()
+  for (const item of items) {
+    const key = item.key && keyOf(item.accepted.planId, item.key)
+    if (key !== null && !firsts.has(key)) firsts.set(key, item)
+  }
+  if (firsts.size === 0) return { first: items, busy: NO_KEYS.busy }
+  const keys = [...firsts.values()].map(({ msgId, accepted, key }) => ({
+    ...key!,
+    msgId,
+    planId: accepted.planId,
+  }))
+  const { taken, busy } = await takeIdempotencyKeys(tx, keys, IDEMPOTENCY_LIFETIME_MS, NOT_QUEUED)
+  const isBusy = ({ accepted, key }: Item) =>
+    key !== null && busy.has(firsts.get(keyOf(accepted.planId, key))!.msgId)
+  return {
+    first: items.filter(({ msgId, key }) => key === null || taken.has(msgId)),
+    busy: busy.size === 0 ? NO_KEYS.busy : new Set(items.filter(isBusy)),
+  }
+}
+
+/** The time by which the sender of a message is answered, and what can be said by then. */
+export class AnswerDeadline {
+  readonly #timer: NodeJS.Timeout
+  #hasGone = false
+  #isOver = false
+
+  /** `onOver` is called with whether the message has gone to the database. */
+  constructor(withinMs: number, onOver: (hasGone: boolean) => void) {
+    const end = () => {
+      this.#isOver = true
+      onOver(this.#hasGone)
+    }
+    // Answers that came from the database while the process stood still are read first.
+    this.#timer = setTimeout(() => setImmediate(end), withinMs)
+  }
+
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  /** Called when the message goes to the database. Returns false if it must not, because its sender has been answered. */
+  go(): boolean {
+    this.#hasGone ||= !this.#isOver
+    return !this.#isOver
+  }
+
+  /** The sender has been answered. */
+  clear(): void {
+    clearTimeout(this.#timer)
+  }
 }

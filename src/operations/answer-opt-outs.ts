@@ -77,7 +77,7 @@ export async function answerOptOuts(
   await letRepliesOut(
     transaction,
     kept.map(({ msgId, accepted: { planId, sender, recipient } }) => {
-      return { plan_id: planId, sender, recipient, reply_id: msgId }
+      return { planId, sender, recipient, replyId: msgId }
     }),
   )
 }
@@ -88,7 +88,7 @@ function wishesOf(asked: readonly OptOutAsked[]): Wish[] {
     const { plan, number, person } = requests[0]!
     const switches = requests.map(({ request }) => request).filter((request) => request !== 'help')
     return {
-      plan_id: plan.id,
+      planId: plan.id,
       sender: number,
       recipient: person,
       plan,
@@ -105,7 +105,7 @@ async function switched(transaction: Queryable, deps: Deps, wishes: readonly Wis
   )
   if (answers.length === 0) return []
   const changes = answers.map(({ wish, request, msgId }) => {
-    return { ...pairOf(wish), opts_out: request === 'stop', reply_id: msgId }
+    return { ...pairOf(wish), optsOut: request === 'stop', replyId: msgId }
   })
   const effective = new Set(await changeOptOuts(transaction, changes))
   return answers.filter(({ request, msgId }) => request === 'stop' || effective.has(msgId))
@@ -118,8 +118,8 @@ function helped(deps: Deps, wishes: readonly Wish[]): Answer[] {
     .map((wish) => ({ wish, request: 'help', msgId: deps.newMessageId() }))
 }
 
-function pairOf({ plan_id, sender, recipient }: OptOutPair): OptOutPair {
-  return { plan_id, sender, recipient }
+function pairOf({ planId, sender, recipient }: OptOutPair): OptOutPair {
+  return { planId, sender, recipient }
 }
 
 /**

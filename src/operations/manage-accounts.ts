@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { canonicalPublicId, publicId } from '../domain/identifiers.ts'
-import { accountSecretContext, openSecret, type SecretKeys, sealSecret } from '../domain/secrets.ts'
+import { accountSecretContext, IV_BYTES, openSecret, type SecretKeys, sealSecret } from '../domain/secrets.ts'
 import {
   changedWebhookHeaders,
   formatWebhookSecret,
@@ -14,10 +14,9 @@ import {
 import { invalid } from '../errors.ts'
 import { type AccountRecord, type AccountSettings, accounts, deleteAccount } from '../store/accounts.ts'
 import { type Database, type Queryable, withTransaction } from '../store/database.ts'
-import { changeRow, lockedRow, refuseConflict, sayConflicts } from './refuse-administration.ts'
+import { changeConfiguration, changeRow, lockedRow, refuseConflict, sayConflicts } from './administration.ts'
 
 const WEBHOOK_KEY_BYTES = 32
-const IV_BYTES = 12
 
 /** Creates an account. Only the answer has its webhook secret in plain text. */
 export async function createAccount(
@@ -63,12 +62,11 @@ export function webhookHeadersOf(
 
 /** Removes an account that has no plans and no live tokens. */
 export async function removeAccount(db: Database, accountId: string): Promise<void> {
-  await sayConflicts({ inUse: 'the account still has service plans or live tokens' }, () =>
-    withTransaction(db, async (transaction) => {
-      const account = await lockedRow(transaction, accounts, accountId)
-      await deleteAccount(transaction, account.id)
-    }),
-  )
+  const words = { inUse: 'the account still has service plans or live tokens' }
+  await changeConfiguration(db, words, async (transaction) => {
+    const account = await lockedRow(transaction, accounts, accountId)
+    await deleteAccount(transaction, account.id)
+  })
 }
 
 /**

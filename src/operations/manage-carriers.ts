@@ -5,7 +5,7 @@ import {
   pemCertificates,
   type RefusedOutcome,
 } from '../domain/configuration.ts'
-import { carrierSecretContext, type SecretKeys, sealSecret } from '../domain/secrets.ts'
+import { carrierSecretContext, IV_BYTES, type SecretKeys, sealSecret } from '../domain/secrets.ts'
 import {
   type CarrierRecord,
   type CarrierSettings,
@@ -13,10 +13,8 @@ import {
   type NewCarrier,
   reserveCarrierId,
 } from '../store/carriers.ts'
-import { type Database, withTransaction } from '../store/database.ts'
-import { changeRow, lockedRow, refuseField, sayConflicts } from './refuse-administration.ts'
-
-const IV_BYTES = 12
+import type { Database } from '../store/database.ts'
+import { changeConfiguration, changeRow, lockedRow, refuseField } from './administration.ts'
 
 /**
  * `password` in plain text; it is stored sealed and never shown again. An operator gives `tlsCa` as any PEM text of
@@ -28,13 +26,11 @@ export async function createCarrier(
   input: NewCarrier & { password: string },
 ): Promise<CarrierRecord> {
   const settings = checked(input)
-  return sayConflicts({ taken: `carrier ${input.name} exists already` }, () =>
-    withTransaction(db, async (transaction) => {
-      const carrierId = await reserveCarrierId(transaction)
-      const password = seal(secretKey, input.password, carrierId)
-      return carriers.insert(transaction, { ...settings, carrierId, password })
-    }),
-  )
+  return changeConfiguration(db, { taken: `carrier ${input.name} exists already` }, async (transaction) => {
+    const carrierId = await reserveCarrierId(transaction)
+    const password = seal(secretKey, input.password, carrierId)
+    return carriers.insert(transaction, { ...settings, carrierId, password })
+  })
 }
 
 /** By name or number. Settings that are not in `change` keep their values, including the password. */
@@ -45,17 +41,15 @@ export async function changeCarrier(
   change: Partial<CarrierSettings> & { password?: string },
 ): Promise<CarrierRecord> {
   const settings = checked(change)
-  return sayConflicts({ taken: `carrier ${change.name} exists already` }, () =>
-    withTransaction(db, async (transaction) => {
-      const { carrierId } = await lockedRow(transaction, carriers, nameOrId)
-      return changeRow(transaction, carriers, nameOrId, {
-        ...settings,
-        ...(change.password !== undefined && { password: seal(secretKey, change.password, carrierId) }),
-        // Setting a rule, even `auto`, discards what was learned.
-        ...(change.idRule !== undefined && { learnedIdRule: null }),
-      })
-    }),
-  )
+  return changeConfiguration(db, { taken: `carrier ${change.name} exists already` }, async (transaction) => {
+    const { carrierId } = await lockedRow(transaction, carriers, nameOrId)
+    return changeRow(transaction, carriers, nameOrId, {
+      ...settings,
+      ...(change.password !== undefined && { password: seal(secretKey, change.password, carrierId) }),
+      // Setting a rule, even `auto`, discards what was learned.
+      ...(change.idRule !== undefined && { learnedIdRule: null }),
+    })
+  })
 }
 
 /** The settings as they are stored. Throws for faults that a schema cannot express. */

@@ -1,10 +1,7 @@
 import { repeatedKeyword } from '../domain/configuration.ts'
 import type { Queryable } from '../store/database.ts'
 import { type InboundNumberRecord, inboundNumbers } from '../store/inbound-numbers.ts'
-import { keyOfPlan } from './named-rows.ts'
-import { changeRow, refuseField, sayConflicts } from './refuse-administration.ts'
-
-const PLAN_GONE = 'the service plan was removed in the meantime'
+import { changeRow, keyOfPlan, PLAN_GONE, refuseField, sayConflicts } from './administration.ts'
 
 /** Gives a number to a plan. One number has one owner. */
 export async function createInboundNumber(

@@ -2,7 +2,7 @@ import { fault } from '../domain/faults.ts'
 import { invalid } from '../errors.ts'
 import { type Database, withTransaction } from '../store/database.ts'
 import * as store from '../store/number-ranges.ts'
-import { refuseMore } from './refuse-administration.ts'
+import { refuseMore } from './administration.ts'
 
 /** Every node keeps all of them in memory. */
 const MAX_NUMBER_RANGES = 200_000

@@ -2,10 +2,9 @@ import type { Fault } from '../domain/faults.ts'
 import { canonicalPublicId } from '../domain/identifiers.ts'
 import { fieldFaults } from '../domain/send-requests.ts'
 import { invalid } from '../errors.ts'
-import { type Database, type Queryable, withTransaction } from '../store/database.ts'
+import type { Database, Queryable } from '../store/database.ts'
 import * as store from '../store/opt-outs.ts'
-import { keyOfPlan, refuseMissingPlans } from './named-rows.ts'
-import { refuseMissing, sayConflicts } from './refuse-administration.ts'
+import { changeConfiguration, keyOfPlan, refuseMissing, refuseMissingPlans } from './administration.ts'
 
 /** A person, as `to` of a send, who wants nothing more from a sender of the plan. */
 interface OptOutInput {
@@ -45,13 +44,12 @@ async function insert(
   const rows = inputs.map(({ servicePlanId, from, to }) => {
     return { servicePlanId: canonicalPublicId(servicePlanId), sender: from, recipient: to }
   })
-  return sayConflicts({ inUse: 'a service plan was removed in the meantime' }, () =>
-    withTransaction(db, async (transaction) => {
-      const { created, missingPlans } = await store.insertOptOuts(transaction, rows)
-      refuseMissingPlans(missingPlans, rows, path)
-      return { created }
-    }),
-  )
+  const words = { inUse: 'a service plan was removed in the meantime' }
+  return changeConfiguration(db, words, async (transaction) => {
+    const { created, missingPlans } = await store.insertOptOuts(transaction, rows)
+    refuseMissingPlans(missingPlans, rows, path)
+    return { created }
+  })
 }
 
 const NOBODY = { sender: '', recipient: '' }

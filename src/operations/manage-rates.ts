@@ -4,10 +4,16 @@ import { type Fault, fault } from '../domain/faults.ts'
 import { canonicalPublicId } from '../domain/identifiers.ts'
 import { formatAmount, parseAmount } from '../domain/rates.ts'
 import { invalid } from '../errors.ts'
-import { type Database, withTransaction } from '../store/database.ts'
+import type { Database } from '../store/database.ts'
 import * as store from '../store/rates.ts'
-import { keyOfPlanOrAll, refuseMissingPlans } from './named-rows.ts'
-import { changeRow, refuseMore, sayConflicts } from './refuse-administration.ts'
+import {
+  changeConfiguration,
+  changeRow,
+  keyOfPlanOrAll,
+  PLAN_GONE,
+  refuseMissingPlans,
+  refuseMore,
+} from './administration.ts'
 
 /** Every node keeps all rates in memory: some 40 MB. */
 export const MAX_RATES = 200_000
@@ -25,19 +31,13 @@ export interface RateInput extends Destination {
 /** Adds a rate. One of the same plan and destination is a conflict. */
 export async function createRate(db: Database, input: RateInput): Promise<store.RateRecord> {
   const rate = checkedRate(input)
-  return sayConflicts(
-    {
-      taken: 'a rate of this plan and destination exists already',
-      inUse: 'the service plan was removed in the meantime',
-    },
-    () =>
-      withTransaction(db, async (transaction) => {
-        const planId = await keyOfPlanOrAll(transaction, rate.servicePlanId)
-        const created = await store.rates.insert(transaction, { ...rate, planId })
-        await refuseMore(transaction, store.rates, MAX_RATES)
-        return created
-      }),
-  )
+  const words = { taken: 'a rate of this plan and destination exists already', inUse: PLAN_GONE }
+  return changeConfiguration(db, words, async (transaction) => {
+    const planId = await keyOfPlanOrAll(transaction, rate.servicePlanId)
+    const created = await store.rates.insert(transaction, { ...rate, planId })
+    await refuseMore(transaction, store.rates, MAX_RATES)
+    return created
+  })
 }
 
 /**
@@ -49,14 +49,13 @@ export async function importRates(
   inputs: readonly RateInput[],
 ): Promise<{ created: number; changed: number }> {
   const rates = checkedRates(inputs)
-  return sayConflicts({ inUse: 'a service plan was removed in the meantime' }, () =>
-    withTransaction(db, async (transaction) => {
-      const { created, missingPlans } = await store.upsertRates(transaction, rates)
-      refuseMissingPlans(missingPlans, rates, placeOf)
-      await refuseMore(transaction, store.rates, MAX_RATES)
-      return { created, changed: rates.length - created }
-    }),
-  )
+  const words = { inUse: 'a service plan was removed in the meantime' }
+  return changeConfiguration(db, words, async (transaction) => {
+    const { created, missingPlans } = await store.upsertRates(transaction, rates)
+    refuseMissingPlans(missingPlans, rates, placeOf)
+    await refuseMore(transaction, store.rates, MAX_RATES)
+    return { created, changed: rates.length - created }
+  })
 }
 
 /** Settings that are not in `change` keep their values. Plan and destination identify a rate and cannot change. */

@@ -1,7 +1,7 @@
 import { type QualityFloor, repeatedValue } from '../domain/configuration.ts'
-import { type Database, type Queryable, withTransaction } from '../store/database.ts'
+import type { Database, Queryable } from '../store/database.ts'
 import { type RouteCarrierRecord, type RouteRecord, replaceRouteCarriers, routes } from '../store/routes.ts'
-import { changeRow, lockedRow, refuseField, sayConflicts } from './refuse-administration.ts'
+import { changeConfiguration, changeRow, lockedRow, refuseField } from './administration.ts'
 
 const GONE = 'a carrier was removed meanwhile'
 
@@ -14,13 +14,12 @@ interface RouteInput {
 /** Creates a route over carriers known by name. */
 export async function createRoute(db: Database, input: RouteInput): Promise<RouteRecord> {
   checkCarriers(input.carriers)
-  return sayConflicts({ taken: `route ${input.name} exists already`, inUse: GONE }, () =>
-    withTransaction(db, async (transaction) => {
-      const { routeId } = await routes.insert(transaction, input)
-      await putCarriers(transaction, routeId, input.carriers)
-      return lockedRow(transaction, routes, String(routeId))
-    }),
-  )
+  const words = { taken: `route ${input.name} exists already`, inUse: GONE }
+  return changeConfiguration(db, words, async (transaction) => {
+    const { routeId } = await routes.insert(transaction, input)
+    await putCarriers(transaction, routeId, input.carriers)
+    return lockedRow(transaction, routes, String(routeId))
+  })
 }
 
 /** By name or number. `carriers`, if given, replaces all of the route's carriers. */
@@ -30,13 +29,12 @@ export async function changeRoute(
   change: Partial<RouteInput>,
 ): Promise<RouteRecord> {
   if (change.carriers !== undefined) checkCarriers(change.carriers)
-  return sayConflicts({ taken: `route ${change.name} exists already`, inUse: GONE }, () =>
-    withTransaction(db, async (transaction) => {
-      const { routeId } = await lockedRow(transaction, routes, nameOrId)
-      if (change.carriers !== undefined) await putCarriers(transaction, routeId, change.carriers)
-      return changeRow(transaction, routes, String(routeId), change)
-    }),
-  )
+  const words = { taken: `route ${change.name} exists already`, inUse: GONE }
+  return changeConfiguration(db, words, async (transaction) => {
+    const { routeId } = await lockedRow(transaction, routes, nameOrId)
+    if (change.carriers !== undefined) await putCarriers(transaction, routeId, change.carriers)
+    return changeRow(transaction, routes, String(routeId), change)
+  })
 }
 
 function checkCarriers(carriers: readonly RouteCarrierRecord[]): void {

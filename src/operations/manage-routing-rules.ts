@@ -3,10 +3,16 @@ import type { Destination } from '../domain/configuration.ts'
 import { destinationFaults } from '../domain/destinations.ts'
 import { fault, WHOLE_REQUEST } from '../domain/faults.ts'
 import { invalid } from '../errors.ts'
-import { type Database, withTransaction } from '../store/database.ts'
+import type { Database } from '../store/database.ts'
 import { type RoutingRuleRecord, routingRules } from '../store/routing-rules.ts'
-import { keyOfPlanOrAll, keyOfRoute } from './named-rows.ts'
-import { changeRow, lockedRow, refuseMore, sayConflicts } from './refuse-administration.ts'
+import {
+  changeConfiguration,
+  changeRow,
+  keyOfPlanOrAll,
+  keyOfRoute,
+  lockedRow,
+  refuseMore,
+} from './administration.ts'
 
 /** Every node keeps all of them in memory. */
 const MAX_ROUTING_RULES = 100_000
@@ -23,17 +29,16 @@ interface RoutingRuleInput extends Destination {
 /** Creates a rule. No two rules may have the same limits. */
 export async function createRoutingRule(db: Database, input: RoutingRuleInput): Promise<RoutingRuleRecord> {
   checkLimits(input)
-  return sayConflicts({ taken: 'there is a rule with these limits already', inUse: GONE }, () =>
-    withTransaction(db, async (transaction) => {
-      const rule = await routingRules.insert(transaction, {
-        ...input,
-        planId: await keyOfPlanOrAll(transaction, input.servicePlanId),
-        routeId: await keyOfRoute(transaction, input.route),
-      })
-      await refuseMore(transaction, routingRules, MAX_ROUTING_RULES)
-      return rule
-    }),
-  )
+  const words = { taken: 'there is a rule with these limits already', inUse: GONE }
+  return changeConfiguration(db, words, async (transaction) => {
+    const rule = await routingRules.insert(transaction, {
+      ...input,
+      planId: await keyOfPlanOrAll(transaction, input.servicePlanId),
+      routeId: await keyOfRoute(transaction, input.route),
+    })
+    await refuseMore(transaction, routingRules, MAX_ROUTING_RULES)
+    return rule
+  })
 }
 
 /** A rule's limits identify it, so only its route can change. */
@@ -42,13 +47,11 @@ export async function changeRoutingRule(
   ruleId: string,
   { route }: { route: string },
 ): Promise<RoutingRuleRecord> {
-  return sayConflicts({ inUse: GONE }, () =>
-    withTransaction(db, async (transaction) => {
-      await lockedRow(transaction, routingRules, ruleId)
-      const routeId = await keyOfRoute(transaction, route)
-      return changeRow(transaction, routingRules, ruleId, { routeId })
-    }),
-  )
+  return changeConfiguration(db, { inUse: GONE }, async (transaction) => {
+    await lockedRow(transaction, routingRules, ruleId)
+    const routeId = await keyOfRoute(transaction, route)
+    return changeRow(transaction, routingRules, ruleId, { routeId })
+  })
 }
 
 function checkLimits(input: RoutingRuleInput): void {

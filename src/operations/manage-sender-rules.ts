@@ -1,9 +1,8 @@
 import type { SenderKind } from '../domain/addresses.ts'
 import { isCountryCode } from '../domain/countries.ts'
-import { type Database, withTransaction } from '../store/database.ts'
+import type { Database } from '../store/database.ts'
 import { type SenderRuleRecord, senderRules } from '../store/sender-rules.ts'
-import { keyOfPlanOrAll } from './named-rows.ts'
-import { refuseField, refuseMore, sayConflicts } from './refuse-administration.ts'
+import { changeConfiguration, keyOfPlanOrAll, PLAN_GONE, refuseField, refuseMore } from './administration.ts'
 
 /** A rule for each country, for some hundred plans. Every node keeps all in memory. */
 export const MAX_SENDER_RULES = 50_000
@@ -16,16 +15,11 @@ export async function createSenderRule(
   if (!isCountryCode(input.country)) {
     throw refuseField('country', 'NOT_FOUND', 'must be a country code of ISO 3166-1')
   }
-  const words = {
-    taken: 'a sender rule of this plan and country exists already',
-    inUse: 'the service plan was removed in the meantime',
-  }
-  return sayConflicts(words, () =>
-    withTransaction(db, async (transaction) => {
-      const planId = await keyOfPlanOrAll(transaction, input.servicePlanId)
-      const rule = await senderRules.insert(transaction, { ...input, planId })
-      await refuseMore(transaction, senderRules, MAX_SENDER_RULES)
-      return rule
-    }),
-  )
+  const words = { taken: 'a sender rule of this plan and country exists already', inUse: PLAN_GONE }
+  return changeConfiguration(db, words, async (transaction) => {
+    const planId = await keyOfPlanOrAll(transaction, input.servicePlanId)
+    const rule = await senderRules.insert(transaction, { ...input, planId })
+    await refuseMore(transaction, senderRules, MAX_SENDER_RULES)
+    return rule
+  })
 }

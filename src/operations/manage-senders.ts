@@ -2,7 +2,7 @@ import { classifySender } from '../domain/addresses.ts'
 import type { Queryable } from '../store/database.ts'
 import * as store from '../store/sender-subscriptions.ts'
 import { servicePlans } from '../store/service-plans.ts'
-import { refuseField, refuseMissing, sayConflicts } from './refuse-administration.ts'
+import { PLAN_GONE, refuseField, refuseMissing, sayConflicts } from './administration.ts'
 
 /** Sends with any other status are answered 422. */
 const STATUSES = ['approved', 'pending', 'denied']
@@ -29,9 +29,7 @@ export async function setSenderSubscription(
     throw refuseField('status', 'UNKNOWN_STATUS', `must be ${known}; any other status needs force`)
   }
   const planId = await planKey(db, servicePlanId)
-  return sayConflicts({ inUse: 'the service plan was removed in the meantime' }, () =>
-    store.upsertSenderSubscription(db, planId, sender, status),
-  )
+  return sayConflicts({ inUse: PLAN_GONE }, () => store.upsertSenderSubscription(db, planId, sender, status))
 }
 
 export async function removeSenderSubscription(

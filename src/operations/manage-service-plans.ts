@@ -3,7 +3,7 @@ import type { OptOutSettings } from '../domain/configuration.ts'
 import { canonicalPublicId, publicId } from '../domain/identifiers.ts'
 import { DEFAULT_OPT_OUT, optOutFaults } from '../domain/opt-outs.ts'
 import { invalid } from '../errors.ts'
-import { type Database, type Queryable, withTransaction } from '../store/database.ts'
+import type { Database, Queryable } from '../store/database.ts'
 import {
   deleteServicePlan,
   type NewServicePlan,
@@ -11,9 +11,15 @@ import {
   servicePlans,
   servicePlanUses,
 } from '../store/service-plans.ts'
-import { keyOfAccount, keyOfRoute } from './named-rows.ts'
+import {
+  changeConfiguration,
+  changeRow,
+  keyOfAccount,
+  keyOfRoute,
+  lockedRow,
+  refuseConflict,
+} from './administration.ts'
 import type { MessageReads } from './read-messages.ts'
-import { changeRow, lockedRow, refuseConflict, sayConflicts } from './refuse-administration.ts'
 
 const GONE = 'the account or route was removed meanwhile'
 
@@ -32,13 +38,12 @@ export async function createServicePlan(
 ): Promise<ServicePlanRecord> {
   const servicePlanId = canonicalPublicId(input.servicePlanId ?? publicId(randomBytes(12)))
   const optOut = optOutOf(input.optOut ?? null, null)
-  return sayConflicts({ taken: `service plan ${servicePlanId} exists already`, inUse: GONE }, () =>
-    withTransaction(db, async (transaction) => {
-      const account = await keyOfAccount(transaction, input.accountId)
-      const routeId = await routeIdOf(transaction, input.route ?? null)
-      return servicePlans.insert(transaction, { ...input, optOut, servicePlanId, account, routeId })
-    }),
-  )
+  const words = { taken: `service plan ${servicePlanId} exists already`, inUse: GONE }
+  return changeConfiguration(db, words, async (transaction) => {
+    const account = await keyOfAccount(transaction, input.accountId)
+    const routeId = await routeIdOf(transaction, input.route ?? null)
+    return servicePlans.insert(transaction, { ...input, optOut, servicePlanId, account, routeId })
+  })
 }
 
 /** Settings that are not in `change` keep their values. A plan does not move to another account. */
@@ -47,14 +52,12 @@ export async function changeServicePlan(
   servicePlanId: string,
   change: Partial<Omit<NewServicePlan, 'optOut'>> & { route?: string | null; optOut?: OptOutChange },
 ): Promise<ServicePlanRecord> {
-  return sayConflicts({ inUse: GONE }, () =>
-    withTransaction(db, async (transaction) => {
-      const plan = await lockedRow(transaction, servicePlans, servicePlanId)
-      const routeId = change.route === undefined ? plan.routeId : await routeIdOf(transaction, change.route)
-      const optOut = change.optOut === undefined ? plan.optOut : optOutOf(change.optOut, plan.optOut)
-      return changeRow(transaction, servicePlans, servicePlanId, { ...change, optOut, routeId })
-    }),
-  )
+  return changeConfiguration(db, { inUse: GONE }, async (transaction) => {
+    const plan = await lockedRow(transaction, servicePlans, servicePlanId)
+    const routeId = change.route === undefined ? plan.routeId : await routeIdOf(transaction, change.route)
+    const optOut = change.optOut === undefined ? plan.optOut : optOutOf(change.optOut, plan.optOut)
+    return changeRow(transaction, servicePlans, servicePlanId, { ...change, optOut, routeId })
+  })
 }
 
 /** Removes a plan that nothing names: it has no senders, numbers, live tokens or messages. Others can be made inactive. */
@@ -63,18 +66,17 @@ export async function removeServicePlan(
   servicePlanId: string,
   messages: Pick<MessageReads, 'hasInProgress'>,
 ): Promise<void> {
-  await sayConflicts({ inUse: 'the service plan still has senders or inbound numbers' }, () =>
-    withTransaction(db, async (transaction) => {
-      const plan = await lockedRow(transaction, servicePlans, servicePlanId)
-      // Asked before the records are read, so that messages that move into them meanwhile are found there.
-      const hasMessages = await messages.hasInProgress(plan.id)
-      const uses = await servicePlanUses(transaction, plan.id, hasMessages)
-      if (uses.length > 0) {
-        throw refuseConflict(`the service plan still has ${uses.join(' and ')}; make it inactive instead`)
-      }
-      await deleteServicePlan(transaction, plan.id)
-    }),
-  )
+  const words = { inUse: 'the service plan still has senders or inbound numbers' }
+  await changeConfiguration(db, words, async (transaction) => {
+    const plan = await lockedRow(transaction, servicePlans, servicePlanId)
+    // Asked before the records are read, so that messages that move into them meanwhile are found there.
+    const hasMessages = await messages.hasInProgress(plan.id)
+    const uses = await servicePlanUses(transaction, plan.id, hasMessages)
+    if (uses.length > 0) {
+      throw refuseConflict(`the service plan still has ${uses.join(' and ')}; make it inactive instead`)
+    }
+    await deleteServicePlan(transaction, plan.id)
+  })
 }
 
 /**

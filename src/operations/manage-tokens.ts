@@ -2,11 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { canonicalPublicId } from '../domain/identifiers.ts'
 import { parseTimestamp } from '../domain/instants.ts'
 import { hashToken, makeToken, type TokenScope, tokenHint } from '../domain/tokens.ts'
-import { type Database, type Queryable, withTransaction } from '../store/database.ts'
+import type { Database, Queryable } from '../store/database.ts'
 import { findPlansOfAccount } from '../store/service-plans.ts'
 import * as store from '../store/tokens.ts'
-import { keyOfAccount } from './named-rows.ts'
-import { refuseField, refuseMissing, sayConflicts } from './refuse-administration.ts'
+import { changeConfiguration, keyOfAccount, refuseField, refuseMissing } from './administration.ts'
 
 /** A token's record and the token itself, which is stored nowhere. */
 export interface IssuedToken extends store.TokenRecord {
@@ -29,21 +28,20 @@ export async function issueToken(db: Database, input: TokenInput, nowMs: number)
   const expiresAt = expiryOf(input.expiresAt, nowMs)
   const scopes = input.scopes === null ? null : [...new Set(input.scopes)]
   const token = makeToken(randomBytes(32))
-  const record = await sayConflicts({ inUse: 'the account was removed meanwhile' }, () =>
-    withTransaction(db, async (transaction) => {
-      const account = await keyOfAccount(transaction, input.accountId)
-      const planIds = await planKeys(transaction, account, input.servicePlanIds)
-      return store.tokens.insert(transaction, {
-        account,
-        planIds,
-        name: input.name,
-        hint: tokenHint(token),
-        hash: Buffer.from(hashToken(token), 'hex'),
-        scopes,
-        expiresAt,
-      })
-    }),
-  )
+  const words = { inUse: 'the account was removed meanwhile' }
+  const record = await changeConfiguration(db, words, async (transaction) => {
+    const account = await keyOfAccount(transaction, input.accountId)
+    const planIds = await planKeys(transaction, account, input.servicePlanIds)
+    return store.tokens.insert(transaction, {
+      account,
+      planIds,
+      name: input.name,
+      hint: tokenHint(token),
+      hash: Buffer.from(hashToken(token), 'hex'),
+      scopes,
+      expiresAt,
+    })
+  })
   return { ...record, token }
 }
 

@@ -2,9 +2,8 @@ import { DESTINATION_RULE } from '../domain/event-filters.ts'
 import { SCHEDULE_MS } from '../domain/webhook-schedule.ts'
 import { isDestination } from '../domain/webhook-targets.ts'
 import type { Queryable } from '../store/database.ts'
-import { type DestinationRecord, findDestination } from '../store/destination-list.ts'
 import * as store from '../store/webhook-destinations.ts'
-import { refuseConflict, refuseField, sayConflicts } from './refuse-administration.ts'
+import { PLAN_GONE, refuseConflict, refuseField, sayConflicts } from './administration.ts'
 
 /** Who pauses and resumes. A customer cannot resume what the operator has paused. */
 type Pauser = 'customer' | 'operator'
@@ -18,13 +17,13 @@ export async function pauseDestination(
   planId: number,
   destination: string,
   by: Pauser,
-): Promise<DestinationRecord> {
+): Promise<store.DestinationRecord> {
   refuseOther(destination)
-  const paused = await sayConflicts({ inUse: 'the service plan was removed in the meantime' }, () =>
+  const paused = await sayConflicts({ inUse: PLAN_GONE }, () =>
     store.pauseDestination(db, { planId, destination }, by),
   )
   if (!paused) throw refuseConflict('the service plan has too many paused destinations')
-  return findDestination(db, planId, destination)
+  return store.findDestination(db, planId, destination)
 }
 
 /** Events made due at once. The rest are delivered when they are due. */
@@ -40,7 +39,7 @@ export async function resumeDestination(
   planId: number,
   destination: string,
   by: Pauser,
-): Promise<DestinationRecord> {
+): Promise<store.DestinationRecord> {
   refuseOther(destination)
   if (!(await store.resumeDestination(db, { planId, destination }, by))) {
     throw refuseConflict('the operator has paused the destination')
@@ -48,7 +47,7 @@ export async function resumeDestination(
   const endpoint = { planId, destination, scheduleMs: SCHEDULE_MS, limit: PARK_BATCH }
   for (let batch = 0; batch < MAX_PARK_BATCHES; batch += 1)
     if ((await store.parkWaiting(db, endpoint)) < PARK_BATCH) break
-  return findDestination(db, planId, destination)
+  return store.findDestination(db, planId, destination)
 }
 
 function refuseOther(destination: string): void {

@@ -19,29 +19,24 @@ export function receiptFact(
   { message, segments, cut }: ReceiptOf,
   { directory, atMs }: { readonly directory: Directory; readonly atMs: number },
 ): RecordedReceipt {
+  const { outcome, errorCode, carrierCode, mccmnc } = row
   return {
     kind: 'receipt',
     atMs,
-    outcome: row.outcome,
+    outcome,
     segments,
     cut,
-    errorCode: row.error_code,
-    carrierCode: row.carrier_code,
-    mccmnc: row.mccmnc,
-    segmentCharge: segmentCharge(message, row.mccmnc, directory),
+    errorCode,
+    carrierCode,
+    mccmnc,
+    segmentCharge: segmentCharge(message, mccmnc, directory),
     evidence: evidenceOf(row),
   }
 }
 
 export function evidenceOf(row: NotedReceipt): Evidence {
-  return {
-    carrierId: row.carrier_id,
-    carrierMessageId: row.carrier_message_id,
-    receivedAt: row.received_at,
-    outcome: row.outcome,
-    errorCode: row.error_code,
-    kept: row.receipt,
-  }
+  const { carrierId, carrierMessageId, receivedAt, outcome, errorCode, receipt: kept } = row
+  return { carrierId, carrierMessageId, receivedAt, outcome, errorCode, kept }
 }
 
 /**

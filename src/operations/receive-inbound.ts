@@ -122,7 +122,7 @@ async function recordSegments(
     for (const parts of rounds) {
       contents.push(...joinedContents(await takeSupersededSets(transaction, parts)))
       await insertInboundParts(transaction, parts)
-      const senders = parts.map(({ carrierId, sender }) => ({ carrier_id: carrierId, sender }))
+      const senders = parts.map(({ carrierId, sender }) => ({ carrierId, sender }))
       contents.push(...joinedContents(await takeFinishedSets(transaction, senders, MAX_PARTS_PER_SENDER)))
     }
     attempt.messages = addressed(deps, contents)
@@ -147,8 +147,8 @@ async function isRecorded({ db, offers }: InboundDeps): Promise<boolean> {
 }
 
 /** Same rule as insert_inbound_messages. */
-function isHeldBy({ holder, buckets }: EventHolder, { announced, msg_id }: NewInboundMessage): boolean {
-  return announced && holder !== null && buckets.includes(bucketOf(msg_id))
+function isHeldBy({ holder, buckets }: EventHolder, { announced, msgId }: NewInboundMessage): boolean {
+  return announced && holder !== null && buckets.includes(bucketOf(msgId))
 }
 
 /**
@@ -222,7 +222,7 @@ async function record(db: Queryable, deps: InboundDeps, messages: readonly Addre
   if (messages.length === 0 && !offers?.offers.length) return { received: [], unowned: 0 }
   const rows = messages.map(({ row }) => row)
   const held = new Set(await insertInboundMessages(db, rows, deps.holder, offers))
-  return recordedOf(messages, ({ row }) => held.has(row.msg_id))
+  return recordedOf(messages, ({ row }) => held.has(row.msgId))
 }
 
 function recordedOf(messages: readonly Addressed[], isHeld: (message: Addressed) => boolean): Recorded {
@@ -254,16 +254,14 @@ function addressed({ directory, newMessageId }: InboundDeps, contents: readonly 
   return contents.map((content) => {
     const owner = ownerOf(directory, content.recipient)
     const msgId = newMessageId()
+    const { carrierId, sender, text: body } = content
     const row = {
-      plan_id: owner?.plan.id ?? null,
-      msg_id: msgId,
-      carrier_id: content.carrierId,
-      sender: content.sender,
+      ...{ msgId, carrierId, sender, body },
+      planId: owner?.plan.id ?? null,
       recipient: owner?.number ?? content.recipient,
-      body: content.text,
-      keyword: owner ? matchKeyword(content.text, owner.keywords) : null,
+      keyword: owner ? matchKeyword(body, owner.keywords) : null,
       announced: owner !== undefined && owner.plan.inboundUrl !== null,
-      received_ms: createdAtMs(msgId),
+      receivedMs: createdAtMs(msgId),
     }
     const settings = owner?.plan.optOut ?? null
     return { row, owner, request: settings === null ? null : optOutRequest(content.text, settings) }
@@ -281,15 +279,9 @@ function ownerOf(directory: Directory, recipient: string): InboundNumber | undef
   )
 }
 
-function inboundOf(row: NewInboundMessage, owner: InboundNumber): InboundMessage {
-  return {
-    planId: owner.plan.id,
-    msgId: row.msg_id,
-    sender: row.sender,
-    recipient: row.recipient,
-    body: row.body,
-    keyword: row.keyword,
-  }
+function inboundOf(row: NewInboundMessage, { plan }: InboundNumber): InboundMessage {
+  const { msgId, sender, recipient, body, keyword } = row
+  return { planId: plan.id, msgId, sender, recipient, body, keyword }
 }
 
 function singleContent(segment: InboundSegment): Content {

@@ -43,11 +43,11 @@ export async function recordReceipts(
     for (const [place, receipt] of receipts.entries()) {
       const match = matches.get(place)
       if (match !== undefined && match.lane === null) {
-        if (receipt.parked_id !== null) unparked.push(receipt)
+        if (receipt.parkedId !== null) unparked.push(receipt)
         if (match.message !== null)
           changes.add(match.message, factOf(receipt, match.message, match.segments, options))
       } else if (match !== undefined && options.isHere(match.msgId, place)) here.set(place, match.msgId)
-      else if (receipt.parked_id === null) parked.push({ ...receipt, msg_id: match?.msgId ?? null })
+      else if (receipt.parkedId === null) parked.push({ ...receipt, msgId: match?.msgId ?? null })
     }
     if (parked.length > 0) await parkReceipts(tx, parked)
     if (unparked.length > 0) await unparkReceipts(tx, unparked)
@@ -115,10 +115,10 @@ class LockedMessages {
 }
 
 function keyOf(
-  { carrier_id, carrier_message_id }: Pick<ReceiptRow, 'carrier_id' | 'carrier_message_id'>,
+  { carrierId, carrierMessageId }: Pick<ReceiptRow, 'carrierId' | 'carrierMessageId'>,
   place: number,
 ) {
-  return { place, carrier_id, carrier_message_id }
+  return { place, carrierId, carrierMessageId }
 }
 
 /** Counts only segments that are cut as the message is now. */
@@ -128,7 +128,7 @@ function factOf(
   segments: ReceiptMatch['segments'],
   { directory, atMs }: ReceiptOptions,
 ): LaterFact {
-  const { carrier_id: carrierId, carrier_message_id: carrierMessageId } = receipt
+  const { carrierId, carrierMessageId } = receipt
   const { cut } = message.state
   let bits = 0n
   for (const one of segments) {

@@ -9,7 +9,7 @@ import {
   type Stretch,
   type StretchQueued,
 } from '../store/redeliveries.ts'
-import { refuseConflict, refuseField, refuseMissing, sayConflicts } from './refuse-administration.ts'
+import { refuseConflict, refuseField, refuseMissing, sayConflicts } from './administration.ts'
 
 /** Events looked at by one statement. */
 const BATCH = 1_000

@@ -3,6 +3,7 @@ import {
   accountHeadersContext,
   accountSecretContext,
   carrierSecretContext,
+  IV_BYTES,
   isSealedAnew,
   openSecret,
   SecretError,
@@ -33,7 +34,6 @@ export interface Resealed extends Counts {
   readonly next: store.MessagePosition | null
 }
 
-const IV_BYTES = 12
 const BATCH = 500
 const MAX_ROUNDS = 5
 const BEFORE_ALL: store.MessagePosition = { planId: 0, msgId: '00000000-0000-0000-0000-000000000000' }

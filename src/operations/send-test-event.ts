@@ -8,7 +8,7 @@ import { SharedSlots } from '../domain/shared-room.ts'
 import type { Webhook } from '../domain/webhook-requests.ts'
 import { openCallbackUrl, withoutCredentials } from '../domain/webhook-targets.ts'
 import { AppError } from '../errors.ts'
-import { refuseConflict, refuseField } from './refuse-administration.ts'
+import { refuseConflict, refuseField } from './administration.ts'
 
 /** The result of the POST. */
 interface PostOutcome {

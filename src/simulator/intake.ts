@@ -1,3 +1,4 @@
+import { BoundedMap } from '../domain/bounded-map.ts'
 import type { Connection } from '../smpp/connection.ts'
 import { messageOctets } from '../smpp/pdu.ts'
 import { STATUSES } from '../smpp/statuses.ts'
@@ -33,7 +34,7 @@ export class Intake {
   readonly #ids: MessageIds
   readonly #throughput: Throughput | null
   /** How often each message was refused so far, where its outcome says to refuse it a few times. */
-  readonly #refusedTimes = new Map<string, number>()
+  readonly #refusedTimes = new BoundedMap<string, number>(REFUSED_LIMIT)
   #held: DueReceipt[] = []
 
   constructor(settings: SimulatorSettings, faults: Faults, counters: Counters, delays: DelayQueue) {
@@ -92,10 +93,9 @@ export class Intake {
     if (refusal.attempts === Number.POSITIVE_INFINITY) return refusal.status
     const message = `${pdu.source_addr} ${pdu.destination_addr} ${messageOctets(pdu).toString('base64')}`
     const times = this.#refusedTimes.get(message) ?? 0
-    this.#refusedTimes.delete(message)
-    if (times >= refusal.attempts) return STATUSES.ESME_ROK
-    if (this.#refusedTimes.size >= REFUSED_LIMIT) {
-      this.#refusedTimes.delete(this.#refusedTimes.keys().next().value!)
+    if (times >= refusal.attempts) {
+      this.#refusedTimes.delete(message)
+      return STATUSES.ESME_ROK
     }
     this.#refusedTimes.set(message, times + 1)
     return refusal.status

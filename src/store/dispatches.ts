@@ -40,8 +40,8 @@ export interface TakeRequest {
 /** A waiting dispatch, and its message. */
 export interface DispatchKey {
   readonly bucket: number
-  readonly plan_id: number
-  readonly msg_id: string
+  readonly planId: number
+  readonly msgId: string
 }
 
 /**
@@ -104,7 +104,7 @@ export async function lockDueDispatches(tx: Queryable, request: TakeRequest): Pr
          where $4 and expires_at <= now() and due_at <= now() and bucket = any ($1::smallint[])
          limit $3)
       )
-      select due.bucket, m.plan_id, m.msg_id
+      select due.bucket, m.plan_id as "planId", m.msg_id as "msgId"
       from due join messages m on m.plan_id = any (array[due.plan_id]) and m.msg_id = due.msg_id
       where m.lane is null for no key update of m skip locked`,
     values: [
@@ -133,8 +133,8 @@ export async function takeDispatches(
     name: 'take_dispatches',
     text: `
       with taken as (
-        delete from dispatches d using json_to_recordset($2) as i (bucket smallint, msg_id uuid)
-        where d.bucket = any (array[i.bucket]) and d.msg_id = i.msg_id
+        delete from dispatches d using json_to_recordset($2) as i (bucket smallint, "msgId" uuid)
+        where d.bucket = any (array[i.bucket]) and d.msg_id = i."msgId"
         returning d.*
       ), loaded as (
         update messages m set lane = $1 from taken d where m.plan_id = any (array[d.plan_id]) and m.msg_id = d.msg_id

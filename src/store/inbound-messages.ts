@@ -6,16 +6,16 @@ import { type NewOffer, OFFER_COLUMNS } from './inbound-offers.ts'
 /** An inbound message and who owns the number it was sent to. */
 export interface NewInboundMessage {
   /** null: nobody owns the number. */
-  readonly plan_id: number | null
-  readonly msg_id: string
-  readonly carrier_id: number
+  readonly planId: number | null
+  readonly msgId: string
+  readonly carrierId: number
   readonly sender: string
   readonly recipient: string
   readonly body: string
   readonly keyword: string | null
   /** An event announces it: its plan has an inbound URL. */
   readonly announced: boolean
-  readonly received_ms: number
+  readonly receivedMs: number
 }
 
 /** The PDUs in which messages, or parts of them, came, and the node that knows how they are answered. */
@@ -34,40 +34,40 @@ export async function insertInboundMessages(
   events: EventHolder,
   { offers, nodeId }: NewOffers = { offers: [], nodeId: 0 },
 ): Promise<string[]> {
-  const { rows } = await db.query<{ msg_id: string }>({
+  const { rows } = await db.query<{ msgId: string }>({
     name: 'insert_inbound_messages',
     text: `
       with input as (
-        select *, get_byte(uuid_send(msg_id), 15)::smallint as bucket,
-               to_timestamp(received_ms / 1000.0) as received_at
+        select *, "planId" as plan_id, get_byte(uuid_send("msgId"), 15)::smallint as bucket,
+               to_timestamp("receivedMs" / 1000.0) as received_at
         from json_to_recordset($1) as i (
-          plan_id integer, msg_id uuid, carrier_id integer, sender text, recipient text, body text, keyword text,
-          announced boolean, received_ms bigint)
+          "planId" integer, "msgId" uuid, "carrierId" integer, sender text, recipient text, body text, keyword text,
+          announced boolean, "receivedMs" bigint)
       ), offered as (
         insert into inbound_offers (carrier_id, fingerprint, offer_id, turn, holder, offered_at)
-        select carrier_id, decode(fingerprint, 'hex'), offer_id, turn, $5::integer, now()
+        select "carrierId", decode(fingerprint, 'hex'), "offerId", turn, $5::integer, now()
         from json_to_recordset($4) as i (${OFFER_COLUMNS}, turn integer)
       ), owned as (
         insert into inbound_messages (plan_id, msg_id, carrier_id, sender, recipient, body, keyword)
-        select plan_id, msg_id, carrier_id, sender, recipient, body, keyword from input where plan_id is not null
+        select plan_id, "msgId", "carrierId", sender, recipient, body, keyword from input where plan_id is not null
       ), unowned as (
         insert into unowned_inbound_messages (msg_id, carrier_id, sender, recipient, body)
-        select msg_id, carrier_id, sender, recipient, body from input where plan_id is null
+        select "msgId", "carrierId", sender, recipient, body from input where plan_id is null
       ), ${drawnPositions('select plan_id from input where plan_id is not null')}, told as (
         insert into events (plan_id, msg_id, seq, position, occurred_at)
-        select plan_id, msg_id, 0, ${positionOf('input')}, received_at
+        select plan_id, "msgId", 0, ${positionOf('input')}, received_at
         from input cross join drawn where plan_id is not null
       ), announced as (
         insert into event_deliveries (plan_id, msg_id, seq, bucket, holder, due_at, began_at)
-        select plan_id, msg_id, 0, bucket, case when bucket = any ($3::smallint[]) then $2::integer end, received_at,
+        select plan_id, "msgId", 0, bucket, case when bucket = any ($3::smallint[]) then $2::integer end, received_at,
                received_at
         from input where announced and plan_id is not null
         returning msg_id, holder
       )
-      select msg_id from announced where holder is not null`,
+      select msg_id as "msgId" from announced where holder is not null`,
     values: [JSON.stringify(messages), events.holder, events.buckets, JSON.stringify(offers), nodeId],
   })
-  return rows.map((row) => row.msg_id)
+  return rows.map((row) => row.msgId)
 }
 
 /** Deletes messages to numbers that nobody owns, with ids below `msgId`, at most `limit`. Returns how many. */

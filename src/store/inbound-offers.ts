@@ -3,10 +3,10 @@ import type { Queryable } from './database.ts'
 /** Inbound PDUs that were recorded and may be offered again. */
 
 export interface OfferKey {
-  readonly carrier_id: number
+  readonly carrierId: number
   /** 16 octets, hex. */
   readonly fingerprint: string
-  readonly offer_id: string
+  readonly offerId: string
 }
 
 export interface NewOffer extends OfferKey {
@@ -25,11 +25,11 @@ export interface RecordedOffer extends OfferKey {
 /** Among more PDUs with the same contents, only the oldest are looked at. */
 const MAX_ALIKE = 20
 
-export const OFFER_COLUMNS = 'carrier_id integer, fingerprint text, offer_id uuid'
+export const OFFER_COLUMNS = '"carrierId" integer, fingerprint text, "offerId" uuid'
 
 /** Row `o` is the one that `i` names. `= any (array[…])`: docs/adr/0006. */
 const IS_OFFER = `
-  o.carrier_id = any (array[i.carrier_id]) and o.fingerprint = decode(i.fingerprint, 'hex') and o.offer_id = i.offer_id`
+  o.carrier_id = any (array[i."carrierId"]) and o.fingerprint = decode(i.fingerprint, 'hex') and o.offer_id = i."offerId"`
 
 const TURNS = 'inbound_offers_turn'
 
@@ -44,24 +44,22 @@ export function isTurnTaken(error: unknown): boolean {
  */
 export async function findOffers(
   db: Queryable,
-  offers: readonly { place: number; carrier_id: number; fingerprint: string }[],
+  offers: readonly { place: number; carrierId: number; fingerprint: string }[],
   ageMs: number,
 ): Promise<{ readonly recorded: RecordedOffer[]; readonly lastTurns: number[] }> {
-  const { rows } = await db.query<
-    Omit<RecordedOffer, 'offer_id'> & { offer_id: string | null; turn: number }
-  >({
+  const { rows } = await db.query<Omit<RecordedOffer, 'offerId'> & { offerId: string | null; turn: number }>({
     name: 'find_inbound_offers',
     text: `
-      select i.place, i.carrier_id, i.fingerprint, o.offer_id, last.turn,
+      select i.place, i."carrierId", i.fingerprint, o.offer_id as "offerId", last.turn,
              exists (select from nodes n where n.node_id = o.holder and n.expires_at >= now()) as "isHeld"
-      from json_to_recordset($1) as i (place integer, carrier_id integer, fingerprint text)
+      from json_to_recordset($1) as i (place integer, "carrierId" integer, fingerprint text)
       cross join lateral (
         select coalesce(max(turn), 0) as turn from inbound_offers
-        where carrier_id = i.carrier_id and fingerprint = decode(i.fingerprint, 'hex')
+        where carrier_id = i."carrierId" and fingerprint = decode(i.fingerprint, 'hex')
       ) last
       left join lateral (
         select offer_id, holder, offered_at from inbound_offers
-        where carrier_id = i.carrier_id and fingerprint = decode(i.fingerprint, 'hex')
+        where carrier_id = i."carrierId" and fingerprint = decode(i.fingerprint, 'hex')
           and offered_at > now() - $2 * interval '1 ms'
         order by offer_id limit ${MAX_ALIKE}
       ) o on true
@@ -70,9 +68,7 @@ export async function findOffers(
   })
   const turns = new Map(rows.map(({ place, turn }) => [place, turn]))
   return {
-    recorded: rows.flatMap(({ turn: _, offer_id, ...row }) =>
-      offer_id === null ? [] : [{ ...row, offer_id }],
-    ),
+    recorded: rows.flatMap(({ turn: _, offerId, ...row }) => (offerId === null ? [] : [{ ...row, offerId }])),
     lastTurns: offers.map(({ place }) => turns.get(place)!),
   }
 }
@@ -83,7 +79,7 @@ export async function takeOverOffers(
   offers: readonly OfferKey[],
   nodeId: number,
 ): Promise<string[]> {
-  const { rows } = await db.query<{ offer_id: string }>({
+  const { rows } = await db.query<{ offerId: string }>({
     name: 'take_over_inbound_offers',
     text: `
       update inbound_offers o set holder = $2, offered_at = now()
@@ -91,10 +87,10 @@ export async function takeOverOffers(
       where ${IS_OFFER}
         and (o.holder = $2
              or not exists (select from nodes n where n.node_id = o.holder and n.expires_at >= now()))
-      returning o.offer_id`,
+      returning o.offer_id as "offerId"`,
     values: [JSON.stringify(offers), nodeId],
   })
-  return rows.map((row) => row.offer_id)
+  return rows.map((row) => row.offerId)
 }
 
 /**

@@ -27,12 +27,12 @@ function setOf(row: string): string {
 }
 
 const INPUT = `
-  select carrier_id, sender, recipient, kind, reference, total, sequence, data_coding,
-         locking_shift, single_shift, decode(payload, 'hex') as payload,
-         to_timestamp(received_ms / 1000.0) as received_at
+  select "carrierId" as carrier_id, sender, recipient, kind, reference, total, sequence, "dataCoding" as data_coding,
+         locking as locking_shift, single as single_shift, decode(payload, 'hex') as payload,
+         to_timestamp("receivedAtMs" / 1000.0) as received_at
   from json_to_recordset($1) as i (
-    carrier_id integer, sender text, recipient text, kind text, reference integer, total smallint, sequence smallint,
-    data_coding smallint, locking_shift smallint, single_shift smallint, payload text, received_ms bigint)`
+    "carrierId" integer, sender text, recipient text, kind text, reference integer, total smallint, sequence smallint,
+    "dataCoding" smallint, locking smallint, single smallint, payload text, "receivedAtMs" bigint)`
 
 /**
  * The parts `p` of the set that row `set` names. `= any (array[…])`, and rows ordered and grouped by columns of `set`:
@@ -101,14 +101,14 @@ export async function takeSupersededSets(
  */
 export async function takeFinishedSets(
   db: Queryable,
-  senders: readonly { carrier_id: number; sender: string }[],
+  senders: readonly { carrierId: number; sender: string }[],
   maxParts: number,
 ): Promise<StoredPart[]> {
   const { rows } = await db.query<StoredPart>({
     name: 'take_finished_sets',
     text: `
       with senders as (
-        select distinct carrier_id, sender from json_to_recordset($1) as i (carrier_id integer, sender text)
+        select distinct "carrierId" as carrier_id, sender from json_to_recordset($1) as i ("carrierId" integer, sender text)
       ), sets as (
         select s.carrier_id, s.sender, p.recipient, p.kind, p.reference, p.total, count(*) as parts, max(p.received_at) as newest
         from senders s join inbound_parts p on p.carrier_id = any (array[s.carrier_id]) and p.sender = s.sender
@@ -156,19 +156,10 @@ export async function takeOldSets(db: Queryable, ageMs: number, limit: number): 
 
 function input(parts: readonly InboundPart[]): string {
   return JSON.stringify(
-    parts.map((part) => ({
-      carrier_id: part.carrierId,
-      sender: part.sender,
-      recipient: part.recipient,
-      kind: part.kind,
-      reference: part.reference,
-      total: part.total,
-      sequence: part.sequence,
-      data_coding: part.dataCoding,
-      locking_shift: part.language.locking,
-      single_shift: part.language.single,
-      payload: part.payload.toString('hex'),
-      received_ms: part.receivedAtMs,
+    parts.map(({ language, payload, ...part }) => ({
+      ...part,
+      ...language,
+      payload: payload.toString('hex'),
     })),
   )
 }

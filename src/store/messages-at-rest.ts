@@ -137,11 +137,11 @@ export async function lockMessages(
     text: `
       select m.msg_id as "msgId", ${HAS_WAITING_EVENTS},
              case when d.msg_id is not null then ${DISPATCH_COLUMNS} end as dispatch
-      from json_to_recordset($1) as m (plan_id integer, msg_id uuid)
+      from unnest($1::integer[], $2::uuid[]) as m (plan_id, msg_id)
       left join lateral (
         select * from dispatches
         where bucket = any (array[get_byte(uuid_send(m.msg_id), 15)]) and msg_id = m.msg_id limit 1) d on true`,
-    values: [JSON.stringify(atRest.map(({ planId, msgId }) => ({ plan_id: planId, msg_id: msgId })))],
+    values: [atRest.map(({ planId }) => planId), atRest.map(({ msgId }) => msgId)],
   })
   const waiting = new Map(rows.map((row) => [row.msgId, row]))
   return {

@@ -1,3 +1,4 @@
+import type { LinkCondition } from '../domain/routing.ts'
 import type { Queryable } from './database.ts'
 
 /** How long a node's lease lasts after its last heartbeat; its work is taken over afterwards (docs/adr/0008). */
@@ -10,25 +11,25 @@ export const GAP_MS = LEASE_MS / 2
  * gone.
  */
 export async function registerNode(db: Queryable, name: string): Promise<number> {
-  const { rows } = await db.query<{ node_id: number }>({
+  const { rows } = await db.query<{ nodeId: number }>({
     text: `
       insert into nodes (name, expires_at) values ($1, now() + $2 * interval '1 ms')
       on conflict (name) do update set node_id = default, started_at = now(), expires_at = excluded.expires_at
-      returning node_id`,
+      returning node_id as "nodeId"`,
     values: [name, LEASE_MS],
   })
-  return rows[0]!.node_id
+  return rows[0]!.nodeId
 }
 
 /** Registers a node again after its lease ended; null when a process that was started since has its name. */
 export async function registerNodeAgain(db: Queryable, name: string): Promise<number | null> {
-  const { rows } = await db.query<{ node_id: number }>({
+  const { rows } = await db.query<{ nodeId: number }>({
     text: `
       insert into nodes (name, expires_at) values ($1, now() + $2 * interval '1 ms')
-      on conflict do nothing returning node_id`,
+      on conflict do nothing returning node_id as "nodeId"`,
     values: [name, LEASE_MS],
   })
-  return rows[0]?.node_id ?? null
+  return rows[0]?.nodeId ?? null
 }
 
 export interface Heartbeat {
@@ -132,4 +133,42 @@ export async function removeNode(db: Queryable, nodeId: number): Promise<void> {
       delete from nodes where node_id = $1`,
     values: [nodeId],
   })
+}
+
+/** Records what the sessions of a node can do. `conditions`: JSON, LinkCondition by carrier id. */
+export async function publishConditions(db: Queryable, nodeId: number, conditions: string): Promise<void> {
+  await db.query({
+    name: 'publish_conditions',
+    text: 'update nodes set carriers = $2 where node_id = $1',
+    values: [nodeId, conditions],
+  })
+}
+
+export interface OtherNodes {
+  /** One object for each other node that may send, by carrier id. */
+  readonly others: readonly Readonly<Record<string, LinkCondition>>[]
+  /** Whether messages are due that were handed to one of `carriers`. */
+  readonly handed: boolean
+}
+
+/** What the other nodes with at least `leftMs` of lease can do, and whether anything was handed to these carriers. */
+export async function readOtherNodes(
+  db: Queryable,
+  { nodeId, leftMs, carriers }: { nodeId: number; leftMs: number; carriers: readonly number[] },
+): Promise<OtherNodes> {
+  const { rows } = await db.query<OtherNodes>({
+    name: 'read_other_nodes',
+    text: `
+      select (select coalesce(json_agg(carriers), '[]') from nodes
+              where node_id <> $1 and expires_at > now() + $2 * interval '1 ms') as others,
+             exists (
+               select from unnest($3::integer[]) as c (id)
+               cross join lateral (
+                 select from dispatches
+                 where chosen_carrier_id <> 0 and chosen_carrier_id = c.id and due_at <= now()
+                 order by due_at limit 1) d
+             ) as handed`,
+    values: [nodeId, leftMs, carriers],
+  })
+  return rows[0]!
 }

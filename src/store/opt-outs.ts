@@ -4,7 +4,7 @@ import type { Queryable } from './database.ts'
 
 /** A person and a sender they deal with, in a plan. */
 export interface OptOutPair {
-  readonly plan_id: number
+  readonly planId: number
   /** As `from` of a send. */
   readonly sender: string
   /** As `to` of a send. */
@@ -13,36 +13,36 @@ export interface OptOutPair {
 
 /** The message that answers a person, if there is one. */
 export interface OptOutReply extends OptOutPair {
-  readonly reply_id: string
+  readonly replyId: string
 }
 
 /** What a person wants from now on; at most one for each pair. */
 export interface OptOutChange extends OptOutReply {
-  readonly opts_out: boolean
+  readonly optsOut: boolean
 }
 
 /** Records or ends opt-outs; returns the `reply_id` of those that changed something. */
 export async function changeOptOuts(db: Queryable, changes: readonly OptOutChange[]): Promise<string[]> {
-  const { rows } = await db.query<{ reply_id: string }>({
+  const { rows } = await db.query<{ replyId: string }>({
     name: 'change_opt_outs',
     text: `
       with input as (
         select * from json_to_recordset($1) as i (
-          plan_id integer, sender text, recipient text, opts_out boolean, reply_id uuid)
+          "planId" integer, sender text, recipient text, "optsOut" boolean, "replyId" uuid)
       ), ended as (
         delete from opt_outs o using input i
-        where not i.opts_out and o.plan_id = any (array[i.plan_id]) and o.sender = i.sender and o.recipient = i.recipient
-        returning i.reply_id
+        where not i."optsOut" and o.plan_id = any (array[i."planId"]) and o.sender = i.sender and o.recipient = i.recipient
+        returning i."replyId"
       ), kept as (
         insert into opt_outs (plan_id, sender, recipient, confirmation)
-        select plan_id, sender, recipient, reply_id from input where opts_out order by plan_id, sender, recipient
+        select "planId", sender, recipient, "replyId" from input where "optsOut" order by 1, 2, 3
         on conflict do nothing
-        returning confirmation as reply_id
+        returning confirmation
       )
-      select reply_id from ended union all select reply_id from kept`,
+      select "replyId" from ended union all select confirmation from kept`,
     values: [JSON.stringify(changes)],
   })
-  return rows.map((row) => row.reply_id)
+  return rows.map((row) => row.replyId)
 }
 
 /** The latest answer to a person goes out although they have opted out; an earlier one that still waits does not any more. */
@@ -50,10 +50,10 @@ export async function letRepliesOut(db: Queryable, replies: readonly OptOutReply
   await db.query({
     name: 'let_replies_out',
     text: `
-      update opt_outs o set confirmation = i.reply_id
-      from json_to_recordset($1) as i (plan_id integer, sender text, recipient text, reply_id uuid)
-      where o.plan_id = any (array[i.plan_id]) and o.sender = i.sender and o.recipient = i.recipient
-        and o.confirmation is distinct from i.reply_id`,
+      update opt_outs o set confirmation = i."replyId"
+      from json_to_recordset($1) as i ("planId" integer, sender text, recipient text, "replyId" uuid)
+      where o.plan_id = any (array[i."planId"]) and o.sender = i.sender and o.recipient = i.recipient
+        and o.confirmation is distinct from i."replyId"`,
     values: [JSON.stringify(replies)],
   })
 }
@@ -63,9 +63,9 @@ export async function findOptOuts(db: Queryable, pairs: readonly OptOutPair[]): 
   const { rows } = await db.query<OptOutPair>({
     name: 'find_opt_outs',
     text: `
-      select i.* from json_to_recordset($1) as i (plan_id integer, sender text, recipient text)
+      select i.* from json_to_recordset($1) as i ("planId" integer, sender text, recipient text)
       where exists (
-        select from opt_outs where plan_id = i.plan_id and sender = i.sender and recipient = i.recipient offset 0)`,
+        select from opt_outs where plan_id = i."planId" and sender = i.sender and recipient = i.recipient offset 0)`,
     values: [JSON.stringify(pairs)],
   })
   return rows

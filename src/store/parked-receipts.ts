@@ -10,7 +10,7 @@ import type { ReceiptRow } from './receipts.ts'
 /** A receipt to be parked. */
 export interface ParkedReceipt extends ReceiptRow {
   /** Its message, if a process has that in progress; null: not known. */
-  readonly msg_id: string | null
+  readonly msgId: string | null
 }
 
 export async function parkReceipts(db: Queryable, receipts: readonly ParkedReceipt[]): Promise<void> {
@@ -20,9 +20,9 @@ export async function parkReceipts(db: Queryable, receipts: readonly ParkedRecei
       insert into parked_receipts (carrier_id, carrier_message_id, addresses, outcome, error_code, carrier_code, mccmnc,
                                    received_at, unread, receipted_id, id_rule, receipt, msg_id)
       select * from json_to_recordset($1) as i (
-        carrier_id integer, carrier_message_id text, addresses text[], outcome message_status, error_code text,
-        carrier_code text, mccmnc text, received_at timestamptz, unread boolean, receipted_id text, id_rule text,
-        receipt json, msg_id uuid)`,
+        "carrierId" integer, "carrierMessageId" text, addresses text[], outcome message_status, "errorCode" text,
+        "carrierCode" text, mccmnc text, "receivedAt" timestamptz, unread boolean, "receiptedId" text, "idRule" text,
+        receipt json, "msgId" uuid)`,
     values: [JSON.stringify(receipts)],
   })
 }
@@ -30,27 +30,29 @@ export async function parkReceipts(db: Queryable, receipts: readonly ParkedRecei
 /** Ends these receipts where they are parked. */
 export async function unparkReceipts(
   db: Queryable,
-  receipts: readonly Pick<ReceiptRow, 'carrier_id' | 'carrier_message_id' | 'parked_id'>[],
+  receipts: readonly Pick<ReceiptRow, 'carrierId' | 'carrierMessageId' | 'parkedId'>[],
 ): Promise<void> {
   await db.query({
     name: 'unpark_receipts',
     text: `
       delete from parked_receipts p
-      using json_to_recordset($1) as i (carrier_id integer, carrier_message_id text, parked_id bigint)
-      where p.carrier_id = any (array[i.carrier_id]) and p.carrier_message_id = i.carrier_message_id and p.id = i.parked_id`,
+      using json_to_recordset($1) as i ("carrierId" integer, "carrierMessageId" text, "parkedId" bigint)
+      where p.carrier_id = any (array[i."carrierId"]) and p.carrier_message_id = i."carrierMessageId" and p.id = i."parkedId"`,
     values: [JSON.stringify(receipts)],
   })
 }
 
-const PARKED_COLUMNS = `p.carrier_id, p.carrier_message_id, p.addresses, p.outcome, p.error_code, p.carrier_code,
-  p.mccmnc, p.received_at, p.id as parked_id, p.unread, p.receipted_id, p.id_rule, p.receipt`
+const PARKED_COLUMNS = `
+  p.carrier_id as "carrierId", p.carrier_message_id as "carrierMessageId", p.addresses, p.outcome,
+  p.error_code as "errorCode", p.carrier_code as "carrierCode", p.mccmnc, p.received_at as "receivedAt",
+  p.id as "parkedId", p.unread, p.receipted_id as "receiptedId", p.id_rule as "idRule", p.receipt`
 
-interface ParkedRow extends Omit<ReceiptRow, 'received_at'> {
-  readonly received_at: Date
+interface ParkedRow extends Omit<ReceiptRow, 'receivedAt'> {
+  readonly receivedAt: Date
 }
 
 function receiptOf(row: ParkedRow): ReceiptRow {
-  return { ...row, received_at: row.received_at.toISOString() }
+  return { ...row, receivedAt: row.receivedAt.toISOString() }
 }
 
 /** This many of one id are applied as soon as its submission is there; the others wait for the scan by age. */
@@ -59,16 +61,16 @@ const MAX_PARKED_OF_ID = 20
 /** Parked receipts of these ids, which came before their submission was recorded: the first few of each. */
 export async function findParkedReceipts(
   db: Queryable,
-  ids: readonly { carrier_id: number; carrier_message_id: string }[],
+  ids: readonly { carrierId: number; carrierMessageId: string }[],
 ): Promise<ReceiptRow[]> {
   const { rows } = await db.query<ParkedRow>({
     name: 'find_parked_receipts',
     text: `
       select ${PARKED_COLUMNS}
-      from json_to_recordset($1) as i (carrier_id integer, carrier_message_id text)
+      from json_to_recordset($1) as i ("carrierId" integer, "carrierMessageId" text)
       cross join lateral (
         select * from parked_receipts
-        where carrier_id = i.carrier_id and carrier_message_id = i.carrier_message_id order by id limit $2
+        where carrier_id = i."carrierId" and carrier_message_id = i."carrierMessageId" order by id limit $2
       ) p
       order by p.id`,
     values: [JSON.stringify(ids.map(asStored)), MAX_PARKED_OF_ID],
@@ -76,18 +78,18 @@ export async function findParkedReceipts(
   return rows.map(receiptOf)
 }
 
-function asStored(id: { carrier_id: number; carrier_message_id: string }) {
-  return { ...id, carrier_message_id: storable(id.carrier_message_id).toWellFormed() }
+function asStored(id: { carrierId: number; carrierMessageId: string }) {
+  return { ...id, carrierMessageId: storable(id.carrierMessageId).toWellFormed() }
 }
 
 /** The id of a parked receipt, and its message if that was in progress. */
-export type ParkedId = Pick<ParkedReceipt, 'carrier_id' | 'carrier_message_id' | 'msg_id'>
+export type ParkedId = Pick<ParkedReceipt, 'carrierId' | 'carrierMessageId' | 'msgId'>
 
 /** A place among the parked receipts, in the order in which they were parked. */
 export interface ParkedPlace {
   /** As PostgreSQL writes it, to the microsecond. */
-  readonly parked_at: string
-  readonly parked_id: number
+  readonly parkedAt: string
+  readonly parkedId: number
 }
 
 /** The next `limit` receipts that were parked after `after`, in that order. */
@@ -99,10 +101,12 @@ export async function findNewParkedReceipts(
   const { rows } = await db.query<ParkedId & ParkedPlace>({
     name: 'find_new_parked_receipts',
     text: `
-      select carrier_id, carrier_message_id, msg_id, parked_at::text as parked_at, id as parked_id from parked_receipts p
+      select carrier_id as "carrierId", carrier_message_id as "carrierMessageId", msg_id as "msgId",
+             parked_at::text as "parkedAt", id as "parkedId"
+      from parked_receipts p
       where p.parked_at >= $1::timestamptz and (p.parked_at, p.id) > ($1::timestamptz, $2::bigint)
       order by p.parked_at, p.id limit $3`,
-    values: [after.parked_at, after.parked_id, limit],
+    values: [after.parkedAt, after.parkedId, limit],
   })
   return rows
 }
@@ -126,12 +130,12 @@ export async function findMatchableReceipts(
       from parked_receipts p
       where p.parked_at >= $1::timestamptz and (p.parked_at, p.id) > ($1::timestamptz, $2::bigint)
       order by p.parked_at, p.id limit $3`,
-    values: [after.parked_at, after.parked_id, limit],
+    values: [after.parkedAt, after.parkedId, limit],
   })
   const last = rows.length < limit ? undefined : rows.at(-1)
   return {
     receipts: rows.filter((row) => row.matchable).map(({ matchable, at, ...row }) => receiptOf(row)),
-    last: last === undefined ? null : { parked_at: last.at, parked_id: last.parked_id! },
+    last: last === undefined ? null : { parkedAt: last.at, parkedId: last.parkedId! },
   }
 }
 
@@ -141,17 +145,17 @@ export async function findMatchableReceipts(
  */
 export async function findReceiptsReadUnder(
   db: Queryable,
-  carriers: readonly { carrier_id: number; id_rules: readonly RuleInForce[] }[],
+  carriers: readonly { carrierId: number; idRules: readonly RuleInForce[] }[],
   { since, limit }: { since: string; limit: number },
 ): Promise<ReceiptRow[]> {
   const { rows } = await db.query<ParkedRow>({
     text: `
       select ${PARKED_COLUMNS}
-      from json_to_recordset($1) as i (carrier_id integer, id_rules text[])
-      cross join lateral unnest(i.id_rules) as r (id_rule)
+      from json_to_recordset($1) as i ("carrierId" integer, "idRules" text[])
+      cross join lateral unnest(i."idRules") as r (id_rule)
       cross join lateral (
         select *, row_number() over (order by received_at desc) as turn from parked_receipts
-        where carrier_id = i.carrier_id and id_rule = r.id_rule and received_at >= $2::timestamptz
+        where carrier_id = i."carrierId" and id_rule = r.id_rule and received_at >= $2::timestamptz
         order by received_at desc limit $3
       ) p
       order by p.turn limit $3`,
@@ -162,11 +166,11 @@ export async function findReceiptsReadUnder(
 
 /** How the id of a parked receipt is read now: as the id under which its submission is, or will be, stored. */
 export interface Reading {
-  readonly carrier_id: number
-  readonly carrier_message_id: string
-  readonly parked_id: number
-  readonly read_as: string
-  readonly id_rule: RuleInForce
+  readonly carrierId: number
+  readonly carrierMessageId: string
+  readonly parkedId: number
+  readonly readAs: string
+  readonly idRule: RuleInForce
   readonly unread: boolean
 }
 
@@ -175,11 +179,11 @@ export async function readParkedReceipts(db: Queryable, readings: readonly Readi
   await db.query({
     text: `
       update parked_receipts p
-      set carrier_message_id = i.read_as, id_rule = i.id_rule, unread = i.unread,
+      set carrier_message_id = i."readAs", id_rule = i."idRule", unread = i.unread,
           receipted_id = coalesce(p.receipted_id, p.carrier_message_id)
       from json_to_recordset($1) as i (
-        carrier_id integer, carrier_message_id text, parked_id bigint, read_as text, id_rule text, unread boolean)
-      where p.carrier_id = any (array[i.carrier_id]) and p.carrier_message_id = i.carrier_message_id and p.id = i.parked_id`,
+        "carrierId" integer, "carrierMessageId" text, "parkedId" bigint, "readAs" text, "idRule" text, unread boolean)
+      where p.carrier_id = any (array[i."carrierId"]) and p.carrier_message_id = i."carrierMessageId" and p.id = i."parkedId"`,
     values: [JSON.stringify(readings)],
   })
 }
@@ -202,20 +206,20 @@ export async function findCandidates(
   db: Queryable,
   spellings: readonly {
     place: number
-    carrier_id: number
-    carrier_message_id: string
+    carrierId: number
+    carrierMessageId: string
     addresses: readonly string[]
   }[],
 ): Promise<Candidate[]> {
   const { rows } = await db.query<Candidate>({
     name: 'find_candidates',
     text: `
-      select i.place, i.carrier_message_id as "carrierMessageId", s.msg_id as "msgId",
+      select i.place, i."carrierMessageId", s.msg_id as "msgId",
              substr(m.recipient, 2) = any (i.addresses) as fits
-      from json_to_recordset($1) as i (place integer, carrier_id integer, carrier_message_id text, addresses text[])
+      from json_to_recordset($1) as i (place integer, "carrierId" integer, "carrierMessageId" text, addresses text[])
       cross join lateral (
         select distinct s.plan_id, s.msg_id from submissions s
-        where s.carrier_id = i.carrier_id and s.carrier_message_id = i.carrier_message_id
+        where s.carrier_id = i."carrierId" and s.carrier_message_id = i."carrierMessageId"
         order by s.msg_id desc limit $2
       ) s
       cross join lateral (select recipient from messages where plan_id = s.plan_id and msg_id = s.msg_id offset 0) m

@@ -5,44 +5,44 @@ import type { MessageKey } from './messages-at-rest.ts'
 
 /** What one receipt says. A batch holds at most one for each (carrier, id, addresses). */
 export interface ReceiptRow {
-  readonly carrier_id: number
+  readonly carrierId: number
   /** Canonical form under the carrier's id rule. */
-  readonly carrier_message_id: string
+  readonly carrierMessageId: string
   /** Digits of source_addr and destination_addr, if any: the recipient is one of them (some carriers swap them). */
   readonly addresses: readonly string[]
   readonly outcome: 'DELIVERED' | 'FAILED' | 'UNKNOWN'
-  readonly error_code: string
-  readonly carrier_code: string | null
+  readonly errorCode: string
+  readonly carrierCode: string | null
   readonly mccmnc: string | null
   /** ISO 8601. */
-  readonly received_at: string
+  readonly receivedAt: string
   /** Set when the receipt comes out of parked_receipts, from which it is removed if it matches. */
-  readonly parked_id: number | null
+  readonly parkedId: number | null
   /** The carrier's id rule is not learned yet: the id is only normalised, and the receipt is parked as it is. */
   readonly unread: boolean
   /** Its id as the receipt has it, when `carrier_message_id` differs. */
-  readonly receipted_id: string | null
+  readonly receiptedId: string | null
   /** The rule under which the id was read into `carrier_message_id`. */
-  readonly id_rule: RuleInForce
+  readonly idRule: RuleInForce
   /** As it came; null when it was parked before receipts were kept. */
   readonly receipt: KeptReceipt | null
 }
 
 /** The submission that a receipt names. */
-export type SubmissionId = Pick<ReceiptRow, 'carrier_id' | 'carrier_message_id'>
+export type SubmissionId = Pick<ReceiptRow, 'carrierId' | 'carrierMessageId'>
 
 /** A receipt that changes nothing: an intermediate one, or a repetition. */
 export type NotedReceipt = Pick<
   ReceiptRow,
-  'carrier_id' | 'carrier_message_id' | 'error_code' | 'received_at' | 'receipt'
+  'carrierId' | 'carrierMessageId' | 'errorCode' | 'receivedAt' | 'receipt'
 > & { readonly outcome: ReceiptRow['outcome'] | 'SENT' }
 
 /** The fields that a receipt is matched by. */
 export interface ReceiptKey {
   /** Its place in the batch. */
   readonly place: number
-  readonly carrier_id: number
-  readonly carrier_message_id: string
+  readonly carrierId: number
+  readonly carrierMessageId: string
   /** Null: its message may have gone to any address. */
   readonly addresses: readonly string[] | null
   /** It changes nothing, so it belongs to the newest message, even one that has ended. */
@@ -85,10 +85,10 @@ export async function matchReceipts(
     text: `
       with newest as materialized (select $2::uuid as msg_id)
       select i.place, s.*
-      from newest cross join json_to_recordset($1) as i (place integer, carrier_id integer, carrier_message_id text)
+      from newest cross join json_to_recordset($1) as i (place integer, "carrierId" integer, "carrierMessageId" text)
       cross join lateral (
         select plan_id as "planId", msg_id as "msgId", segment, cut as "segmentCut" from submissions
-        where carrier_id = i.carrier_id and carrier_message_id = i.carrier_message_id and msg_id <= newest.msg_id
+        where carrier_id = i."carrierId" and carrier_message_id = i."carrierMessageId" and msg_id <= newest.msg_id
         order by msg_id desc limit 1
       ) s`,
     values: [JSON.stringify(receipts), newestMsgId],
@@ -118,17 +118,17 @@ export async function matchClosely(
       with newest as materialized (select $2::uuid as msg_id
       ), input as materialized (
         select * from json_to_recordset($1) as i (
-          place integer, carrier_id integer, carrier_message_id text, addresses text[], noted boolean)
+          place integer, "carrierId" integer, "carrierMessageId" text, addresses text[], noted boolean)
       )
       select i.place, t.plan_id as "planId", t.msg_id as "msgId", t.segment, t.segment_cut as "segmentCut",
              case when t.segments > 1 or t.cut is not null then (
                select json_agg(json_build_object('segment', segment, 'cut', cut)) from submissions
-               where carrier_id = i.carrier_id and carrier_message_id = i.carrier_message_id and msg_id = t.msg_id
+               where carrier_id = i."carrierId" and carrier_message_id = i."carrierMessageId" and msg_id = t.msg_id
              ) end as several
       from newest cross join input i
       cross join lateral (
         select plan_id, msg_id, segment, cut from submissions
-        where carrier_id = i.carrier_id and carrier_message_id = i.carrier_message_id
+        where carrier_id = i."carrierId" and carrier_message_id = i."carrierMessageId"
           and msg_id <= newest.msg_id
         order by msg_id desc limit 1
       ) s
@@ -144,8 +144,8 @@ export async function matchClosely(
                count(*) over () = ${MAX_SUBMISSIONS_OF_ID} as is_one_of_many
         from (
           select plan_id, msg_id, segment, cut from submissions
-          where (m.ended or not m.fits) and carrier_id = i.carrier_id
-            and carrier_message_id = i.carrier_message_id and msg_id <= newest.msg_id
+          where (m.ended or not m.fits) and carrier_id = i."carrierId"
+            and carrier_message_id = i."carrierMessageId" and msg_id <= newest.msg_id
           order by msg_id desc limit ${MAX_SUBMISSIONS_OF_ID}
         ) x join messages n on n.plan_id = any (array[x.plan_id]) and n.msg_id = x.msg_id
         order by fits desc, ended, x.msg_id desc limit 1

@@ -67,31 +67,31 @@ async function updateMessages(
       with changed as (
         update messages m
         set lane = $4::integer, status = i.status, event_seq = i.sequence, segments = i.segments,
-            delivered_segments = i.delivered, unknown_segments = i.unknown, carrier_id = i.carrier_id,
-            sent_at = i.sent_at, updated_at = i.updated_at, mccmnc = i.mccmnc, error_code = i.error_code,
-            carrier_code = i.carrier_code, price = i.price, ptf = i.ptf, currency = i.currency, route_id = i.route_id,
-            route_reason = i.route_reason, cut = i.cut
+            delivered_segments = i.delivered, unknown_segments = i.unknown, carrier_id = i."carrierId",
+            sent_at = i."sentAt", updated_at = i."updatedAt", mccmnc = i.mccmnc, error_code = i."errorCode",
+            carrier_code = i."carrierCode", price = i.price, ptf = i.ptf, currency = i.currency, route_id = i."routeId",
+            route_reason = i."routeReason", cut = i.cut
         from json_to_recordset($1) as i (
-          plan_id integer, msg_id uuid, status message_status, sequence smallint, segments smallint, delivered bigint,
-          unknown bigint, carrier_id integer, sent_at timestamptz, updated_at timestamptz, mccmnc text,
-          error_code text, carrier_code text, price numeric, ptf numeric, currency text, route_id integer,
-          route_reason text, cut text)
-        where m.plan_id = any (array[i.plan_id]) and m.msg_id = i.msg_id and m.lane is not distinct from $3::integer
+          "planId" integer, "msgId" uuid, status message_status, sequence smallint, segments smallint, delivered bigint,
+          unknown bigint, "carrierId" integer, "sentAt" timestamptz, "updatedAt" timestamptz, mccmnc text,
+          "errorCode" text, "carrierCode" text, price numeric, ptf numeric, currency text, "routeId" integer,
+          "routeReason" text, cut text)
+        where m.plan_id = any (array[i."planId"]) and m.msg_id = i."msgId" and m.lane is not distinct from $3::integer
         returning 1
       ), ${drawnPositions(`
         select plan_id from unnest($5::integer[]) as i (plan_id)
         -- First the rows of the messages are locked.
         where (select count(*) from changed) is not null`)}, announced as (
         insert into event_deliveries (plan_id, msg_id, seq, bucket, holder, due_at, began_at)
-        select i.plan_id, i.msg_id, i.seq, i.bucket, case when not coalesce(i.waits, earlier.waits) then i.holder end,
-               greatest(i.occurred_at, earlier.due_at), i.occurred_at
+        select i."planId", i."msgId", i.seq, i.bucket, case when not coalesce(i.waits, earlier.waits) then i.holder end,
+               greatest(i."occurredAt", earlier.due_at), i."occurredAt"
         from json_to_recordset($2) as i (
-          plan_id integer, msg_id uuid, seq smallint, bucket smallint, holder integer, waits boolean,
-          occurred_at timestamptz)
+          "planId" integer, "msgId" uuid, seq smallint, bucket smallint, holder integer, waits boolean,
+          "occurredAt" timestamptz)
         cross join lateral (
           select count(*) > 0 as waits, max(e.due_at) filter (where e.holder is null) as due_at
           from event_deliveries e
-          where e.plan_id = any (array[i.plan_id]) and e.msg_id = i.msg_id and e.state <> 'failed'
+          where e.plan_id = any (array[i."planId"]) and e.msg_id = i."msgId" and e.state <> 'failed'
         ) earlier
         returning msg_id, holder
       )
@@ -123,35 +123,35 @@ export function changesDispatch({ loaded, state }: MessageInProgress): boolean {
 /** Absent values are NULL: usually half of the columns. */
 function rowOf({ msgId, accepted, state }: MessageInProgress) {
   return {
-    plan_id: accepted.planId,
-    msg_id: msgId,
+    planId: accepted.planId,
+    msgId,
     status: state.status,
     sequence: state.sequence,
     segments: state.segments,
     delivered: String(BigInt.asIntN(64, state.deliveredSegments)),
     unknown: String(BigInt.asIntN(64, state.unknownSegments)),
-    carrier_id: state.carrierId ?? undefined,
-    sent_at: instantOf(state.sentAtMs),
-    updated_at: instantOf(state.changedAtMs),
+    carrierId: state.carrierId ?? undefined,
+    sentAt: instantOf(state.sentAtMs),
+    updatedAt: instantOf(state.changedAtMs),
     mccmnc: state.mccmnc ?? undefined,
-    error_code: state.errorCode,
-    carrier_code: state.carrierCode ?? undefined,
+    errorCode: state.errorCode,
+    carrierCode: state.carrierCode ?? undefined,
     ...state.charge,
-    route_id: state.routeId ?? undefined,
-    route_reason: state.routeReason ?? undefined,
+    routeId: state.routeId ?? undefined,
+    routeReason: state.routeReason ?? undefined,
     cut: state.cut ?? undefined,
   }
 }
 
 function deliveryRows({ message: { msgId, accepted, loaded }, undelivered }: Change, lane: number | null) {
   return undelivered.map(({ event, holder }) => ({
-    plan_id: accepted.planId,
-    msg_id: msgId,
+    planId: accepted.planId,
+    msgId,
     seq: event.sequence,
     bucket: bucketOf(msgId),
     holder: holder ?? undefined,
     waits: lane === null ? undefined : (loaded?.hasWaitingEvents ?? false),
-    occurred_at: instantOf(event.occurredAtMs),
+    occurredAt: instantOf(event.occurredAtMs),
   }))
 }
 

@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { pauseDestination, resumeDestination } from '../../src/operations/pause-destinations.ts'
-import { listDestinations } from '../../src/store/destination-list.ts'
-import { openBreaker } from '../../src/store/webhook-destinations.ts'
+import { listDestinations, openBreaker } from '../../src/store/webhook-destinations.ts'
 import { installedDatabase, newId } from '../support/installation.ts'
 import { DESTINATION, storeEvent } from '../support/stored-events.ts'
 

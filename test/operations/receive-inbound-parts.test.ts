@@ -241,7 +241,7 @@ describe('several nodes', () => {
   test('a set completed by two nodes unseen by each other is found, by one of two sweeps', async () => {
     await using other = otherPool(connectionString)
     const [first, second] = ['a', 'b'].map((text, index) => stored(partOf(text, index + 1, { total: 2 })))
-    const sender = [{ carrier_id: 1, sender: SENDER }]
+    const sender = [{ carrierId: 1, sender: SENDER }]
     await withTransaction(db, async (here) => {
       await insertInboundParts(here, [first!])
       await withTransaction(other.db, async (there) => {

@@ -28,7 +28,7 @@ test('all kinds in one batch: each message changes once, with one event', async 
   await db.query('delete from event_deliveries')
   const changed = await apply([
     receipt(`${long}/0`, 'DELIVERED'),
-    receipt('early', 'FAILED', { parked_id: parked[0].id }),
+    receipt('early', 'FAILED', { parkedId: parked[0].id }),
     receipt(`${one}/0`, 'DELIVERED'),
     receipt(`${long}/1`, 'DELIVERED'),
     receipt('unread', 'DELIVERED', { unread: true }),
@@ -81,18 +81,16 @@ test('every receipt is kept: the one that ends a message of one segment in its e
 
 test('a parked receipt keeps what was received', async () => {
   const msgId = await storeMessage(db, plan)
-  const received_at = new Date(Date.now() - 60_000).toISOString()
-  const parked = receipt('parked', 'FAILED', { received_at, receipt: { text: 'as it came', tlvs: {} } })
+  const receivedAt = new Date(Date.now() - 60_000).toISOString()
+  const parked = receipt('parked', 'FAILED', { receivedAt, receipt: { text: 'as it came', tlvs: {} } })
   await apply([parked])
   await record([sent(plan, msgId)], [submission(plan, msgId, 'parked', 0)])
-  const found = await findParkedReceipts(db, [
-    { carrier_id: parked.carrier_id, carrier_message_id: 'parked' },
-  ])
+  const found = await findParkedReceipts(db, [{ carrierId: parked.carrierId, carrierMessageId: 'parked' }])
   await apply(found)
   const story = await findMessageForOperator(db, msgId)
   expect(story!.receipts).toEqual([
     {
-      receivedAt: parked.received_at,
+      receivedAt: parked.receivedAt,
       carrier: null,
       carrierMessageId: 'parked',
       outcome: 'FAILED',

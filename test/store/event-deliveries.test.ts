@@ -124,15 +124,15 @@ describe('holding what is due', () => {
   test('an inbound message', async () => {
     const msgId = newId(Date.now())
     const message = {
-      plan_id: plan,
-      msg_id: msgId,
-      carrier_id: 1,
+      planId: plan,
+      msgId,
+      carrierId: 1,
       sender: '+15550002222',
       recipient: '+49301234567',
       body: 'STOP',
       keyword: 'STOP',
       announced: true,
-      received_ms: Date.now(),
+      receivedMs: Date.now(),
     }
     expect(await insertInboundMessages(db, [message], NOBODY)).toEqual([])
     const inbound = {
@@ -151,7 +151,7 @@ describe('holding what is due', () => {
         holder: NODE,
         attempt: 0,
         earlierAttempts: 0,
-        beganAtMs: message.received_ms,
+        beganAtMs: message.receivedMs,
         waited: true,
         told: { direction: 'MO', inbound },
       },

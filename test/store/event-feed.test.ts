@@ -19,18 +19,18 @@ async function receiveAll(
   atMs = Date.now(),
 ): Promise<string[]> {
   const messages = planIds.map((planId) => ({
-    plan_id: planId,
-    msg_id: newId(atMs),
-    carrier_id: 1,
+    planId,
+    msgId: newId(atMs),
+    carrierId: 1,
     sender: '+15551230000',
     recipient: '+49301234567',
     body: 'hello',
     keyword: null,
     announced: false,
-    received_ms: atMs,
+    receivedMs: atMs,
   }))
   await insertInboundMessages(to, messages, NOBODY)
-  return messages.map(({ msg_id }) => msg_id)
+  return messages.map(({ msgId }) => msgId)
 }
 
 async function receive(to: Queryable = db, planId = plan, atMs = Date.now()): Promise<string> {

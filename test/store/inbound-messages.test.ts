@@ -22,15 +22,15 @@ beforeEach(() =>
 
 function message(given: Partial<NewInboundMessage> = {}): NewInboundMessage {
   return {
-    plan_id: 1,
-    msg_id: newId(NOW_MS),
-    carrier_id: 2,
+    planId: 1,
+    msgId: newId(NOW_MS),
+    carrierId: 2,
     sender: '+491701234567',
     recipient: '+49301234567',
     body: 'Grüße 👋',
     keyword: null,
     announced: true,
-    received_ms: NOW_MS,
+    receivedMs: NOW_MS,
     ...given,
   }
 }
@@ -42,13 +42,14 @@ async function rowsOf(table: string) {
 describe('insertInboundMessages', () => {
   test('stores a message with its event', async () => {
     const row = message({ keyword: 'STOP' })
-    expect(await insertInboundMessages(db, [row], EVENTS)).toEqual([row.msg_id])
-    const { announced: _, received_ms: __, ...stored } = row
-    expect(await rowsOf('inbound_messages')).toEqual([stored])
+    expect(await insertInboundMessages(db, [row], EVENTS)).toEqual([row.msgId])
+    const { planId, msgId, carrierId, announced: _, receivedMs: __, ...stored } = row
+    const keys = { plan_id: planId, msg_id: msgId, carrier_id: carrierId }
+    expect(await rowsOf('inbound_messages')).toEqual([{ ...keys, ...stored }])
     expect(await rowsOf('event_deliveries')).toMatchObject([
       {
         bucket: 7,
-        msg_id: row.msg_id,
+        msg_id: row.msgId,
         seq: 0,
         plan_id: 1,
         holder: 3,
@@ -59,7 +60,7 @@ describe('insertInboundMessages', () => {
     ])
     const event = {
       plan_id: 1,
-      msg_id: row.msg_id,
+      msg_id: row.msgId,
       seq: 0,
       status: null,
       error_code: '000',
@@ -69,9 +70,9 @@ describe('insertInboundMessages', () => {
   })
 
   test('holds only events of its own buckets', async () => {
-    const own = message({ msg_id: newId(NOW_MS, 9) })
-    const others = message({ msg_id: newId(NOW_MS, 8) })
-    expect(await insertInboundMessages(db, [others, own], EVENTS)).toEqual([own.msg_id])
+    const own = message({ msgId: newId(NOW_MS, 9) })
+    const others = message({ msgId: newId(NOW_MS, 8) })
+    expect(await insertInboundMessages(db, [others, own], EVENTS)).toEqual([own.msgId])
     const holders = (await rowsOf('event_deliveries')).map(({ bucket, holder }) => [bucket, holder])
     expect(new Map(holders as [number, number | null][])).toEqual(
       new Map([
@@ -93,19 +94,19 @@ describe('insertInboundMessages', () => {
   })
 
   test('keeps what nobody owns apart', async () => {
-    const row = message({ plan_id: null })
+    const row = message({ planId: null })
     expect(await insertInboundMessages(db, [row], EVENTS)).toEqual([])
-    const { msg_id, carrier_id, sender, recipient, body } = row
+    const { msgId, carrierId, sender, recipient, body } = row
     expect(await rowsOf('unowned_inbound_messages')).toEqual([
-      { msg_id, carrier_id, sender, recipient, body },
+      { msg_id: msgId, carrier_id: carrierId, sender, recipient, body },
     ])
     expect([...(await rowsOf('inbound_messages')), ...(await rowsOf('events'))]).toEqual([])
   })
 
   test('stores all of a batch or none', async () => {
-    const beyond = message({ msg_id: newId(NOW_MS + 365 * 86_400_000) })
+    const beyond = message({ msgId: newId(NOW_MS + 365 * 86_400_000) })
     await expect(
-      insertInboundMessages(db, [message(), message({ plan_id: null }), beyond], EVENTS),
+      insertInboundMessages(db, [message(), message({ planId: null }), beyond], EVENTS),
     ).rejects.toThrow(/no partition/)
     expect([
       ...(await rowsOf('inbound_messages')),
@@ -117,11 +118,11 @@ describe('insertInboundMessages', () => {
 })
 
 test('deleteUnownedBefore forgets the older ones, in bounded steps', async () => {
-  const ages = [3, 2, 1].map((age) => message({ plan_id: null, msg_id: newId(NOW_MS - age * 1_000) }))
+  const ages = [3, 2, 1].map((age) => message({ planId: null, msgId: newId(NOW_MS - age * 1_000) }))
   await insertInboundMessages(db, ages, EVENTS)
   const before = lowestIdAt(NOW_MS - 1_000)
   expect(await deleteUnownedBefore(db, before, 1)).toBe(1)
   expect(await deleteUnownedBefore(db, before, 5)).toBe(1)
   expect(await deleteUnownedBefore(db, before, 5)).toBe(0)
-  expect((await rowsOf('unowned_inbound_messages')).map((row) => row.msg_id)).toEqual([ages[2]!.msg_id])
+  expect((await rowsOf('unowned_inbound_messages')).map((row) => row.msg_id)).toEqual([ages[2]!.msgId])
 })

@@ -68,9 +68,9 @@ async function waited<T>(find: () => Promise<T>): Promise<T> {
 
 test('an inbound message is found only when the standby has it', async () => {
   const offer = {
-    carrier_id: 1,
+    carrierId: 1,
     fingerprint: '00'.repeat(16),
-    offer_id: messageId(Date.now(), randomBytes(9), 0),
+    offerId: messageId(Date.now(), randomBytes(9), 0),
     turn: 1,
   }
   await insertInboundMessages(db, [], { holder: null, buckets: [] }, { offers: [offer], nodeId: 1 })

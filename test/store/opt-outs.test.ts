@@ -19,13 +19,13 @@ beforeEach(async () => {
   await db.query(`update service_plans set opt_out = '{}' where id = $1`, [plan])
 })
 
-const pair = (changes = {}) => ({ plan_id: plan, sender: SENDER, recipient: PERSON, ...changes })
+const pair = (changes = {}) => ({ planId: plan, sender: SENDER, recipient: PERSON, ...changes })
 
 /** What the person wants from now on; whether that changed anything. */
-async function change(opts_out: boolean, changes = {}): Promise<boolean> {
-  const row = { ...pair(changes), opts_out, reply_id: newId(Date.now()) }
+async function change(optsOut: boolean, changes = {}): Promise<boolean> {
+  const row = { ...pair(changes), optsOut, replyId: newId(Date.now()) }
   const changed = await changeOptOuts(db, [row])
-  expect([[], [row.reply_id]]).toContainEqual(changed)
+  expect([[], [row.replyId]]).toContainEqual(changed)
   return changed.length === 1
 }
 
@@ -39,7 +39,7 @@ describe('what a person wants', () => {
 
   test('concerns one sender of one plan', async () => {
     await change(true)
-    expect(await optedOut({ plan_id: otherPlan })).toBe(false)
+    expect(await optedOut({ planId: otherPlan })).toBe(false)
     expect(await optedOut({ sender: '12345' })).toBe(false)
     expect(await optedOut({ recipient: '+491701234568' })).toBe(false)
     await change(false, { sender: '12345' })
@@ -49,10 +49,10 @@ describe('what a person wants', () => {
   test('of many at once', async () => {
     await change(true, { recipient: '+4917000001' })
     const rows = ['+4917000001', '+4917000002', '+4917000003'].map((recipient, index) => {
-      return { ...pair({ recipient }), opts_out: index > 0, reply_id: newId(Date.now()) }
+      return { ...pair({ recipient }), optsOut: index > 0, replyId: newId(Date.now()) }
     })
     const changed = await changeOptOuts(db, rows)
-    expect(new Set(changed)).toEqual(new Set(rows.map(({ reply_id }) => reply_id)))
+    expect(new Set(changed)).toEqual(new Set(rows.map(({ replyId }) => replyId)))
     expect((await findOptOuts(db, rows)).map(({ recipient }) => recipient).sort()).toEqual([
       '+4917000002',
       '+4917000003',
@@ -62,7 +62,7 @@ describe('what a person wants', () => {
   test('of the same people in two batches at once', async () => {
     const rows = () =>
       Array.from({ length: 50 }, (_, n) => {
-        return { ...pair({ recipient: `+49170000${100 + n}` }), opts_out: true, reply_id: newId(Date.now()) }
+        return { ...pair({ recipient: `+49170000${100 + n}` }), optsOut: true, replyId: newId(Date.now()) }
       })
     const changed = await Promise.all([changeOptOuts(db, rows()), changeOptOuts(db, rows().reverse())])
     expect(changed.flat()).toHaveLength(50)
@@ -74,8 +74,8 @@ describe('a message', () => {
     const waiting = (planId = plan) => storeMessage(db, planId, { sender: SENDER, recipient: PERSON })
     const [unwanted, confirmation, elsewhere] = [await waiting(), await waiting(), await waiting(otherPlan)]
     await changeOptOuts(db, [
-      { ...pair(), opts_out: true, reply_id: confirmation },
-      { ...pair({ plan_id: otherPlan }), opts_out: true, reply_id: newId(Date.now()) },
+      { ...pair(), optsOut: true, replyId: confirmation },
+      { ...pair({ planId: otherPlan }), optsOut: true, replyId: newId(Date.now()) },
     ])
     const taken = await take(db, requestFor(plan, otherPlan))
     expect(new Map(taken.map((dispatch) => [dispatch.msgId, dispatch.optedOut]))).toEqual(
@@ -138,6 +138,6 @@ describe('for the operator', () => {
     )
     await insertOptOuts(db, [{ servicePlanId: '3'.repeat(24), sender: '12345', recipient: PERSON }])
     await db.query('delete from service_plans where id = $1', [rows[0].id])
-    expect(await optedOut({ plan_id: rows[0].id, sender: '12345' })).toBe(false)
+    expect(await optedOut({ planId: rows[0].id, sender: '12345' })).toBe(false)
   })
 })

@@ -12,7 +12,7 @@ import {
 import { installedDatabase } from '../support/installation.ts'
 import { CARRIER_ID, recordOutcomes, sent, storeMessage, submission } from '../support/stored-messages.ts'
 
-const OLDEST: ParkedPlace = { parked_at: new Date(0).toISOString(), parked_id: 0 }
+const OLDEST: ParkedPlace = { parkedAt: new Date(0).toISOString(), parkedId: 0 }
 const { db, announcedPlan: plan } = await installedDatabase()
 
 beforeEach(() => db.query('truncate parked_receipts, submissions'))
@@ -35,18 +35,18 @@ async function submitted(id: string, changes: Parameters<typeof storeMessage>[2]
   return msgId
 }
 
-const ids = (rows: readonly { carrier_message_id: string }[]) => rows.map((row) => row.carrier_message_id)
+const ids = (rows: readonly { carrierMessageId: string }[]) => rows.map((row) => row.carrierMessageId)
 
 test('findParkedReceipts gives the first few of each id', async () => {
   for (let n = 0; n < 30; n += 1) await park('one for all')
   await park('another')
   const found = await findParkedReceipts(db, [
-    { carrier_id: CARRIER_ID, carrier_message_id: 'one for all' },
-    { carrier_id: CARRIER_ID, carrier_message_id: 'another' },
+    { carrierId: CARRIER_ID, carrierMessageId: 'one for all' },
+    { carrierId: CARRIER_ID, carrierMessageId: 'another' },
   ])
   expect(ids(found).filter((id) => id === 'one for all')).toHaveLength(20)
   expect(ids(found)).toContain('another')
-  expect(found[0]!.parked_id).toBe(Math.min(...found.map(({ parked_id }) => parked_id!)))
+  expect(found[0]!.parkedId).toBe(Math.min(...found.map(({ parkedId }) => parkedId!)))
 })
 
 describe('findMatchableReceipts', () => {
@@ -74,7 +74,7 @@ describe('findMatchableReceipts', () => {
     let after: ParkedPlace | null = OLDEST
     while (after !== null) {
       const { receipts, last } = await findMatchableReceipts(db, after, 2)
-      seen.push(...receipts.map((receipt) => receipt.parked_id))
+      seen.push(...receipts.map((receipt) => receipt.parkedId))
       after = last
     }
     expect(new Set(seen).size).toBe(5)
@@ -93,7 +93,7 @@ test('a receipt is found by the rule it was read under, and by its id once it is
   await park('501', { unread: true, age: '10 minutes' })
   await park('502', { unread: true, carrier: CARRIER_ID + 1 })
   await park('503')
-  const of = (id_rules: RuleInForce[], carrier_id = CARRIER_ID) => [{ carrier_id, id_rules }]
+  const of = (idRules: RuleInForce[], carrierId = CARRIER_ID) => [{ carrierId, idRules }]
   const all = { since: new Date(0).toISOString(), limit: 10 }
   expect(ids(await findReceiptsReadUnder(db, of(['auto']), all)).sort()).toEqual(['500', '501'])
   expect(ids(await findReceiptsReadUnder(db, of(['exact', 'auto']), all)).sort()).toEqual([
@@ -106,14 +106,14 @@ test('a receipt is found by the rule it was read under, and by its id once it is
   const since = new Date(Date.now() - 60_000).toISOString()
   const [recent] = await findReceiptsReadUnder(db, of(['auto']), { ...all, since })
   const addresses = ['15551230000', '12345']
-  expect(recent).toMatchObject({ carrier_message_id: '500', receipted_id: null, addresses, unread: true })
-  const { carrier_id, carrier_message_id } = recent!
-  const parked_id = recent!.parked_id!
-  const read = { read_as: '1f4', id_rule: 'decimal-hex', unread: false } as const
-  await readParkedReceipts(db, [{ carrier_id, carrier_message_id, parked_id, ...read }])
+  expect(recent).toMatchObject({ carrierMessageId: '500', receiptedId: null, addresses, unread: true })
+  const { carrierId, carrierMessageId } = recent!
+  const parkedId = recent!.parkedId!
+  const read = { readAs: '1f4', idRule: 'decimal-hex', unread: false } as const
+  await readParkedReceipts(db, [{ carrierId, carrierMessageId, parkedId, ...read }])
   expect(ids(await findReceiptsReadUnder(db, of(['auto']), all))).toEqual(['501'])
-  expect(await findParkedReceipts(db, [{ carrier_id, carrier_message_id: '1f4' }])).toMatchObject([
-    { parked_id, unread: false, receipted_id: '500', id_rule: 'decimal-hex' },
+  expect(await findParkedReceipts(db, [{ carrierId, carrierMessageId: '1f4' }])).toMatchObject([
+    { parkedId, unread: false, receiptedId: '500', idRule: 'decimal-hex' },
   ])
   expect(await countParkedReceipts(db, 3)).toBe(3)
 })
@@ -121,9 +121,9 @@ test('a receipt is found by the rule it was read under, and by its id once it is
 test('no carrier keeps the receipts of another from being read; the newest of each come first', async () => {
   for (let n = 0; n < 5; n += 1) await park(`${n}`, { unread: true, age: `${9 - n} seconds` })
   for (const id of ['5', '6']) await park(id, { unread: true, carrier: CARRIER_ID + 1 })
-  const carriers = [CARRIER_ID, CARRIER_ID + 1].map((carrier_id) => ({
-    carrier_id,
-    id_rules: ['auto'] as const,
+  const carriers = [CARRIER_ID, CARRIER_ID + 1].map((carrierId) => ({
+    carrierId,
+    idRules: ['auto'] as const,
   }))
   const since = new Date(0).toISOString()
   const found = await findReceiptsReadUnder(db, carriers, { since, limit: 4 })
@@ -143,8 +143,8 @@ test('candidates: the messages of each spelling, each once, and whether the addr
   ])
   const asked = (place: number, id: string) => ({
     place,
-    carrier_id: CARRIER_ID,
-    carrier_message_id: id,
+    carrierId: CARRIER_ID,
+    carrierMessageId: id,
     addresses: ['15551230000'],
   })
   const found = await findCandidates(db, [

@@ -3,7 +3,6 @@ import { expect, test } from 'vitest'
 import { addFact, loadedMessage, messageInProgress } from '../../src/domain/messages-in-progress.ts'
 import * as backlog from '../../src/store/backlog.ts'
 import type { Queryable } from '../../src/store/database.ts'
-import * as destinations from '../../src/store/destination-list.ts'
 import { readDirectoryVersion } from '../../src/store/directory.ts'
 import { lockDueDispatches, takeDispatches } from '../../src/store/dispatches.ts'
 import * as deliveries from '../../src/store/event-deliveries.ts'
@@ -18,7 +17,7 @@ import * as parts from '../../src/store/inbound-parts.ts'
 import * as journal from '../../src/store/journal.ts'
 import { findMessage, settleLostMessages } from '../../src/store/messages.ts'
 import { lockMessages } from '../../src/store/messages-at-rest.ts'
-import { publishConditions, readOtherNodes } from '../../src/store/node-conditions.ts'
+import { publishConditions, readOtherNodes } from '../../src/store/nodes.ts'
 import * as optOuts from '../../src/store/opt-outs.ts'
 import * as parked from '../../src/store/parked-receipts.ts'
 import { findRecorded } from '../../src/store/projection.ts'
@@ -27,6 +26,7 @@ import { matchClosely, matchReceipts } from '../../src/store/receipts.ts'
 import { updateRecords } from '../../src/store/record-changes.ts'
 import * as redeliveries from '../../src/store/redeliveries.ts'
 import { findSealedMessages, replaceSealedMessages } from '../../src/store/sealed-secrets.ts'
+import * as destinations from '../../src/store/webhook-destinations.ts'
 import { forgetRecovered, listTroubledDestinations } from '../../src/store/webhook-destinations.ts'
 import { databaseOfFile } from '../support/database.ts'
 import { acceptedFact, receiptFact, settledFact, submittedFact } from '../support/messages-in-memory.ts'
@@ -104,8 +104,8 @@ const CALLS: readonly ((db: Queryable) => Promise<unknown>)[] = [
   (db) => parked.parkReceipts(db, []),
   (db) => parked.unparkReceipts(db, []),
   (db) => parked.findParkedReceipts(db, []),
-  (db) => parked.findNewParkedReceipts(db, { parked_at: NOW.toISOString(), parked_id: 1 }, 1),
-  (db) => parked.findMatchableReceipts(db, { parked_at: NOW.toISOString(), parked_id: 1 }, 1),
+  (db) => parked.findNewParkedReceipts(db, { parkedAt: NOW.toISOString(), parkedId: 1 }, 1),
+  (db) => parked.findMatchableReceipts(db, { parkedAt: NOW.toISOString(), parkedId: 1 }, 1),
   (db) => parked.findCandidates(db, []),
   (db) => findRecorded(db, []),
   (db) => quality.addQualityMinutes(db, []),
@@ -205,7 +205,7 @@ function isRecomputed(plan: Plan): boolean {
   if (/^(Materialize|Memoize)$/.test(plan['Node Type'])) return false
   if (/Aggregate|WindowAgg|Sort/.test(plan['Node Type'])) {
     const aliases = new Set(nodesOf(plan).map(({ Alias }) => Alias))
-    const used = [...JSON.stringify(plan).matchAll(/\b([a-z]\w*)\.\w/g)].map(([, alias]) => alias)
+    const used = [...JSON.stringify(plan).matchAll(/\b([a-z]\w*)\.(?:\\")?\w/g)].map(([, alias]) => alias)
     return used.every((alias) => aliases.has(alias))
   }
   return (plan.Plans ?? []).some(isRecomputed)

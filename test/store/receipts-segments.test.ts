@@ -28,9 +28,9 @@ async function kept(msgId: string) {
 describe('what is kept of each segment', () => {
   test('its outcome, codes and time, where there are several', async () => {
     const msgId = await submitted(2)
-    const received_at = new Date(Date.now() - 5_000).toISOString()
+    const receivedAt = new Date(Date.now() - 5_000).toISOString()
     await apply([
-      receipt(`${msgId}/1`, 'FAILED', { error_code: '302', carrier_code: 'UNDELIV 001', received_at }),
+      receipt(`${msgId}/1`, 'FAILED', { errorCode: '302', carrierCode: 'UNDELIV 001', receivedAt }),
     ])
     expect(await kept(msgId)).toEqual([
       { outcome: null, error_code: null, carrier_code: null, receipt_at: null },
@@ -38,7 +38,7 @@ describe('what is kept of each segment', () => {
         outcome: 'FAILED',
         error_code: '302',
         carrier_code: 'UNDELIV 001',
-        receipt_at: new Date(received_at),
+        receipt_at: new Date(receivedAt),
       },
     ])
     // The message has ended; its other segment is told all the same.
@@ -192,7 +192,7 @@ describe('an id that is given again', () => {
     await apply([receipt(id, 'DELIVERED', to(ANNA))])
     await apply([receipt(id, 'FAILED', to(BEN))])
     expect(await statuses(msgIds)).toEqual(['DELIVERED'])
-    const parked = await findParkedReceipts(db, [{ carrier_id: CARRIER_ID, carrier_message_id: id }])
+    const parked = await findParkedReceipts(db, [{ carrierId: CARRIER_ID, carrierMessageId: id }])
     expect(parked).toMatchObject([{ addresses: [BEN.slice(1)], outcome: 'FAILED' }])
     const msgId = await storeMessage(db, plan, { recipient: BEN })
     await record([sent(plan, msgId)], [submission(plan, msgId, id)])
@@ -259,7 +259,7 @@ describe('a message that has started over', () => {
       for (const outcome of ['UNKNOWN', 'FAILED', 'DELIVERED'] as const)
         expect(await apply([receipt(`${msgId}/old`, outcome)])).toEqual([])
       expect(await columns(msgId)).toEqual(settled)
-      const old = { carrier_id: CARRIER_ID, carrier_message_id: `${msgId}/old` }
+      const old = { carrierId: CARRIER_ID, carrierMessageId: `${msgId}/old` }
       expect(await findParkedReceipts(db, [old])).toEqual([])
     },
   )

@@ -26,7 +26,7 @@ import {
   submission,
 } from '../support/stored-messages.ts'
 
-const OLDEST = { parked_at: new Date(0).toISOString(), parked_id: 0 }
+const OLDEST = { parkedAt: new Date(0).toISOString(), parkedId: 0 }
 
 const { db, connectionString, plan, record, submitted, apply, columns } = await recordedMessages()
 
@@ -92,7 +92,7 @@ describe('one segment', () => {
   test('a network that a later receipt names not is kept', async () => {
     const msgId = await submitted()
     await apply([receipt(`${msgId}/0`, 'UNKNOWN')])
-    await apply([receipt(`${msgId}/0`, 'DELIVERED', { mccmnc: null, carrier_code: null })])
+    await apply([receipt(`${msgId}/0`, 'DELIVERED', { mccmnc: null, carrierCode: null })])
     expect(await columns(msgId)).toMatchObject({
       mccmnc: '310260',
       error_code: '000',
@@ -140,7 +140,7 @@ describe('several segments', () => {
     const msgId = await submitted(3)
     const batch = [
       receipt(`${msgId}/0`, 'DELIVERED'),
-      receipt(`${msgId}/1`, 'FAILED', { error_code: '302', carrier_code: 'UNDELIV 001' }),
+      receipt(`${msgId}/1`, 'FAILED', { errorCode: '302', carrierCode: 'UNDELIV 001' }),
     ]
     expect(await apply(batch)).toMatchObject([{ status: 'FAILED', errorCode: '302' }])
     expect(await apply([receipt(`${msgId}/2`, 'FAILED')])).toEqual([])
@@ -174,7 +174,7 @@ describe('several segments', () => {
 describe('matching', () => {
   test('receipts of another carrier are not ours', async () => {
     const msgId = await submitted()
-    await apply([receipt(`${msgId}/0`, 'DELIVERED', { carrier_id: CARRIER_ID + 1 })])
+    await apply([receipt(`${msgId}/0`, 'DELIVERED', { carrierId: CARRIER_ID + 1 })])
     expect(await statusOf(db, msgId)).toBe('SENT')
     await db.query('delete from parked_receipts')
   })
@@ -197,8 +197,8 @@ describe('matching', () => {
     expect((await findMatchableReceipts(db, OLDEST, 10)).receipts).toEqual([])
     const msgId = await storeMessage(db, plan)
     await record([sent(plan, msgId)], [submission(plan, msgId, 'unheard-of')])
-    const found = await findParkedReceipts(db, [{ carrier_id: CARRIER_ID, carrier_message_id: 'unheard-of' }])
-    expect(found).toMatchObject([{ carrier_message_id: 'unheard-of', outcome: 'DELIVERED' }])
+    const found = await findParkedReceipts(db, [{ carrierId: CARRIER_ID, carrierMessageId: 'unheard-of' }])
+    expect(found).toMatchObject([{ carrierMessageId: 'unheard-of', outcome: 'DELIVERED' }])
     expect((await findMatchableReceipts(db, OLDEST, 10)).receipts).toEqual(found)
     expect(await apply(found)).toMatchObject([{ msgId, status: 'DELIVERED' }])
     expect(await countOf(db, 'parked_receipts')).toBe(1)
@@ -209,7 +209,7 @@ describe('matching', () => {
 
   test('one that still matches nothing stays parked, once', async () => {
     await apply([receipt('patient', 'DELIVERED')])
-    const parked = await findParkedReceipts(db, [{ carrier_id: CARRIER_ID, carrier_message_id: 'patient' }])
+    const parked = await findParkedReceipts(db, [{ carrierId: CARRIER_ID, carrierMessageId: 'patient' }])
     await apply(parked)
     expect(await countOf(db, 'parked_receipts')).toBe(1)
     await db.query('delete from parked_receipts')

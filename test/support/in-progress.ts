@@ -41,7 +41,7 @@ export async function inProgressAt(
     eventHolder,
     onChanged: (messages) => told.changed.push(...messages),
     onProjected: (submissions) =>
-      told.projected.push(...submissions.map(({ carrier_message_id }) => carrier_message_id)),
+      told.projected.push(...submissions.map(({ carrierMessageId }) => carrierMessageId)),
     onReturned: (outcome) => told.returned.push(...outcome.facts.map(({ kind }) => kind)),
     onLeft: (msgIds) => told.left.push(...msgIds),
   })

@@ -30,7 +30,7 @@ export async function takeDue(
   return takeDispatches(
     tx,
     lane,
-    due.filter(({ msg_id }) => !isHere(msg_id)),
+    due.filter(({ msgId }) => !isHere(msgId)),
   )
 }
 

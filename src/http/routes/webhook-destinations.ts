@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Static } from 'typebox'
 import { pauseDestination, resumeDestination } from '../../operations/pause-destinations.ts'
-import { listDestinations } from '../../store/destination-list.ts'
+import { listDestinations } from '../../store/webhook-destinations.ts'
 import { planToRead } from '../authentication.ts'
 import { CursorPages, type ListDeps } from '../pages.ts'
 import { answered } from '../schemas/error-body.ts'

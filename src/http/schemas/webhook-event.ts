@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { EVENT_STATES, type EventType, eventId, eventType } from '../../domain/events.ts'
-import type { DestinationRecord } from '../../store/destination-list.ts'
 import type { EventAttempt, EventRecord } from '../../store/event-list.ts'
+import type { DestinationRecord } from '../../store/webhook-destinations.ts'
 import { nullableInteger, nullableString, oneOf, titled } from './shapes.ts'
 
 /**

@@ -31,7 +31,7 @@ export function foreignReceipts({ db, lease, nowMs, recorder, log }: ForeignRece
     const untilMs = nowMs()
     lookedUntilMs ??= untilMs
     const fromMs = lookedUntilMs - OVERLAP_MS
-    let after: ParkedPlace = { parked_at: new Date(fromMs).toISOString(), parked_id: 0 }
+    let after: ParkedPlace = { parkedAt: new Date(fromMs).toISOString(), parkedId: 0 }
     for (let pages = lease.isAlone ? 0 : MAX_PAGES; pages > 0; pages -= 1) {
       const receipts = await findNewParkedReceipts(db, after, PAGE)
       for (const receipt of receipts) recorder.parked(receipt)

@@ -51,11 +51,11 @@ export class IdRules {
   }
 
   /** The ids under which receipts of this submission may be parked. */
-  parkedUnder({ carrier_id, carrier_message_id }: SubmissionId): SubmissionId[] {
-    const carrier = this.#options.directory().carrierById(carrier_id)
+  parkedUnder({ carrierId, carrierMessageId }: SubmissionId): SubmissionId[] {
+    const carrier = this.#options.directory().carrierById(carrierId)
     // Spelling works both ways: the ids that a receipt's id may stand for are also the ids that may stand for it in a receipt.
-    const ids = carrier && isUnlearned(carrier) ? spellings(carrier_message_id) : [carrier_message_id]
-    return ids.map((id) => ({ carrier_id, carrier_message_id: id }))
+    const ids = carrier && isUnlearned(carrier) ? spellings(carrierMessageId) : [carrierMessageId]
+    return ids.map((id) => ({ carrierId, carrierMessageId: id }))
   }
 
   /** Returns the same receipts. Unread ones that can only mean one id now have that id. */
@@ -64,7 +64,7 @@ export class IdRules {
     const found = await this.#matches(receipts, ({ unread }) => unread)
     const read = receipts.map((receipt, place) => {
       const match = found[place]
-      return match ? { ...receipt, carrier_message_id: match.carrierMessageId, unread: false } : receipt
+      return match ? { ...receipt, carrierMessageId: match.carrierMessageId, unread: false } : receipt
     })
     await this.#keep(receipts, read)
     await this.#learn(receipts, found)
@@ -79,8 +79,8 @@ export class IdRules {
     const { db, directory, nowMs, batch: limit = BATCH } = this.#options
     const carriers = directory().contents.carriers
     const outdated = carriers.map((carrier) => ({
-      carrier_id: carrier.id,
-      id_rules: rulesBefore(ruleInForce(carrier)),
+      carrierId: carrier.id,
+      idRules: rulesBefore(ruleInForce(carrier)),
     }))
     const stale = await findReceiptsReadUnder(db, outdated, {
       since: new Date(0).toISOString(),
@@ -92,7 +92,7 @@ export class IdRules {
     if (more || unlearned.length === 0) return { receipts: read, more }
     const recent = await findReceiptsReadUnder(
       db,
-      unlearned.map(({ id }) => ({ carrier_id: id, id_rules: ['auto'] })),
+      unlearned.map(({ id }) => ({ carrierId: id, idRules: ['auto'] })),
       { since: new Date(nowMs() - RECENT_MS).toISOString(), limit },
     )
     return { receipts: [...read, ...recent], more }
@@ -103,19 +103,19 @@ export class IdRules {
     if (stale.length === 0) return stale
     const { directory } = this.#options
     const asked = stale.map((row) => {
-      const carrier = directory().carrierById(row.carrier_id)!
-      const read_as = canonicalId(receiptedId(row), idRuleOf(carrier), 'receipt')
+      const carrier = directory().carrierById(row.carrierId)!
+      const readAs = canonicalId(receiptedId(row), idRuleOf(carrier), 'receipt')
       return {
         ...row,
-        carrier_message_id: read_as,
-        id_rule: ruleInForce(carrier),
+        carrierMessageId: readAs,
+        idRule: ruleInForce(carrier),
         unread: isUnlearned(carrier),
       }
     })
     const found = await this.#matches(asked, ({ unread }) => !unread)
     const read = asked.map((row, place) => {
       const match = found[place]
-      return match ? { ...row, carrier_message_id: match.carrierMessageId } : row
+      return match ? { ...row, carrierMessageId: match.carrierMessageId } : row
     })
     await this.#keep(stale, read)
     return read
@@ -127,11 +127,11 @@ export class IdRules {
     isAsked: (receipt: ReceiptRow) => boolean,
   ): Promise<readonly (Candidate | null)[]> {
     const asked = receipts.flatMap((row, place) => {
-      const { carrier_id, addresses, id_rule } = row
-      return (isAsked(row) ? storedForms(receiptedId(row), id_rule) : []).map((carrier_message_id) => ({
+      const { carrierId, addresses, idRule } = row
+      return (isAsked(row) ? storedForms(receiptedId(row), idRule) : []).map((carrierMessageId) => ({
         place,
-        carrier_id,
-        carrier_message_id,
+        carrierId,
+        carrierMessageId,
         addresses,
       }))
     })
@@ -141,13 +141,12 @@ export class IdRules {
 
   /** Stores in each parked receipt the id it is now read as, so that it is found and removed once it is applied. */
   async #keep(before: readonly ReceiptRow[], read: readonly ReceiptRow[]): Promise<void> {
-    const readings = read.flatMap(({ carrier_message_id: read_as, id_rule, unread }, place): Reading[] => {
-      const { carrier_id, carrier_message_id, parked_id, id_rule: earlier } = before[place]!
-      const isChanged =
-        read_as !== carrier_message_id || id_rule !== earlier || unread !== before[place]!.unread
-      return parked_id === null || !isChanged
+    const readings = read.flatMap(({ carrierMessageId: readAs, idRule, unread }, place): Reading[] => {
+      const { carrierId, carrierMessageId, parkedId, idRule: earlier } = before[place]!
+      const isChanged = readAs !== carrierMessageId || idRule !== earlier || unread !== before[place]!.unread
+      return parkedId === null || !isChanged
         ? []
-        : [{ carrier_id, carrier_message_id, parked_id, read_as, id_rule, unread }]
+        : [{ carrierId, carrierMessageId, parkedId, readAs, idRule, unread }]
     })
     if (readings.length > 0) await readParkedReceipts(this.#options.db, readings)
   }
@@ -155,16 +154,16 @@ export class IdRules {
   async #learn(receipts: readonly ReceiptRow[], found: readonly (Candidate | null)[]): Promise<void> {
     const { db, directory, log } = this.#options
     for (const [place, match] of found.entries()) {
-      const { carrier_id, carrier_message_id } = receipts[place]!
+      const { carrierId, carrierMessageId } = receipts[place]!
       const rule =
-        match && ruleTold(canonicalId(match.carrierMessageId, 'normalised', 'submit'), carrier_message_id)
+        match && ruleTold(canonicalId(match.carrierMessageId, 'normalised', 'submit'), carrierMessageId)
       if (!rule) continue
-      const evidence = withMatch(this.#evidence.get(carrier_id), rule, match.msgId)
-      this.#evidence.set(carrier_id, evidence)
+      const evidence = withMatch(this.#evidence.get(carrierId), rule, match.msgId)
+      this.#evidence.set(carrierId, evidence)
       if (evidence.msgIds.length < ENOUGH_MATCHES) continue
-      this.#evidence.delete(carrier_id)
-      const carrier = directory().carrierById(carrier_id)
-      if (carrier && (await learnIdRule(db, carrier_id, rule)))
+      this.#evidence.delete(carrierId)
+      const carrier = directory().carrierById(carrierId)
+      if (carrier && (await learnIdRule(db, carrierId, rule)))
         log.info({ carrier: carrier.name, idRule: rule }, 'id rule learned from receipts')
     }
   }
@@ -181,6 +180,6 @@ function theOne(candidates: readonly Candidate[]): Candidate | null {
   return isOneId ? (left[0] ?? null) : null
 }
 
-function receiptedId({ receipted_id, carrier_message_id }: ReceiptRow): string {
-  return receipted_id ?? carrier_message_id
+function receiptedId({ receiptedId, carrierMessageId }: ReceiptRow): string {
+  return receiptedId ?? carrierMessageId
 }

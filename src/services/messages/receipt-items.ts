@@ -22,11 +22,11 @@ export function oneForEachId(items: readonly ReceiptItem[]): {
   const repeated: ReceiptItem[] = []
   const dropped: ReceiptItem[] = []
   for (const item of items) {
-    const { carrier_id, carrier_message_id, addresses, parked_id } = item.row
-    const key = `${carrier_id}:${carrier_message_id}:${addresses.join()}`
+    const { carrierId, carrierMessageId, addresses, parkedId } = item.row
+    const key = `${carrierId}:${carrierMessageId}:${addresses.join()}`
     const earlier = first.get(key)
     if (earlier === undefined) first.set(key, item)
-    else if (earlier.row.outcome === 'UNKNOWN' || parked_id !== null) repeated.push(item)
+    else if (earlier.row.outcome === 'UNKNOWN' || parkedId !== null) repeated.push(item)
     else dropped.push(item)
   }
   return { first: [...first.values()], repeated, dropped }

@@ -44,8 +44,8 @@ export class ReceiptsInProgress {
    * receipt can be matched, usually none. If they are still being submitted, the receipt is parked.
    */
   receipt(row: ReceiptRow, onRecorded: ((recorded: boolean) => void) | null): 'taken' | readonly string[] {
-    if (row.unread) return this.#departing(this.#ids.unlearned(row.carrier_id))
-    const known = row.parked_id === null ? this.#ids.find(row) : this.#ids.of(row)
+    if (row.unread) return this.#departing(this.#ids.unlearned(row.carrierId))
+    const known = row.parkedId === null ? this.#ids.find(row) : this.#ids.of(row)
     if (known === undefined) return []
     if (!isPlainReceipt(row, known)) return this.#departing(known.map(({ live }) => live))
     const { append, directory, nowMs } = this.#options
@@ -83,13 +83,13 @@ export class ReceiptsInProgress {
   }
 
   /** Whether the message is being submitted here. If so, its parked receipt is looked up when the message has left. */
-  waitsFor(msgId: string, { carrier_id, carrier_message_id }: SubmissionId): boolean {
+  waitsFor(msgId: string, { carrierId, carrierMessageId }: SubmissionId): boolean {
     const live = this.#options.lives.get(msgId)
     if (live === undefined || !isOpen(live)) return false
     const isNoted = live.parked.some(
-      (id) => id.carrier_id === carrier_id && id.carrier_message_id === carrier_message_id,
+      (id) => id.carrierId === carrierId && id.carrierMessageId === carrierMessageId,
     )
-    if (!isNoted) live.parked.push({ carrier_id, carrier_message_id })
+    if (!isNoted) live.parked.push({ carrierId, carrierMessageId })
     this.#options.urge(live)
     return true
   }

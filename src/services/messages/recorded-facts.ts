@@ -114,7 +114,7 @@ export function eventTakenFact(
 export function isPlainReceipt(row: ReceiptRow, [{ live }, ...others]: readonly [OfId, ...OfId[]]): boolean {
   const { accepted, state } = live.message
   return (
-    row.parked_id === null &&
+    row.parkedId === null &&
     others.length === 0 &&
     !live.leaving &&
     row.addresses.includes(accepted.recipient.slice(1)) &&
@@ -133,5 +133,5 @@ export function submissionId({
   carrierId,
   carrierMessageId,
 }: Pick<Submitted, 'carrierId' | 'carrierMessageId'>): SubmissionId {
-  return { carrier_id: carrierId, carrier_message_id: carrierMessageId }
+  return { carrierId, carrierMessageId }
 }

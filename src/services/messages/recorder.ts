@@ -100,12 +100,12 @@ export class Recorder {
   }
 
   /** A receipt was parked. If its message is in progress here, the message's record is written, so that the two are matched. */
-  parked({ msg_id, ...id }: ParkedId): void {
-    if (msg_id === null) this.#options.inProgress.receipts.parked(id)
-    else if (this.#options.inProgress.receipts.waitsFor(msg_id, id)) return
-    else if (this.#options.inProgress.has(msg_id)) {
+  parked({ msgId, ...id }: ParkedId): void {
+    if (msgId === null) this.#options.inProgress.receipts.parked(id)
+    else if (this.#options.inProgress.receipts.waitsFor(msgId, id)) return
+    else if (this.#options.inProgress.has(msgId)) {
       this.#unparked.push(id)
-      this.#writeOf(msg_id)
+      this.#writeOf(msgId)
     }
   }
 

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../domain/bounded-map.ts'
 import type { Submitted } from '../../domain/journal-entries.ts'
 import { SlotMap } from '../../slot-map.ts'
 import type { SubmissionId } from '../../store/receipts.ts'
@@ -18,13 +19,13 @@ const MOST_EARLY = 10_000
 export class SubmittedIds {
   /** Most carriers give each message its own id. If several messages share one, the records tell them apart. */
   readonly #ofId = new SlotMap<string, [OfId, ...OfId[]]>()
-  readonly #early = new Map<string, number>()
+  readonly #early = new BoundedMap<string, number>(MOST_EARLY)
   /** By carrier: messages that it accepted while its id rule was not learned. */
   readonly #unlearned = new Map<number, Set<Live>>()
 
   /** Returns the messages to record at once: all that share an id, or one whose receipt came before the answer. */
   add(live: Live, { carrierId, carrierMessageId, segment, cut }: Submitted): Live[] {
-    const key = keyOf({ carrier_id: carrierId, carrier_message_id: carrierMessageId })
+    const key = keyOf({ carrierId, carrierMessageId })
     const bit = 1n << BigInt(segment)
     const known = this.#ofId.get(key)
     const own = known?.find((each) => each.live === live)
@@ -56,8 +57,6 @@ export class SubmittedIds {
     const key = keyOf(id)
     const known = this.#ofId.get(key)
     if (known !== undefined) return known
-    if (this.#early.size >= MOST_EARLY) this.#early.delete(this.#early.keys().next().value!)
-    this.#early.delete(key)
     this.#early.set(key, performance.now() + EARLY_MS)
     return undefined
   }
@@ -78,6 +77,6 @@ export class SubmittedIds {
   }
 }
 
-function keyOf({ carrier_id, carrier_message_id }: SubmissionId): string {
-  return `${carrier_id} ${carrier_message_id}`
+function keyOf({ carrierId, carrierMessageId }: SubmissionId): string {
+  return `${carrierId} ${carrierMessageId}`
 }

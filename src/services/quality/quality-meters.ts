@@ -28,16 +28,9 @@ export function qualityMeters(registry: Registry): QualityMeters {
       for (const tell of counts) tell()
     },
   }
-  const submits = new Counter({
-    name: 'aldis_submits_total',
-    help: 'submit_sm by what came of them',
-    ...common,
-  })
-  const receipts = new Counter({
-    name: 'aldis_final_receipts_total',
-    help: 'messages by their status after SENT',
-    ...common,
-  })
+  const counter = (name: string, help: string) => new Counter({ name, help, ...common })
+  const submits = counter('aldis_submits_total', 'submit_sm by what came of them')
+  const receipts = counter('aldis_final_receipts_total', 'messages by their status after SENT')
   const latency = (name: string, help: string, boundsMs: readonly number[]) =>
     new Histogram<'carrier'>({ name, help, buckets: boundsMs.map((ms) => ms / 1_000), registry })
   const submitLatency = latency(

@@ -128,7 +128,7 @@ export class InboundOffers {
     this.#nodeIds.add(lease.nodeId)
     const asked = offers.map(({ carrierId, fingerprint }, place) => ({
       place,
-      carrier_id: carrierId,
+      carrierId,
       fingerprint,
     }))
     const { recorded: found, lastTurns } = await findOffers(db, asked, OFFERED_AGAIN_WITHIN_MS)
@@ -139,7 +139,7 @@ export class InboundOffers {
     const earlier = offers.map((offer, place) => {
       // Includes those before it in the batch, which may have waited long for the database.
       const alike = fresh.filter(
-        (row) => row.fingerprint === offer.fingerprint && row.carrier_id === offer.carrierId,
+        (row) => row.fingerprint === offer.fingerprint && row.carrierId === offer.carrierId,
       )
       const rows = [...(recorded.get(place) ?? []), ...alike]
       const found = this.#earlierOf(offer, rows, repeating)
@@ -149,19 +149,19 @@ export class InboundOffers {
         offer.turn = lastTurns[place]! + alike.length + 1
         this.#known.set(offer.offerId, offer)
         fresh.push({ ...this.keyOf(offer), place, isHeld: true })
-      } else if (found !== 'unclear') repeating.set(found.offer_id, offer)
+      } else if (found !== 'unclear') repeating.set(found.offerId, offer)
       return found
     })
     const mine = await this.#takeOver(earlier.filter((found) => typeof found !== 'string'))
     return offers.map((offer, place) => {
       const found = earlier[place]!
       if (typeof found === 'string') return found
-      return mine.has(found.offer_id) ? this.#repeats(offer, found.offer_id) : 'unclear'
+      return mine.has(found.offerId) ? this.#repeats(offer, found.offerId) : 'unclear'
     })
   }
 
   keyOf({ carrierId, fingerprint, offerId, turn }: Offer): NewOffer {
-    return { carrier_id: carrierId, fingerprint, offer_id: offerId, turn }
+    return { carrierId, fingerprint, offerId, turn }
   }
 
   /** `isRead`: false when the session says that the answer may not be read. A refused PDU may be recorded (`mayBeRecorded`). */
@@ -196,7 +196,7 @@ export class InboundOffers {
   ): RecordedOffer | 'new' | 'unclear' {
     let verdict: 'new' | 'unclear' = 'new'
     for (const row of recorded) {
-      const known = repeating.get(row.offer_id) ?? this.#known.get(row.offer_id)
+      const known = repeating.get(row.offerId) ?? this.#known.get(row.offerId)
       if (known === undefined && row.isHeld) verdict = 'unclear'
       if (known === undefined ? !row.isHeld : this.#isAgain(known, offer)) return row
     }
@@ -210,15 +210,15 @@ export class InboundOffers {
   /** Returns the ids of the offers that are this node's now. */
   async #takeOver(found: readonly RecordedOffer[]): Promise<ReadonlySet<string>> {
     const { db, lease } = this.#options
-    const isMine = ({ offer_id }: RecordedOffer) => {
-      const known = this.#known.get(offer_id)
+    const isMine = ({ offerId }: RecordedOffer) => {
+      const known = this.#known.get(offerId)
       // An offer in doubt may have been released, so another node may have it.
       return known !== undefined && !this.#doubtful.has(known)
     }
     const known = found.filter(isMine)
     const others = found.filter((row) => !isMine(row))
     const taken = others.length === 0 ? [] : await takeOverOffers(db, others, lease.nodeId)
-    return new Set([...known.map(({ offer_id }) => offer_id), ...taken])
+    return new Set([...known.map(({ offerId }) => offerId), ...taken])
   }
 
   #repeats(offer: Offer, offerId: string): 'again' {

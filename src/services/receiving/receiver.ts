@@ -148,15 +148,15 @@ export class Receiver {
     const read = canonicalId(receipted, idRuleOf(carrier), 'receipt')
     const word = receipt.vendorState ?? receipt.state
     return {
-      carrier_id: carrier.id,
-      carrier_message_id: read,
-      receipted_id: receipted === read ? null : receipted,
-      id_rule: ruleInForce(carrier),
-      error_code: fromReceipt(receipt.state, receipt.errorCode, receipt.networkType).errorCode,
-      carrier_code: receipt.errorCode === null ? word : `${word} ${receipt.errorCode}`,
+      carrierId: carrier.id,
+      carrierMessageId: read,
+      receiptedId: receipted === read ? null : receipted,
+      idRule: ruleInForce(carrier),
+      errorCode: fromReceipt(receipt.state, receipt.errorCode, receipt.networkType).errorCode,
+      carrierCode: receipt.errorCode === null ? word : `${word} ${receipt.errorCode}`,
       mccmnc: receipt.mccmnc,
-      received_at: this.#instants.next(this.#options.nowMs()),
-      parked_id: null,
+      receivedAt: this.#instants.next(this.#options.nowMs()),
+      parkedId: null,
       unread: isUnlearned(carrier),
       receipt: kept,
     }

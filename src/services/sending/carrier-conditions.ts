@@ -2,7 +2,7 @@ import type { Directory } from '../../domain/directory.ts'
 import { bestConditions, isAsGood, type LinkCondition, type LinkConditions } from '../../domain/routing.ts'
 import type { Log } from '../../log.ts'
 import type { Database } from '../../store/database.ts'
-import { publishConditions, readOtherNodes } from '../../store/node-conditions.ts'
+import { publishConditions, readOtherNodes } from '../../store/nodes.ts'
 import { type NodeLease, SAFETY_MS } from '../node/node-lease.ts'
 import { PeriodicTask } from '../node/periodic-task.ts'
 

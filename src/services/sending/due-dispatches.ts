@@ -90,7 +90,7 @@ export class DueDispatches extends DueLoader {
     if (expired) this.#expiredAtMs = performance.now()
     const load = () =>
       inProgress.load(lease.nodeId, async (tx, lane, isHere) => {
-        const due = (await lockDueDispatches(tx, request)).filter(({ msg_id }) => !isHere(msg_id))
+        const due = (await lockDueDispatches(tx, request)).filter(({ msgId }) => !isHere(msgId))
         return due.length === 0 ? [] : takeDispatches(tx, lane, due)
       })
     const taken = await this.take(request.limit, load, (messages) => messages.forEach(take))

@@ -176,7 +176,7 @@ export class Submitter {
     const { backOffs, throttle } = this.#queue(job.carrier)
     if (kind === 'accepted') {
       throttle.accepted(performance.now())
-      backOffs.clear(job.dispatch.recipient)
+      backOffs.delete(job.dispatch.recipient)
       // Recorded before the segments of the new cut, whose receipts count from then on.
       if (job.startedOver)
         this.#record(job, [{ kind: 'started-over', atMs: this.#options.nowMs(), cut: job.cut }])

@@ -4,11 +4,11 @@ import { dayOf, forgetKindsBefore, forgetPassedKinds } from '../../store/message
 import {
   createPartition,
   dropPartition,
+  limitLockWait,
   listPartitions,
   PARTITIONED_TABLES,
   type PartitionedTable,
 } from '../../store/partitions.ts'
-import { limitLockWait } from '../../store/retention.ts'
 
 const DAY_MS = 86_400_000
 

@@ -3,7 +3,7 @@ import { createdAtMs, highestIdAt, lowestIdAt } from '../../domain/identifiers.t
 import { RECEIPT_GRACE_MS } from '../../domain/messages.ts'
 import { VALIDITY_MS } from '../../domain/submit-outcomes.ts'
 import type { Log } from '../../log.ts'
-import { IDEMPOTENCY_LIFETIME_MS } from '../../operations/idempotency-keys.ts'
+import { IDEMPOTENCY_LIFETIME_MS } from '../../operations/accepted-messages.ts'
 import {
   deliverCompleteSets,
   deliverIncompleteSets,
@@ -15,7 +15,7 @@ import { deleteDeliveriesBefore, releaseEvents, requeueStranded } from '../../st
 import { deleteOldIdempotencyKeys } from '../../store/idempotency-keys.ts'
 import { deleteUnownedBefore } from '../../store/inbound-messages.ts'
 import { deleteOldOffers } from '../../store/inbound-offers.ts'
-import { findOverdueMessages } from '../../store/overdue-messages.ts'
+import { findOverdueMessages } from '../../store/messages.ts'
 import {
   deleteOldParkedReceipts,
   findMatchableReceipts,
@@ -71,7 +71,7 @@ const MAX_RECEIPT_BATCHES = 10
  * elsewhere.
  */
 const RECENT_MS = 2 * MINUTE_MS
-const OLDEST: ParkedPlace = { parked_at: new Date(0).toISOString(), parked_id: 0 }
+const OLDEST: ParkedPlace = { parkedAt: new Date(0).toISOString(), parkedId: 0 }
 /** How long a receipt without a submission waits for one. */
 const PARKED_LIFETIME_MS = 72 * HOUR_MS
 /** As long as submissions. No receipt is matched later, so older minutes no longer change. */
@@ -172,7 +172,7 @@ export class Maintenance {
       await this.#apply(receipts)
       return more
     })
-    let from = { ...OLDEST, parked_at: new Date(this.#options.nowMs() - RECENT_MS).toISOString() }
+    let from = { ...OLDEST, parkedAt: new Date(this.#options.nowMs() - RECENT_MS).toISOString() }
     await this.#repeat(MAX_RECEIPT_BATCHES, async () => {
       const last = await this.#applyBehind(from)
       from = last ?? from
@@ -275,6 +275,6 @@ function failureOf(job: string): string {
   return `maintenance failed: ${job}`
 }
 
-function receiptKey({ carrier_id, carrier_message_id }: ReceiptRow): string {
-  return `${carrier_id}:${carrier_message_id}`
+function receiptKey({ carrierId, carrierMessageId }: ReceiptRow): string {
+  return `${carrierId}:${carrierMessageId}`
 }

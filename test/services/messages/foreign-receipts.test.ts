@@ -114,13 +114,13 @@ test('none is missed among many that are parked at once, however late', async ()
   const nowMs = Date.now()
   const others = Array.from({ length: 2_500 }, (_, index) => ({
     ...receipt(`other-${index}`, 'DELIVERED'),
-    received_at: new Date(nowMs).toISOString(),
-    msg_id: null,
+    receivedAt: new Date(nowMs).toISOString(),
+    msgId: null,
   }))
   const own = {
     ...receipt(msgId, 'DELIVERED'),
-    received_at: new Date(nowMs - 5_000).toISOString(),
-    msg_id: null,
+    receivedAt: new Date(nowMs - 5_000).toISOString(),
+    msgId: null,
   }
   await parkReceipts(db, [own, ...others])
   await eventually(async () => (await announced(db, msgId)).at(-1) === 'DELIVERED')
@@ -141,7 +141,7 @@ test('what has been parked for a message that is not here is left alone', async 
   const seen = looks.length
   await eventually(() => looks.length > seen + 1)
   expect(await countOf(db, 'parked_receipts')).toBe(1)
-  expect(owner.receipts.isKnown({ carrier_id: CARRIER_ID, carrier_message_id: msgId })).toBe(false)
+  expect(owner.receipts.isKnown({ carrierId: CARRIER_ID, carrierMessageId: msgId })).toBe(false)
 })
 
 test('a node that is alone reads none', async () => {
@@ -202,8 +202,8 @@ test('intermediate receipts of it are kept wherever they come', async () => {
   const msgId = await loadHalfSubmitted()
   const atMs = Date.now()
   for (const [index, recorder] of [ofOwner, ofOther].entries()) {
-    const received_at = new Date(atMs - index).toISOString()
-    recorder.note({ ...receipt(`${msgId}/0`, 'UNKNOWN', { received_at }), outcome: 'SENT' })
+    const receivedAt = new Date(atMs - index).toISOString()
+    recorder.note({ ...receipt(`${msgId}/0`, 'UNKNOWN', { receivedAt }), outcome: 'SENT' })
   }
   const kept = async () =>
     (await db.query('select outcome from receipts where msg_id = $1', [msgId])).rows.length

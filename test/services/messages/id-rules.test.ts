@@ -86,8 +86,8 @@ function delivered(id: string, addresses = ['15551230000'], node = recorder): Pr
   const row = receipt(canonicalId(id, idRuleOf(carrier()), 'receipt'), 'DELIVERED', {
     addresses,
     unread: isUnlearned(carrier()),
-    receipted_id: id,
-    id_rule: ruleInForce(carrier()),
+    receiptedId: id,
+    idRule: ruleInForce(carrier()),
     receipt: null,
   })
   return new Promise((done) => node.receipt({ row, done }))

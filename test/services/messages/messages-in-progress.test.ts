@@ -218,7 +218,7 @@ describe('a receipt', () => {
 
   test('that another node has parked does so, too', async () => {
     const msgId = await acceptedByCarrier()
-    node.inProgress.receipts.parked({ carrier_id: CARRIER_ID, carrier_message_id: msgId })
+    node.inProgress.receipts.parked({ carrierId: CARRIER_ID, carrierMessageId: msgId })
     await gone(msgId)
     expect(node.projected).toEqual([msgId])
   })
@@ -233,7 +233,7 @@ describe('a receipt', () => {
 
   test('of an id that two messages have is left to their records, where they go at once', async () => {
     const [one, other] = [await accept(), await accept()]
-    const known = { carrier_id: CARRIER_ID, carrier_message_id: 'twice' }
+    const known = { carrierId: CARRIER_ID, carrierMessageId: 'twice' }
     for (const msgId of [one, other]) node.inProgress.record(submission(plan, msgId, 'twice'))
     // As long as they are being submitted the receipt waits for them.
     expect(node.inProgress.receipts.namesakes(known)).toEqual([])

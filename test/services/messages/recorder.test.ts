@@ -192,7 +192,7 @@ describe('submissions and receipts', () => {
     recorder.record(sent(plan, msgId))
     const answers = [
       received(`good-${msgId}`, 'DELIVERED'),
-      received('bad', 'DELIVERED', { received_at: 'yesterday, perhaps' }),
+      received('bad', 'DELIVERED', { receivedAt: 'yesterday, perhaps' }),
     ]
     expect(await Promise.all(answers)).toEqual([true, true])
     expect(await statusOf(database.db, msgId)).toBe('DELIVERED')

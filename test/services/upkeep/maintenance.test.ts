@@ -71,7 +71,7 @@ describe('parked receipts', () => {
     const [a, b] = [await submitted('a'), await submitted('b')]
     await maintenance({
       applyReceipts: async (receipts) => {
-        batches.push(receipts.map(({ carrier_message_id, outcome }) => `${carrier_message_id} ${outcome}`))
+        batches.push(receipts.map(({ carrierMessageId, outcome }) => `${carrierMessageId} ${outcome}`))
         await apply(receipts)
       },
     }).runOnce()

@@ -51,15 +51,15 @@ test('so is one that was announced by a statement without an answer', async () =
 /** A message to the plan, whose event this node holds where `events` says so. */
 function inbound(db: Queryable, events: EventHolder): Promise<string[]> {
   const message = {
-    plan_id: walk.plan,
-    msg_id: newId(clock.nowMs()),
-    carrier_id: 1,
+    planId: walk.plan,
+    msgId: newId(clock.nowMs()),
+    carrierId: 1,
     sender: '+491701234567',
     recipient: '+49301234567',
     body: 'hello',
     keyword: null,
     announced: true,
-    received_ms: clock.nowMs(),
+    receivedMs: clock.nowMs(),
   }
   return insertInboundMessages(db, [message], events)
 }

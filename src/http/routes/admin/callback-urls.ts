@@ -1,13 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { fault } from '../../../domain/faults.ts'
-import type { SecretKeys } from '../../../domain/secrets.ts'
+import { IV_BYTES, type SecretKeys } from '../../../domain/secrets.ts'
 import { openCallbackUrl, sealCallbackUrl, withoutCredentials } from '../../../domain/webhook-targets.ts'
 import { invalid } from '../../../errors.ts'
 import type { AdminDeps } from './scope.ts'
 
 /** URLs that webhooks go to: judged by the guard, sealed when they carry credentials, shown without them. */
-
-const IV_BYTES = 12
 
 /** The form to store; null and undefined are returned unchanged. Throws VALIDATION_ERROR with the guard's message. */
 export async function storableUrl<T extends null | undefined>(

@@ -3,7 +3,7 @@ import type { Fault } from '../../../domain/faults.ts'
 import { createdAtMs } from '../../../domain/identifiers.ts'
 import { parseSearch } from '../../../domain/message-search.ts'
 import { invalid } from '../../../errors.ts'
-import { keyOfCarrier, keyOfPlan } from '../../../operations/named-rows.ts'
+import { keyOfCarrier, keyOfPlan } from '../../../operations/administration.ts'
 import type { FoundMessage } from '../../../store/message-search.ts'
 import { titled } from '../../schemas/shapes.ts'
 import {

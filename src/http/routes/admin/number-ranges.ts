@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
+import { refuseMissing } from '../../../operations/administration.ts'
 import { putNumberRanges } from '../../../operations/manage-number-ranges.ts'
-import { refuseMissing } from '../../../operations/refuse-administration.ts'
 import { type NumberRangeRecord, numberRanges } from '../../../store/number-ranges.ts'
 import { requestBody, titled } from '../../schemas/shapes.ts'
 import { Mccmnc, NumberPrefix, pageQuery, Timestamp } from './fields.ts'

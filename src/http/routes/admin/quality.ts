@@ -7,8 +7,7 @@ import {
   RECEIPT_LATENCY_BOUNDS_MS,
   SUBMIT_LATENCY_BOUNDS_MS,
 } from '../../../domain/quality.ts'
-import { keyOfCarrier, keyOfRoute } from '../../../operations/named-rows.ts'
-import { refuseMissing } from '../../../operations/refuse-administration.ts'
+import { keyOfCarrier, keyOfRoute, refuseMissing } from '../../../operations/administration.ts'
 import type { Queryable } from '../../../store/database.ts'
 import {
   type CarrierPause,

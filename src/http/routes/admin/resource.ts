@@ -1,6 +1,6 @@
 import type { FastifySchema } from 'fastify'
 import { Type } from 'typebox'
-import { refuseMissing, removeRow } from '../../../operations/refuse-administration.ts'
+import { refuseMissing, removeRow } from '../../../operations/administration.ts'
 import type { AnyTable } from '../../../store/configuration-table.ts'
 import { limitOf, page, pageOf } from './fields.ts'
 import { answers } from './responses.ts'

@@ -94,7 +94,7 @@ export function registerRouteExplanation(scope: AdminScope, deps: AdminDeps): vo
       const publicId = (planId: number | null) =>
         planId === null ? null : (snapshot.planById(planId)?.servicePlanId ?? null)
       // Opt-outs are kept for a plan that does not use them, but they do not count.
-      const pair = { plan_id: plan.id, sender: from, recipient: to }
+      const pair = { planId: plan.id, sender: from, recipient: to }
       const optOuts = plan.optOut === null ? [] : await findOptOuts(reads, [pair])
       const problems = [...problemsOf(explanation), ...(optOuts.length > 0 ? [OPTED_OUT] : [])]
       return { servicePlanId: plan.servicePlanId, from, to, problems, ...present(explanation, publicId) }

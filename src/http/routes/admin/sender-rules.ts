@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { SENDER_KINDS } from '../../../domain/configuration.ts'
+import { changeRow } from '../../../operations/administration.ts'
 import { createSenderRule } from '../../../operations/manage-sender-rules.ts'
-import { changeRow } from '../../../operations/refuse-administration.ts'
 import { type SenderRuleRecord, senderRules } from '../../../store/sender-rules.ts'
 import { requestBody, titled } from '../../schemas/shapes.ts'
 import { CountryCode, Nullable, PublicId, pageQuery, RowId, Timestamp } from './fields.ts'

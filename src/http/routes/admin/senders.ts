@@ -1,11 +1,11 @@
 import { Type } from 'typebox'
 import { canonicalPublicId } from '../../../domain/identifiers.ts'
+import { refuseMissing } from '../../../operations/administration.ts'
 import {
   planKey,
   removeSenderSubscription,
   setSenderSubscription,
 } from '../../../operations/manage-senders.ts'
-import { refuseMissing } from '../../../operations/refuse-administration.ts'
 import {
   findSenderSubscription,
   listSenderSubscriptions,

@@ -4,9 +4,8 @@ import { EVENT_STATES, type EventKey, eventId, parseEventId } from '../../../dom
 import type { Fault } from '../../../domain/faults.ts'
 import { canonicalPublicId } from '../../../domain/identifiers.ts'
 import { invalid } from '../../../errors.ts'
-import { keyOfPlan } from '../../../operations/named-rows.ts'
+import { keyOfPlan, refuseField, refuseMissing } from '../../../operations/administration.ts'
 import { redeliverEvent, redeliverEvents } from '../../../operations/redeliver-events.ts'
-import { refuseField, refuseMissing } from '../../../operations/refuse-administration.ts'
 import { findEvent, findPlanOfEvent, listEvents } from '../../../store/event-list.ts'
 import { oneOf, requestBody } from '../../schemas/shapes.ts'
 import {

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { refuseField } from '../../../operations/refuse-administration.ts'
+import { refuseField } from '../../../operations/administration.ts'
 import { failures } from '../../schemas/error-body.ts'
 import { oneOf, requestBody } from '../../schemas/shapes.ts'
 import { EVENT_TYPES, TestEventSchema } from '../../schemas/webhook-event.ts'

@@ -1,9 +1,20 @@
 import { fault } from '../domain/faults.ts'
 import { AppError, invalid } from '../errors.ts'
+import { accounts } from '../store/accounts.ts'
+import { carriers } from '../store/carriers.ts'
 import type { AnyTable, ConfigurationTable } from '../store/configuration-table.ts'
-import { isConflict, type Queryable, sqlState } from '../store/database.ts'
+import {
+  type Database,
+  isConflict,
+  type Queryable,
+  sqlState,
+  type Transaction,
+  withTransaction,
+} from '../store/database.ts'
+import { routes } from '../store/routes.ts'
+import { servicePlans } from '../store/service-plans.ts'
 
-/** What operations on the configuration refuse, by the closed list of errors. */
+/** What operations on the configuration share, and refuse by the closed list of errors. */
 
 const UNIQUE_VIOLATION = '23505'
 const FOREIGN_KEY_VIOLATION = '23503'
@@ -21,6 +32,14 @@ export function refuseField(field: string, code: string, message: string): AppEr
   return invalid([fault(field, code, message)])
 }
 
+/** For `inUse` of a write that names a plan. */
+export const PLAN_GONE = 'the service plan was removed in the meantime'
+
+interface ConflictWords {
+  readonly taken?: string
+  readonly inUse?: string
+}
+
 /** Two changes that deadlock are both made, one after the other. */
 const MAX_TRIES = 3
 
@@ -31,7 +50,7 @@ const MAX_TRIES = 3
  * the other way round.
  */
 export async function sayConflicts<T>(
-  words: { taken?: string; inUse?: string },
+  words: ConflictWords,
   write: () => Promise<T>,
   tries = MAX_TRIES,
 ): Promise<T> {
@@ -44,6 +63,15 @@ export async function sayConflicts<T>(
     if (state === FOREIGN_KEY_VIOLATION && words.inUse !== undefined) throw refuseConflict(words.inUse)
     throw error
   }
+}
+
+/** `sayConflicts` of a transaction. */
+export function changeConfiguration<T>(
+  db: Database,
+  words: ConflictWords,
+  change: (transaction: Transaction) => Promise<T>,
+): Promise<T> {
+  return sayConflicts(words, () => withTransaction(db, change))
 }
 
 /** Returns the row with this key, locked against other writers until the transaction ends, or throws 404. */
@@ -83,4 +111,57 @@ export async function refuseMore(transaction: Queryable, table: AnyTable, most: 
   if ((await table.count(transaction)) > most) {
     throw refuseConflict(`there can be at most ${most} ${table.noun}s`)
   }
+}
+
+// Database keys of the rows that a request names. A name that does not exist is a fault.
+
+export async function keyOfAccount(db: Queryable, accountId: string): Promise<number> {
+  return (await rowOf(db, accounts, 'accountId', accountId)).id
+}
+
+export async function keyOfPlan(db: Queryable, servicePlanId: string): Promise<number> {
+  return (await rowOf(db, servicePlans, 'servicePlanId', servicePlanId)).id
+}
+
+/** Null names every plan. */
+export async function keyOfPlanOrAll(db: Queryable, servicePlanId: string | null): Promise<number | null> {
+  return servicePlanId === null ? null : keyOfPlan(db, servicePlanId)
+}
+
+/** Refuses rows of a list whose plan does not exist. `path` is put before the fields of a row: `rates.3.`. */
+export function refuseMissingPlans(
+  missing: readonly string[],
+  rows: readonly { servicePlanId: string | null }[],
+  path: (index: number) => string,
+): void {
+  const gone = new Set<string | null>(missing)
+  const faults = rows.flatMap(({ servicePlanId }, index) =>
+    gone.has(servicePlanId)
+      ? [fault(`${path(index)}servicePlanId`, 'NOT_FOUND', mustExist(servicePlans))]
+      : [],
+  )
+  if (faults.length > 0) throw invalid(faults)
+}
+
+export async function keyOfCarrier(db: Queryable, nameOrId: string): Promise<number> {
+  return (await rowOf(db, carriers, 'carrier', nameOrId)).carrierId
+}
+
+export async function keyOfRoute(db: Queryable, nameOrId: string): Promise<number> {
+  return (await rowOf(db, routes, 'route', nameOrId)).routeId
+}
+
+async function rowOf<Row extends object>(
+  db: Queryable,
+  table: AnyTable<Row>,
+  field: string,
+  key: string,
+): Promise<Row> {
+  const row = await table.find(db, key)
+  if (row === undefined) throw refuseField(field, 'NOT_FOUND', mustExist(table))
+  return row
+}
+
+function mustExist({ noun }: { noun: string }): string {
+  return `must be an existing ${noun}`
 }
