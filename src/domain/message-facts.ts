@@ -6,7 +6,7 @@
 import { type Status, UNKNOWN_REVERSIBLE_MS } from './messages.ts'
 import { type Charge, formatAmount, parseAmount } from './rates.ts'
 
-/** The part of a message that facts change. Its text and its numbers never change. */
+/** What facts change about a message. Its text and its numbers never change. */
 export interface MessageState {
   readonly status: Status
   /** Of the last announcement; 0: none was made. */
@@ -37,13 +37,13 @@ export interface MessageState {
 export interface OpenSubmission {
   /** Attempts so far that count against a limit. */
   readonly attempt: number
-  /** Carrier of the last attempt: the one that has the accepted parts. */
+  /** Carrier of the last attempt: the one that has the accepted segments. */
   readonly carrierId: number | null
   /** Bit n: PDU n is accepted. */
-  readonly acceptedParts: bigint
+  readonly acceptedSegments: bigint
   /** How these are cut; null when there are none. */
   readonly cut: string | null
-  /** Parts of it were sent again, cut differently. */
+  /** Segments of it were sent again, cut differently. */
   readonly startedOver: boolean
   /** It may have reached a carrier in an earlier attempt. */
   readonly ambiguous: boolean
@@ -66,15 +66,15 @@ interface Begun extends At {
   readonly kind: 'begun'
 }
 
-/** A carrier took a part of the message, perhaps after its attempt was given up. */
-interface PartAccepted extends At {
-  readonly kind: 'part-accepted'
+/** A carrier took a segment of the message, perhaps after its attempt was given up. */
+interface SegmentAccepted extends At {
+  readonly kind: 'segment-accepted'
   /** Bits of PDUs. */
-  readonly parts: bigint
+  readonly segments: bigint
   readonly cut: string
 }
 
-/** A carrier took a part that is cut differently from those before: only parts of this cut count from now on. */
+/** A carrier took a segment that is cut differently from those before: only segments of this cut count from now on. */
 interface StartedOver extends At {
   readonly kind: 'started-over'
   readonly cut: string
@@ -131,7 +131,7 @@ interface Overdue extends At {
   readonly errorCode: string
 }
 
-export type Fact = Begun | PartAccepted | StartedOver | Postponed | Orphaned | Settled | Receipt | Overdue
+export type Fact = Begun | SegmentAccepted | StartedOver | Postponed | Orphaned | Settled | Receipt | Overdue
 
 /** The state of a message when it is accepted. */
 export function acceptedMessage(
@@ -162,7 +162,7 @@ export function acceptedMessage(
     submission: {
       attempt: 0,
       carrierId: null,
-      acceptedParts: 0n,
+      acceptedSegments: 0n,
       cut: null,
       startedOver: false,
       ambiguous: false,
@@ -188,10 +188,10 @@ type Rule<F extends Fact> = (message: MessageState, fact: F) => MessageState
 /** Total over (status, fact): a missing cell does not compile. */
 const RULES: { readonly [K in Fact['kind']]: Readonly<Record<Status, Rule<Extract<Fact, { kind: K }>>>> } = {
   begun: inEveryStatus(begin),
-  'part-accepted': inEveryStatus(acceptPart),
+  'segment-accepted': inEveryStatus(acceptSegment),
   'started-over': {
     QUEUED: startOver,
-    // A receipt overtook the answer of the last part: the parts it was about are not those that count now.
+    // A receipt overtook the answer of the last segment: the segments it was about are not those that count now.
     UNKNOWN: startOver,
     SENT: keep,
     DELIVERED: keep,
@@ -238,11 +238,11 @@ function begin(message: MessageState): MessageState {
   return withSubmission(message, (submission) => ({ ...submission, begun: true }))
 }
 
-/** If parts with another cut are on record, the submission still continues after those. */
-function acceptPart(message: MessageState, { parts, cut }: PartAccepted): MessageState {
+/** If segments of another cut are on record, the submission still continues after those. */
+function acceptSegment(message: MessageState, { segments, cut }: SegmentAccepted): MessageState {
   return withSubmission(message, (submission) =>
-    submission.acceptedParts === 0n || submission.cut === cut
-      ? { ...submission, acceptedParts: submission.acceptedParts | parts, cut }
+    submission.acceptedSegments === 0n || submission.cut === cut
+      ? { ...submission, acceptedSegments: submission.acceptedSegments | segments, cut }
       : submission,
   )
 }

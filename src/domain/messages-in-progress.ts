@@ -251,7 +251,7 @@ export function dispatchOf({ msgId, accepted, state }: MessageInProgress): Dispa
   const { planId, sender, recipient, body, optedOut, expiresAtMs } = accepted
   const { status, segments, deliveredSegments, submission } = state
   if (submission === null) return null
-  const { attempt, carrierId, acceptedParts, cut, startedOver, ambiguous } = submission
+  const { attempt, carrierId, acceptedSegments, cut, startedOver, ambiguous } = submission
   // Written out, because this runs for every message and composing it from other objects takes 0.4 µs more.
   return {
     msgId,
@@ -266,7 +266,7 @@ export function dispatchOf({ msgId, accepted, state }: MessageInProgress): Dispa
     deliveredSegments,
     attempt,
     carrierId,
-    acceptedParts,
+    acceptedSegments,
     cut,
     startedOver,
     ambiguous,

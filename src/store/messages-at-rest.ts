@@ -33,8 +33,8 @@ export interface RecordRow
 }
 
 /** What is left to be submitted, as JSON. */
-interface DispatchColumns extends Omit<OpenSubmission, 'acceptedParts' | 'begun'> {
-  readonly acceptedParts: string
+interface DispatchColumns extends Omit<OpenSubmission, 'acceptedSegments' | 'begun'> {
+  readonly acceptedSegments: string
   readonly expiresAtMs: number
 }
 
@@ -53,7 +53,7 @@ const HAS_WAITING_EVENTS = `
 
 /** Of a row `d` of dispatches: a RecordRow's `dispatch`. */
 export const DISPATCH_COLUMNS = `json_build_object(
-  'attempt', d.attempt, 'carrierId', d.carrier_id, 'acceptedParts', d.submitted_segments::text, 'cut', d.cut,
+  'attempt', d.attempt, 'carrierId', d.carrier_id, 'acceptedSegments', d.submitted_segments::text, 'cut', d.cut,
   'startedOver', d.started_over, 'ambiguous', d.ambiguous, 'routeId', d.route_id,
   'chosenCarrierId', d.chosen_carrier_id, 'dueAtMs', floor(extract(epoch from d.due_at) * 1000)::bigint,
   'expiresAtMs', floor(extract(epoch from d.expires_at) * 1000)::bigint)`
@@ -94,8 +94,8 @@ function stateOf(row: RecordRow): MessageState {
 }
 
 function submissionOf(dispatch: DispatchColumns): OpenSubmission {
-  const { acceptedParts, expiresAtMs: _, ...submission } = dispatch
-  return { ...submission, acceptedParts: bitsOf(acceptedParts), begun: false }
+  const { acceptedSegments, expiresAtMs: _, ...submission } = dispatch
+  return { ...submission, acceptedSegments: bitsOf(acceptedSegments), begun: false }
 }
 
 /** 64 bits, the highest of which PostgreSQL has as the sign. */

@@ -72,7 +72,7 @@ function isUntouched({ message: { loaded, submissions } }: Projected): boolean {
     submission.attempt === 0 &&
     !submission.ambiguous &&
     submission.carrierId === null &&
-    submission.acceptedParts === 0n &&
+    submission.acceptedSegments === 0n &&
     !submission.startedOver &&
     submissions.every(({ isRecorded }) => isRecorded !== true)
   )
@@ -187,7 +187,7 @@ function writeDispatch(to: CopyRows, { message }: Projected): void {
   to.uuid(msgId)
   to.int4(accepted.planId)
   to.int2(submission.attempt)
-  to.bits(submission.acceptedParts)
+  to.bits(submission.acceptedSegments)
   to.bool(submission.ambiguous)
   to.timestamptz(submission.dueAtMs)
   to.timestamptz(accepted.expiresAtMs)

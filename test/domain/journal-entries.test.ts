@@ -41,7 +41,7 @@ const accepted = {
 const submission = fc.record({
   attempt: id,
   carrierId: orNull(id),
-  acceptedParts: bits,
+  acceptedSegments: bits,
   cut: orNull(text),
   startedOver: fc.boolean(),
   ambiguous: fc.boolean(),
@@ -79,7 +79,7 @@ const FACTS: { readonly [K in JournalFact['fact']['kind']]: fc.Arbitrary<FactOf<
     hasWaitingEvents: fc.boolean(),
   }),
   begun: fc.record({ kind: kindOf('begun'), atMs }),
-  'part-accepted': fc.record({ kind: kindOf('part-accepted'), atMs, parts: bits, cut: text }),
+  'segment-accepted': fc.record({ kind: kindOf('segment-accepted'), atMs, segments: bits, cut: text }),
   'started-over': fc.record({ kind: kindOf('started-over'), atMs, cut: text }),
   postponed: fc.record({
     kind: kindOf('postponed'),
@@ -87,7 +87,7 @@ const FACTS: { readonly [K in JournalFact['fact']['kind']]: fc.Arbitrary<FactOf<
     dueAtMs: atMs,
     attempt: id,
     carrierId: orNull(id),
-    acceptedParts: bits,
+    acceptedSegments: bits,
     cut: orNull(text),
     startedOver: fc.boolean(),
     ambiguous: fc.boolean(),

@@ -107,7 +107,7 @@ describe('a status', () => {
     receipt('FAILED', { segments: 2n }),
     receipt('UNKNOWN', { segments: 2n }),
     { kind: 'begun', atMs: AT_MS },
-    { kind: 'part-accepted', atMs: AT_MS, parts: 1n, cut: 'udh' },
+    { kind: 'segment-accepted', atMs: AT_MS, segments: 1n, cut: 'udh' },
     { kind: 'started-over', atMs: AT_MS, cut: 'tlv' },
     { kind: 'orphaned', atMs: AT_MS, ambiguityWaitMs: 120_000 },
   )
@@ -238,7 +238,7 @@ describe('the submission', () => {
     dueAtMs: AT_MS + 5_000,
     attempt: 1,
     carrierId: 2,
-    acceptedParts: 1n,
+    acceptedSegments: 1n,
     cut: 'udh gsm7 2',
     startedOver: false,
     ambiguous: false,
@@ -267,15 +267,15 @@ describe('the submission', () => {
   })
 
   test('goes on after the parts that a carrier took, also late, unless they are cut otherwise', () => {
-    const late = (cut: string): Fact => ({ kind: 'part-accepted', atMs: AT_MS, parts: 2n, cut })
+    const late = (cut: string): Fact => ({ kind: 'segment-accepted', atMs: AT_MS, segments: 2n, cut })
     expect(submissionAfter(postponed, late('udh gsm7 2'))).toMatchObject({
-      acceptedParts: 3n,
+      acceptedSegments: 3n,
       cut: 'udh gsm7 2',
     })
     expect(submissionAfter(postponed, late('tlv gsm7 2'))).toMatchObject({
-      acceptedParts: 1n,
+      acceptedSegments: 1n,
       cut: 'udh gsm7 2',
     })
-    expect(submissionAfter(late('tlv gsm7 2'))).toMatchObject({ acceptedParts: 2n, cut: 'tlv gsm7 2' })
+    expect(submissionAfter(late('tlv gsm7 2'))).toMatchObject({ acceptedSegments: 2n, cut: 'tlv gsm7 2' })
   })
 })

@@ -58,7 +58,7 @@ const postponed = fc
   .record({
     attempt: fc.nat(9),
     carrierId: optional(CARRIER_ID),
-    acceptedParts: fc.constantFrom(0n, 1n, 2n),
+    acceptedSegments: fc.constantFrom(0n, 1n, 2n),
     cut: fc.constantFrom('udh gsm7 2', 'tlv gsm7 3'),
     startedOver: fc.boolean(),
     ambiguous: fc.boolean(),
@@ -73,23 +73,23 @@ const postponed = fc
           atMs,
           dueAtMs: atMs,
           ...rest,
-          cut: rest.acceptedParts === 0n ? null : cut,
+          cut: rest.acceptedSegments === 0n ? null : cut,
         }
       },
   )
 
-const partAccepted = fc
-  .record({ parts: fc.constantFrom(1n, 2n), cut: fc.constantFrom('udh gsm7 2', 'tlv gsm7 3') })
+const segmentAccepted = fc
+  .record({ segments: fc.constantFrom(1n, 2n), cut: fc.constantFrom('udh gsm7 2', 'tlv gsm7 3') })
   .map(
     (rest): Chance =>
-      (_, atMs) => ({ kind: 'part-accepted', atMs, ...rest }),
+      (_, atMs) => ({ kind: 'segment-accepted', atMs, ...rest }),
   )
 
 const chance = fc.oneof(
   { arbitrary: received, weight: 4 },
   { arbitrary: settled, weight: 2 },
   { arbitrary: postponed, weight: 1 },
-  { arbitrary: partAccepted, weight: 1 },
+  { arbitrary: segmentAccepted, weight: 1 },
   { arbitrary: fc.constant<Chance>((_, atMs) => ({ kind: 'started-over', atMs, cut: CUTS[1]! })), weight: 1 },
   { arbitrary: fc.constant<Chance>((_, atMs) => ({ kind: 'overdue', atMs, errorCode: '601' })), weight: 1 },
 )

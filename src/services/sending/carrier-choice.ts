@@ -23,7 +23,7 @@ export interface CarrierChoiceOptions {
 }
 
 /** The fields of a message that the choice depends on. */
-type Chosen = Pick<Dispatch, 'msgId' | 'attempt' | 'ambiguous' | 'acceptedParts' | 'carrierId'>
+type Chosen = Pick<Dispatch, 'msgId' | 'attempt' | 'ambiguous' | 'acceptedSegments' | 'carrierId'>
 
 /** Whether this node keeps a new message to submit it. If not, the carrier of another node that it is handed to (0: none). */
 interface Place {
@@ -33,7 +33,7 @@ interface Place {
 
 const KEPT: Place = { isKept: true, chosenCarrierId: 0 }
 const WAITING: Place = { isKept: false, chosenCarrierId: 0 }
-const NEW: Omit<Chosen, 'msgId'> = { attempt: 0, ambiguous: false, acceptedParts: 0n, carrierId: null }
+const NEW: Omit<Chosen, 'msgId'> = { attempt: 0, ambiguous: false, acceptedSegments: 0n, carrierId: null }
 
 /**
  * Chooses the carrier that a message goes to now. Every node makes the same choice, because it depends on the message's id
@@ -72,7 +72,7 @@ export class CarrierChoice {
   choose(dispatch: Chosen, routed: Routed): (Choice & { readonly isHere: boolean }) | null {
     const { conditions } = this.#options
     const choice =
-      this.#withParts(dispatch, routed.route) ??
+      this.#withSegments(dispatch, routed.route) ??
       chooseCarrier(
         routed,
         (carrierId) => this.#conditionOf(carrierId, routed.route.id, !dispatch.ambiguous),
@@ -91,9 +91,9 @@ export class CarrierChoice {
     return submitJob(dispatch, { carrier, route: { id: route.id, reason: choice.reason }, settings })
   }
 
-  /** The carrier that already has parts of the message, if it can be used. */
-  #withParts({ acceptedParts, carrierId }: Chosen, route: Route): Choice | null {
-    if (acceptedParts === 0n || carrierId === null) return null
+  /** The carrier that already has segments of the message, if it can be used. */
+  #withSegments({ acceptedSegments, carrierId }: Chosen, route: Route): Choice | null {
+    if (acceptedSegments === 0n || carrierId === null) return null
     if (!route.carriers.some((carrier) => carrier.carrierId === carrierId)) return null
     const condition = this.#sessionsOf(carrierId)
     return condition === 'usable' || condition === 'throttled'

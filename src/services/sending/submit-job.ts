@@ -28,12 +28,12 @@ export interface SubmitJob extends Flowing<SubmitJob> {
   readonly carrier: Carrier
   readonly route: ChosenRoute
   readonly text: SegmentedText
-  /** How the text is cut into parts. Parts of two messages that are cut alike fit together. */
+  /** How the text is cut into segments. Segments of two messages that are cut alike fit together. */
   readonly cut: string
   readonly progress: SubmissionProgress
-  /** The text is cut differently from parts of it that were accepted before, now or earlier. */
+  /** The text is cut differently from segments of it that were accepted before, now or earlier. */
   readonly startedOver: boolean
-  /** A carrier may already have the message, or parts of it. */
+  /** A carrier may already have the message, or segments of it. */
   readonly isResubmission: boolean
   /** When its first PDU was sent, Unix ms; null: none was sent yet. */
   startedAtMs: number | null
@@ -47,8 +47,8 @@ export interface SubmitPlan {
 }
 
 /**
- * A message on its way to a carrier. The reference of its parts follows from its id, so that it survives a crash. Accepted
- * parts are not sent again, unless the text is now cut differently: then it starts over. Nothing is sent when the whole
+ * A message on its way to a carrier. The reference of its segments follows from its id, so that it survives a crash. Accepted
+ * segments are not sent again, unless the text is now cut differently: then it starts over. Nothing is sent when the whole
  * message is delivered.
  */
 export function submitJob(dispatch: Dispatch, plan: SubmitPlan): SubmitJob {
@@ -58,12 +58,12 @@ export function submitJob(dispatch: Dispatch, plan: SubmitPlan): SubmitJob {
     form: carrier.longMessages,
   })
   const cut = `${carrier.longMessages} ${text.encoding} ${text.segments}`
-  const { acceptedParts, deliveredSegments } = dispatch
-  const startsOver = acceptedParts !== 0n && dispatch.cut !== cut
+  const { acceptedSegments, deliveredSegments } = dispatch
+  const startsOver = acceptedSegments !== 0n && dispatch.cut !== cut
   const startedOver = dispatch.startedOver || startsOver
-  // Delivered parts say nothing about parts that are cut differently.
+  // Delivered segments say nothing about segments that are cut differently.
   const isDelivered = !startedOver && deliveredSegments === allOf(text.segments)
-  const accepted = isDelivered ? allOf(text.pdus.length) : startsOver ? 0n : acceptedParts
+  const accepted = isDelivered ? allOf(text.pdus.length) : startsOver ? 0n : acceptedSegments
   return {
     dispatch,
     carrier,
@@ -117,7 +117,7 @@ export function submitSm({ dispatch, carrier, text }: SubmitJob, index: number, 
   }
 }
 
-/** At least one second, so that the last parts of a message still go when its validity ends while it is being sent. */
+/** At least one second, so that the last segments of a message still go when its validity ends while it is being sent. */
 function validityPeriod({ validityFormat, validitySeconds }: Carrier, endMs: number, nowMs: number): string {
   if (validityFormat === 'none') return ''
   const leftSeconds = Math.max(1, Math.floor((endMs - nowMs) / 1_000))

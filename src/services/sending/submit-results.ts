@@ -98,25 +98,34 @@ export function submittedWith(job: SubmitJob, index: number, carrierMessageId: s
 
 /** A message that was not tried, and is loaded again when it is due. */
 export function postponementOf(
-  { attempt, acceptedParts, cut, startedOver, ambiguous, carrierId }: Dispatch,
+  { attempt, acceptedSegments, cut, startedOver, ambiguous, carrierId }: Dispatch,
   { delayMs, ...change }: DispatchChange,
   nowMs: number,
 ): Postponed {
   return {
     ...{ kind: 'postponed', atMs: nowMs, dueAtMs: nowMs + Math.ceil(delayMs) },
-    ...{ attempt, acceptedParts, cut, startedOver, ambiguous, carrierId, routeId: null, chosenCarrierId: 0 },
+    ...{
+      attempt,
+      acceptedSegments,
+      cut,
+      startedOver,
+      ambiguous,
+      carrierId,
+      routeId: null,
+      chosenCarrierId: 0,
+    },
     ...change,
   }
 }
 
-/** A message that was on its way to a carrier. `wasTried`: an attempt was made. Parts that another carrier has are kept. */
+/** A message that was on its way to a carrier. `wasTried`: an attempt was made. Segments that another carrier has are kept. */
 export function postponementOfJob(
   job: SubmitJob,
   change: DispatchChange,
   { wasTried, nowMs }: { readonly wasTried: boolean; readonly nowMs: number },
 ): Postponed {
   const rest = restOf(job)
-  const isLast = job.progress.accepted !== 0n || (wasTried && rest.acceptedParts === 0n)
+  const isLast = job.progress.accepted !== 0n || (wasTried && rest.acceptedSegments === 0n)
   const postponed = postponementOf(rest, { routeId: job.route.id, ...change }, nowMs)
   return isLast ? { ...postponed, carrierId: job.carrier.id } : postponed
 }
@@ -146,7 +155,7 @@ export function attemptOf(
 export function restOf({ dispatch, carrier, cut, progress, startedOver }: SubmitJob): Dispatch {
   const { accepted } = progress
   if (accepted === 0n) return dispatch
-  return { ...dispatch, acceptedParts: accepted, cut, startedOver, carrierId: carrier.id }
+  return { ...dispatch, acceptedSegments: accepted, cut, startedOver, carrierId: carrier.id }
 }
 
 /** Limits a delay to the validity, so that the message is looked at when that ends. */

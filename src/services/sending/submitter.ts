@@ -210,8 +210,8 @@ export class Submitter {
     const again = this.#held.jobOf(job.dispatch.msgId)
     if (again !== null && again !== job && again.cut === job.cut) again.progress.acceptedEarlier(segment)
     if (!job.progress.isComplete && !again?.progress.isComplete) {
-      const [atMs, parts] = [this.#options.nowMs(), 1n << BigInt(segment)]
-      this.#record(job, [{ kind: 'part-accepted', atMs, parts, cut: job.cut }])
+      const [atMs, segments] = [this.#options.nowMs(), 1n << BigInt(segment)]
+      this.#record(job, [{ kind: 'segment-accepted', atMs, segments, cut: job.cut }])
       return
     }
     // A queued resubmission need not be sent any more. One in flight is answered itself, unless this job is complete.

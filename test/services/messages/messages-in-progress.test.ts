@@ -334,14 +334,14 @@ describe('a lane that is lost', () => {
     const held = { lane: node.inProgress.lane!, epoch: 1, nodeId: dead! }
     await takeOverLane(db, held, living!)
     expect(node.inProgress.record(sent(plan, msgId))).toBe(true)
-    const latePart = { kind: 'part-accepted', atMs: Date.now(), parts: 1n, cut: 'udh GSM7 1' } as const
+    const latePart = { kind: 'segment-accepted', atMs: Date.now(), segments: 1n, cut: 'udh GSM7 1' } as const
     expect(node.inProgress.record({ planId: plan, msgId, facts: [latePart] })).toBe(true)
     await eventually(() => node.returned.length > 1)
     const { inProgress } = node
     expect([inProgress.get(msgId), inProgress.has(msgId), node.returned]).toEqual([
       undefined,
       true,
-      ['settled', 'part-accepted'],
+      ['settled', 'segment-accepted'],
     ])
     const projected = inProgress.project([msgId])
     const recovery = { nodeId: living!, ambiguityWaitMs: 60_000, delivers: () => true, log: quietLog }

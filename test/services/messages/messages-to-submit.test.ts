@@ -67,7 +67,7 @@ async function accept(segments = 1): Promise<string> {
 function postponed(changes: Partial<Postponed> = {}): Postponed {
   const atMs = Date.now()
   return {
-    ...{ atMs, dueAtMs: atMs, attempt: 1, carrierId: CARRIER_ID, acceptedParts: 0n },
+    ...{ atMs, dueAtMs: atMs, attempt: 1, carrierId: CARRIER_ID, acceptedSegments: 0n },
     kind: 'postponed',
     ...{ cut: null, startedOver: false, ambiguous: false, routeId: 7, chosenCarrierId: 0 },
     ...changes,

@@ -164,13 +164,13 @@ describe('submissions and receipts', () => {
     expect(await statusOf(database.db, msgId)).toBe('DELIVERED')
   })
 
-  test('parts accepted late are written, but for those that are cut otherwise', async () => {
+  test('segments accepted late are written, but for those that are cut otherwise', async () => {
     const msgId = await storeMessage(database.db, plan, { segments: 3 })
-    const late = (parts: bigint, cut: string) =>
+    const late = (segments: bigint, cut: string) =>
       recorder.record({
         planId: plan,
         msgId,
-        facts: [{ kind: 'part-accepted', atMs: Date.now(), parts, cut }],
+        facts: [{ kind: 'segment-accepted', atMs: Date.now(), segments, cut }],
       })
     late(1n, 'udh GSM7 63')
     late(2n, 'udh16 GSM7 64')
