@@ -74,7 +74,12 @@ interface Place {
 }
 
 export interface Placement {
-  place(plan: ServicePlan, draft: Draft, segments: number): Place
+  /** `isAppended`: if the message is kept, its acceptance is appended to the journal in this turn of the event loop. */
+  place(
+    plan: ServicePlan,
+    draft: Draft,
+    message: { readonly segments: number; readonly isAppended: boolean },
+  ): Place
   keep(msgId: string): void
   release(msgId: string): void
 }
@@ -180,7 +185,9 @@ export class GroupAccepter {
     const { answerWithinMs = ANSWER_WITHIN_MS, placement, random, secretKey } = this.#options
     const { callbackUrl: url } = draft
     const callbackUrl = url === null ? null : sealCallbackUrl(secretKey, url, () => random(12))
-    const { msgId, holder, begun, routeId, chosenCarrierId = 0 } = placement.place(plan, draft, segments)
+    const isAppended = plan.optOut === null && idempotency === null
+    const place = placement.place(plan, draft, { segments, isAppended })
+    const { msgId, holder, begun, routeId, chosenCarrierId = 0 } = place
     const accepted: Accepted = {
       kind: 'accepted',
       planId: plan.id,

@@ -73,6 +73,9 @@ describe('a message that this node keeps', () => {
     expect(new Set(kindsOf(outcomes))).toEqual(new Set(['queued']))
     expect([await stored(), node.inProgress.size, node.released]).toEqual([[], 450, []])
     expect(new Set(node.kept).size).toBe(450)
+    // What has a key is appended when its transaction is, and whoever judged its room does not know behind what.
+    const begun = [...node.inProgress.all(plan.id)].filter(({ accepted }) => accepted.begun)
+    expect(begun).toHaveLength(225)
     const { rows } = await db.query('select count(*)::integer as keys from idempotency_keys')
     expect(rows).toEqual([{ keys: 225 }])
   })

@@ -47,7 +47,10 @@ export async function anAcceptingNode(
   if (hasLane) await inProgress.register(NODE)
   const [kept, released]: [string[], string[]] = [[], []]
   const placement: Placement = {
-    place: () => ({ msgId: newId(Date.now()), holder: keeps ? NODE : null, begun: keeps, routeId: 7 }),
+    place: (_plan, _draft, { isAppended }) => ({
+      ...{ msgId: newId(Date.now()), holder: keeps ? NODE : null, routeId: 7 },
+      begun: keeps && isAppended,
+    }),
     keep: (msgId) => void kept.push(msgId),
     release: (msgId) => void released.push(msgId),
   }

@@ -126,8 +126,7 @@ export class CarrierLink<Token> {
   }
 
   get windowFree(): number {
-    if (!this.canSubmit) return 0
-    return Math.max(0, Math.min(this.#connection?.windowFree ?? 0, this.#places - this.unanswered))
+    return Math.max(0, Math.min(this.#connection?.windowFree ?? 0, this.places - this.unanswered))
   }
 
   /** It was cut because it answered no submit, and has answered none since. A message sent over it is a trial. */
@@ -135,9 +134,12 @@ export class CarrierLink<Token> {
     return this.#isDoubtful
   }
 
-  /** Each unanswered submit takes a place until one is answered. A link in doubt has one place. */
-  get #places(): number {
-    if (this.#isSilent) return 0
+  /**
+   * How many PDUs may be in flight over it. Each submit that was never answered takes a place until one is answered. A link
+   * in doubt has one place.
+   */
+  get places(): number {
+    if (!this.canSubmit || this.#isSilent) return 0
     return this.#isDoubtful ? 1 : Math.max(1, this.carrier.window - this.#silentSubmits)
   }
 
@@ -198,10 +200,10 @@ export class CarrierLink<Token> {
           },
           onAnomaly: (anomaly, pdu) => events.onAnomaly?.(anomaly, this.carrier, pdu),
           onLateResponse: (token, pdu) => {
-            const places = this.#places
+            const { places } = this
             this.#answered(pdu)
             events.onLateResponse(token, pdu)
-            if (this.#places > places) events.onReady(this)
+            if (this.places > places) events.onReady(this)
           },
           onClose: (reason, tokens) => this.#closed(reason, tokens),
         },

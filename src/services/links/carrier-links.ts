@@ -118,18 +118,10 @@ export class CarrierLinks<Token> {
     return best
   }
 
-  /** How many PDUs may be in flight to all carriers together. */
-  get windows(): number {
+  /** How many PDUs may be in flight to the carrier. */
+  places(carrierId: number): number {
     let sum = 0
-    for (const { carrier, links } of this.#carriers.values())
-      for (const link of links) if (link.canSubmit) sum += carrier.window
-    return sum
-  }
-
-  /** How many PDUs may be sent to the carrier now. */
-  windowFree(carrierId: number): number {
-    let sum = 0
-    for (const link of this.#carriers.get(carrierId)?.links ?? []) sum += link.windowFree
+    for (const link of this.#carriers.get(carrierId)?.links ?? []) sum += link.places
     return sum
   }
 

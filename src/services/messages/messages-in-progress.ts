@@ -275,6 +275,13 @@ export class MessagesInProgress implements AcceptanceJournal {
     return true
   }
 
+  /** Calls `appended` when all facts told of the message so far are appended: at once, or when its record is written. */
+  whenAppended(msgId: string, appended: () => void): void {
+    const deferred = this.#lives.get(msgId)?.deferred ?? null
+    if (deferred === null) appended()
+    else deferred.push(appended)
+  }
+
   #append(live: Live, fact: JournalFact['fact'], waiting?: Partial<Waiting>): void {
     live.pending += 1
     const { msgId } = live.message

@@ -16,11 +16,11 @@ interface Begun {
 }
 
 /**
- * The journal knows that a message will be sent before a carrier can have it. So when a node dies, only begun messages are in
- * doubt: as many as the windows have room for.
+ * Returns a function that lets the head of a queue begin: the job is sent when its `begun` is committed.
  *
- * Returns a function that says whether the head of a queue may be sent now. If not, the job leaves the queue until its
- * `begun` is committed.
+ * So the journal knows that a message will be sent before a carrier can have it. A place in a window is free again when the
+ * message's outcome is appended to the journal, and the next `begun` is appended behind it. A crash leaves the beginning of
+ * the lane, and what has begun there without an outcome never exceeds the windows, however slow the COMMITs are.
  */
 export function beginnings({ held, inProgress, pump }: BeginningsOptions): Pumping['begin'] {
   let begun: Begun[] = []
@@ -35,17 +35,16 @@ export function beginnings({ held, inProgress, pump }: BeginningsOptions): Pumpi
   const done = (job: SubmitJob, queue: CarrierQueue) => {
     const { msgId } = job.dispatch
     if (held.jobOf(msgId) !== job) return
-    held.begin(msgId)
+    held.committed(msgId)
     // Jobs of one COMMIT go back together, to keep their order.
     if (begun.length === 0) queueMicrotask(resume)
     begun.push({ job, queue })
   }
   return (job, queue) => {
     const { msgId } = job.dispatch
-    if (held.isBegun(msgId)) return true
-    queue.begin(job)
+    queue.begin(job, performance.now())
+    held.begin(msgId, job.carrier.id, job.text.pdus.length)
     // If its lane was lost, the message is another node's and is not sent from here.
     inProgress.begin(msgId, (isBegun) => isBegun && done(job, queue))
-    return false
   }
 }

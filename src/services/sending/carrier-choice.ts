@@ -68,6 +68,13 @@ export class CarrierChoice {
     return choice.isHere ? KEPT : { isKept: false, chosenCarrierId: choice.carrierId }
   }
 
+  /** The carrier that a message being accepted would go to now; 0: none. */
+  carrierOf(msgId: string, routed: Routed): number {
+    const { carriers } = routed.route
+    if (carriers.length === 1) return carriers[0]!.carrierId
+    return this.choose({ ...NEW, msgId }, routed)?.carrierId ?? 0
+  }
+
   /** `isHere`: this node submits to that carrier. Null when no node can use any carrier of the route. */
   choose(dispatch: Chosen, routed: Routed): (Choice & { readonly isHere: boolean }) | null {
     const { conditions } = this.#options

@@ -6,6 +6,7 @@ import type { MessagesInProgress } from '../messages/messages-in-progress.ts'
 import type { Recorder } from '../messages/recorder.ts'
 import type { NodeLease } from '../node/node-lease.ts'
 import type { CarrierQueue } from './carrier-queue.ts'
+import type { HeldMessages } from './held-messages.ts'
 import { type SubmitJob, type SubmitToken, submitSm } from './submit-job.ts'
 
 /** What sending depends on, and what happens to jobs that leave their queue unsent. */
@@ -19,8 +20,9 @@ export interface Pumping {
   readonly log: Log
   readonly expire: (job: SubmitJob) => void
   readonly putOff: (job: SubmitJob, delayMs: number) => void
-  /** Whether the message may be sent, because its `begun` is committed. If not, it leaves its queue until it is. */
-  readonly begin: (job: SubmitJob, queue: CarrierQueue) => boolean
+  readonly held: Pick<HeldMessages, 'begun'>
+  /** Lets the head of the queue begin: it is sent when that is committed. */
+  readonly begin: (job: SubmitJob, queue: CarrierQueue) => void
   /** A segment got its answer from this process, because no PDU can carry it. */
   readonly answered: (job: SubmitJob) => void
 }
@@ -38,13 +40,16 @@ export function pump(queue: CarrierQueue, carrierId: number, pumping: Pumping): 
 }
 
 function sendAll(queue: CarrierQueue, carrierId: number, pumping: Pumping): void {
-  const { lease, links, recorder } = pumping
+  const { held, lease, links, recorder } = pumping
   const rates = links.rates(carrierId)
   if (rates === null || queue.isPaused) return
   queue.follow(rates)
-  for (let job = queue.head(); job !== null; job = queue.head()) {
+  for (;;) {
+    const begun = queue.next()
+    const job = begun ?? queue.head()
+    if (job === null) return
     if (job.progress.next === null) {
-      queue.takeHead()
+      queue.remove(job)
       continue
     }
     const link = links.freest(carrierId)
@@ -56,38 +61,33 @@ function sendAll(queue: CarrierQueue, carrierId: number, pumping: Pumping): void
       queue.pauseFor(waitMs)
       return
     }
-    // Messages whose `begun` is being committed have taken this room already.
-    if (queue.beginning >= links.windowFree(carrierId)) return
-    if (mayGo(queue, job, nowMs, pumping) && !sendNext(queue, job, { link, nowMs, pumping })) return
+    if (job.progress.isIdle && job.dispatch.expiresAtMs <= pumping.nowMs()) {
+      queue.remove(job)
+      pumping.expire(job)
+    } else if (backsOff(queue, job, nowMs)) {
+      queue.remove(job)
+      pumping.putOff(job, queue.backOffs.leftMs(job.dispatch.recipient, nowMs))
+    } else if (begun === null) {
+      if (held.begun(carrierId) >= links.places(carrierId)) return
+      admit(queue, job, nowMs, pumping)
+    } else if (!sendNext(queue, job, { link, nowMs, pumping })) return
   }
 }
 
-/** Returns false when the job must not be sent now. It has left the queue then. */
-function mayGo(
-  queue: CarrierQueue,
-  job: SubmitJob,
-  nowMs: number,
-  { nowMs: clockMs, begin, expire, putOff }: Pumping,
-): boolean {
-  const { dispatch, progress, startedAtMs } = job
-  if (progress.isIdle && dispatch.expiresAtMs <= clockMs()) {
-    queue.remove(job)
-    expire(job)
-    return false
-  }
-  if (startedAtMs !== null) return true
-  // A message that was tried before has already waited.
-  const backOffMs = dispatch.attempt > 0 ? 0 : queue.backOffs.leftMs(dispatch.recipient, nowMs)
-  if (backOffMs > 0) {
-    queue.remove(job)
-    putOff(job, backOffMs)
-    return false
-  }
+/** Whether the carrier has no room for the recipient. A message that was tried before has already waited. */
+function backsOff({ backOffs }: CarrierQueue, { dispatch, startedAtMs }: SubmitJob, nowMs: number): boolean {
+  return startedAtMs === null && dispatch.attempt === 0 && backOffs.leftMs(dispatch.recipient, nowMs) > 0
+}
+
+/** Lets the head of the queue begin, unless its sender has to wait. */
+function admit(queue: CarrierQueue, job: SubmitJob, nowMs: number, { begin, putOff }: Pumping): void {
   const admission = queue.senderRate?.admit(job, nowMs)
-  if (admission === undefined || admission.kind === 'go') return begin(job, queue)
+  if (admission === undefined || admission.kind === 'go') {
+    begin(job, queue)
+    return
+  }
   queue.stepAside(job)
   if (admission.kind === 'requeue') putOff(job, admission.delayMs)
-  return false
 }
 
 /** Returns false when the link has no room. */
@@ -106,7 +106,7 @@ function sendNext(
     return true
   }
   job.progress.sent()
-  queue.sent(job, nowMs)
+  queue.throttle.sent(nowMs)
   job.startedAtMs ??= pumping.nowMs()
   return true
 }

@@ -21,10 +21,10 @@ export class CarrierQueue {
   #messagesPerSecond: number | null = null
   #senderMessagesPerSecond: number | null = null
   #timer: NodeJS.Timeout | null = null
-  /** Jobs that are sent as soon as their `begun` is committed. */
+  /** Jobs whose `begun` is being committed. */
   readonly #beginning = new Set<SubmitJob>()
-  /** Segments of the head that were sent. */
-  #spent = 0
+  /** Jobs that have begun, and are sent before all others. At most as many as the windows have places. */
+  readonly #begun: SubmitJob[] = []
 
   /** `pump` sends what can be sent. */
   constructor(pump: () => void) {
@@ -44,13 +44,18 @@ export class CarrierQueue {
   causeOf(job: SubmitJob): HeldCause {
     if (!job.progress.isIdle) return 'in-flight'
     if (this.#beginning.has(job)) return 'queued'
-    if (!this.#jobs.has(job)) return 'sender-rate'
+    if (!this.#jobs.has(job) && !this.#begun.includes(job)) return 'sender-rate'
     return this.throttle.isCut ? 'throttled' : 'queued'
   }
 
   /** Nothing is sent until the pause ends. */
   get isPaused(): boolean {
     return this.#timer !== null
+  }
+
+  /** A new message would be sent at once. */
+  get isIdle(): boolean {
+    return this.#jobs.size === 0 && this.#timer === null && this.#senderRate === null
   }
 
   get senderRate(): SenderRate | null {
@@ -67,7 +72,7 @@ export class CarrierQueue {
     this.#senderMessagesPerSecond = senderMessagesPerSecond
     const waiting = this.#senderRate?.drain() ?? []
     const release = (job: SubmitJob) => {
-      this.resume(job)
+      this.#jobs.pushFront(job.dispatch.planId, job)
       this.#pump()
     }
     this.#senderRate =
@@ -75,54 +80,50 @@ export class CarrierQueue {
     for (const job of waiting.reverse()) this.#jobs.pushFront(job.dispatch.planId, job)
   }
 
-  push(job: SubmitJob): void {
-    this.#jobs.push(job.dispatch.planId, job)
+  push(job: SubmitJob, hasBegun = false): void {
+    if (hasBegun) this.#begun.push(job)
+    else this.#jobs.push(job.dispatch.planId, job)
   }
 
-  /** Puts the job back at the front of its plan's messages. A job that is being sent keeps its place. */
-  resume(job: SubmitJob): void {
-    if (!this.#jobs.has(job)) this.#jobs.pushFront(job.dispatch.planId, job)
-  }
-
+  /** The job whose turn it is to begin. */
   head(): SubmitJob | null {
     return this.#jobs.peek()
   }
 
-  /** A segment of the head is on its way. */
-  sent(job: SubmitJob, nowMs: number): void {
-    this.throttle.sent(nowMs)
-    this.#spent += 1
-    if (job.startedAtMs === null) this.#senderRate?.sent(job, nowMs)
-  }
-
-  /** Removes the head, because everything to be sent of it was sent. */
-  takeHead(): void {
-    this.#jobs.take(this.#spent)
-    this.#spent = 0
-  }
-
-  /** Takes a job out, wherever it is. */
-  remove(job: SubmitJob): void {
-    if (this.#jobs.peek() === job) this.takeHead()
-    else this.#jobs.remove(job)
-    this.#beginning.delete(job)
-    this.#senderRate?.remove(job)
-    this.#senderRate?.left(job, performance.now())
+  /** The head waits for the COMMIT of its `begun`, at the expense of its plan. */
+  begin(job: SubmitJob, nowMs: number): void {
+    this.#jobs.take(job.text.pdus.length)
+    this.#beginning.add(job)
+    this.#senderRate?.sent(job, nowMs)
   }
 
   get beginning(): number {
     return this.#beginning.size
   }
 
-  /** The head leaves the queue until its `begun` is committed. */
-  begin(job: SubmitJob): void {
-    this.#jobs.remove(job)
-    this.#beginning.add(job)
+  /** These jobs are committed, in this order. Jobs that were taken out meanwhile stay out. */
+  begun(jobs: readonly SubmitJob[]): void {
+    for (const job of jobs) if (this.#beginning.delete(job)) this.#begun.push(job)
   }
 
-  /** The `begun` of these jobs is committed, in their order. Jobs that were taken out meanwhile stay out. */
-  begun(jobs: readonly SubmitJob[]): void {
-    for (const job of jobs.toReversed()) if (this.#beginning.delete(job)) this.resume(job)
+  /** Puts a job that has begun before the others. A job that is being sent keeps its place. */
+  resume(job: SubmitJob): void {
+    if (!this.#begun.includes(job)) this.#begun.unshift(job)
+  }
+
+  /** The job to be sent next, with all its segments. */
+  next(): SubmitJob | null {
+    return this.#begun[0] ?? null
+  }
+
+  /** Takes a job out, wherever it is. */
+  remove(job: SubmitJob): void {
+    const place = this.#begun.indexOf(job)
+    if (place >= 0) this.#begun.splice(place, 1)
+    this.#jobs.remove(job)
+    this.#beginning.delete(job)
+    this.#senderRate?.remove(job)
+    this.#senderRate?.left(job, performance.now())
   }
 
   /** The head waits behind others of its sender. */
@@ -132,9 +133,9 @@ export class CarrierQueue {
 
   /** Takes everything out. */
   drain(): SubmitJob[] {
-    const beginning = [...this.#beginning]
+    const first = [...this.#begun.splice(0), ...this.#beginning]
     this.#beginning.clear()
-    return [...beginning, ...this.#jobs.drain(), ...(this.#senderRate?.drain() ?? [])]
+    return [...first, ...this.#jobs.drain(), ...(this.#senderRate?.drain() ?? [])]
   }
 
   pauseFor(waitMs: number): void {

@@ -19,14 +19,17 @@ import {
 export interface DeparturesOptions {
   readonly directory: () => Directory
   readonly conditions: Pick<CarrierConditions, 'isAlone'>
-  readonly inProgress: Pick<MessagesInProgress, 'tell'>
+  readonly inProgress: Pick<MessagesInProgress, 'tell' | 'whenAppended'>
   readonly recorder: Pick<Recorder, 'record'>
   readonly held: HeldMessages
   /** Of the database, Unix milliseconds. */
   readonly nowMs: () => number
 }
 
-/** How messages leave the submitter: their submission has ended, or they are loaded again when they are due. */
+/**
+ * How messages leave the submitter: their submission has ended, or they are loaded again when they are due. Their places in
+ * the windows are free when that is in the journal, so that whatever begins next is behind it.
+ */
 export class Departures {
   readonly #options: DeparturesOptions
 
@@ -35,9 +38,9 @@ export class Departures {
   }
 
   settle(dispatch: Dispatch, job: SubmitJob | null, ending: Ending): void {
-    const { directory, held, nowMs, recorder } = this.#options
-    held.delete(dispatch.msgId)
+    const { directory, held, inProgress, nowMs, recorder } = this.#options
     recorder.record(outcomeOf(dispatch, job, ending, { directory: directory(), nowMs: nowMs() }))
+    inProgress.whenAppended(dispatch.msgId, () => held.delete(dispatch.msgId))
   }
 
   /** Jobs with a segment in flight follow when it is answered or lost. */
@@ -67,9 +70,9 @@ export class Departures {
 
   #leave(msgId: string, postponed: Postponed, attempt: Attempted | null): void {
     const { held, inProgress } = this.#options
-    held.leave(msgId)
     const facts = attempt === null ? [postponed] : [attempt, postponed]
     // If its lane was lost, the message is in doubt or due at its new owner.
     if (!inProgress.tell(msgId, facts)) held.delete(msgId)
+    else inProgress.whenAppended(msgId, () => held.leave(msgId))
   }
 }

@@ -17,7 +17,10 @@ interface Held {
   flow: number
   readonly places: number
   job: SubmitJob | null
-  /** Its `begun` is committed, or being committed. */
+  /** The carrier in whose window its PDUs are counted, because it has begun for that carrier; 0: none. */
+  begunFor: number
+  pdus: number
+  /** Its `begun` is committed, so it may be sent. */
   isBegun: boolean
 }
 
@@ -29,7 +32,16 @@ export class HeldMessages {
   readonly #messages = new SlotMap<string, Held>()
   readonly #byFlow = new SharedSlots(MAX_HELD)
   readonly #countByFlow = new Map<number, number>()
-  #begun = 0
+  /** PDUs of the messages that have begun, by carrier. */
+  readonly #begun = new Map<number, number>()
+  /** Carriers with fewer of them than when `onRoom` was last called. */
+  readonly #roomy = new Set<number>()
+  readonly #onRoom: (carrierId: number) => void
+
+  /** `onRoom` is called after one or more places in a carrier's window have become free. */
+  constructor(onRoom: (carrierId: number) => void = () => undefined) {
+    this.#onRoom = onRoom
+  }
 
   get size(): number {
     return this.#messages.size
@@ -54,17 +66,30 @@ export class HeldMessages {
     return Math.ceil(this.#byFlow.roomFor(places) / each)
   }
 
-  get begun(): number {
-    return this.#begun
+  /** PDUs of the messages that have begun for the carrier, and whose outcome is not in the journal behind them. */
+  begun(carrierId: number): number {
+    return this.#begun.get(carrierId) ?? 0
   }
 
+  /** Whether the message may be sent to the carrier of its job now. */
   isBegun(msgId: string): boolean {
     return this.#messages.get(msgId)?.isBegun ?? false
   }
 
-  begin(msgId: string): void {
+  /** Its `begun` is appended to the journal. */
+  begin(msgId: string, carrierId: number, pdus: number): void {
     const held = this.#messages.get(msgId)
-    if (held !== undefined) this.#setBegun(held, true)
+    if (held === undefined) return
+    this.#unbegin(held)
+    held.begunFor = carrierId
+    held.pdus = pdus
+    this.#begun.set(carrierId, this.begun(carrierId) + pdus)
+  }
+
+  /** Its `begun`, if it has one, is committed. */
+  committed(msgId: string): void {
+    const held = this.#messages.get(msgId)
+    if (held !== undefined) held.isBegun = held.begunFor !== 0
   }
 
   has(msgId: string): boolean {
@@ -84,17 +109,18 @@ export class HeldMessages {
       return
     }
     const places = Math.ceil(bytesOf(message) / PLACE_BYTES)
-    const added = { flow: flowOf(planId, routeId), places, job: null, isBegun: false }
+    const added = { flow: flowOf(planId, routeId), places, job: null, begunFor: 0, pdus: 0, isBegun: false }
     this.#messages.set(msgId, added)
     this.#enter(added)
   }
 
-  /** Sets the job of a message that was added. */
+  /** Sets the job of a message that was added. It must begin again if it has begun for another carrier, or is beginning. */
   setJob(job: SubmitJob): void {
     const { msgId, planId } = job.dispatch
     const held = this.#messages.get(msgId)
     if (held === undefined) return
     held.job = job
+    if (!held.isBegun || held.begunFor !== job.carrier.id) this.#unbegin(held)
     const flow = flowOf(planId, job.route.id)
     if (flow === held.flow) return
     this.#exit(held)
@@ -107,20 +133,31 @@ export class HeldMessages {
     const held = this.#messages.get(msgId)
     if (held === undefined) return
     held.job = null
-    this.#setBegun(held, false)
+    this.#unbegin(held)
   }
 
   delete(msgId: string): void {
     const held = this.#messages.get(msgId)
     if (held === undefined) return
     this.#messages.delete(msgId)
-    this.#setBegun(held, false)
+    this.#unbegin(held)
     this.#exit(held)
   }
 
-  #setBegun(held: Held, isBegun: boolean): void {
-    this.#begun += Number(isBegun) - Number(held.isBegun)
-    held.isBegun = isBegun
+  #unbegin(held: Held): void {
+    const { begunFor, pdus } = held
+    if (begunFor === 0) return
+    this.#begun.set(begunFor, this.begun(begunFor) - pdus)
+    held.begunFor = 0
+    held.isBegun = false
+    if (this.#roomy.size === 0) queueMicrotask(() => this.#tellRoom())
+    this.#roomy.add(begunFor)
+  }
+
+  #tellRoom(): void {
+    const roomy = [...this.#roomy]
+    this.#roomy.clear()
+    for (const carrierId of roomy) this.#onRoom(carrierId)
   }
 
   #enter({ flow, places }: Held): void {

@@ -1,7 +1,6 @@
 import type { Directory } from '../../domain/directory.ts'
 import { messageId } from '../../domain/identifiers.ts'
 import type { Placement } from '../../operations/accept-messages.ts'
-import type { CarrierLinks } from '../links/carrier-links.ts'
 import type { NodeLease } from '../node/node-lease.ts'
 import type { CarrierChoice } from './carrier-choice.ts'
 import type { HeldMessages } from './held-messages.ts'
@@ -14,15 +13,16 @@ export interface NewMessagesOptions {
   readonly nowMs: () => number
   readonly held: HeldMessages
   readonly choice: CarrierChoice
-  readonly links: Pick<CarrierLinks<unknown>, 'windows'>
   /** Whether this node may take messages into memory. */
   readonly isOpen: () => boolean
+  /** Whether the carrier's window has room for another message, and nothing waits before it. */
+  readonly mayBegin: (carrierId: number) => boolean
 }
 
 /** Decides for each message being accepted whether this node keeps it in memory, and reserves room for it. */
 export function placeNew(options: NewMessagesOptions): Placement['place'] {
-  const { choice, directory, held, isOpen, lease, nowMs, random, links } = options
-  return (plan, { sender, recipient, body }, segments) => {
+  const { choice, directory, held, isOpen, lease, mayBegin, nowMs, random } = options
+  return (plan, { sender, recipient, body }, { segments, isAppended }) => {
     const msgId = messageId(nowMs(), random(9), lease.nextBucket())
     const routed = directory().routeFor(plan, sender, recipient)
     if (routed === null) return { msgId, holder: null, begun: false, routeId: null }
@@ -30,9 +30,9 @@ export function placeNew(options: NewMessagesOptions): Placement['place'] {
     const { isKept, chosenCarrierId } = choice.placeOf(msgId, routed)
     const holds = isKept && isOpen() && plan.active && held.roomFor(plan.id, routeId) > 0
     if (holds) held.add({ msgId, planId: plan.id, body, segments }, routeId)
-    // A message whose recipient has opted out is never sent, and so never in doubt.
-    const begun = holds && plan.optOut === null && held.begun < links.windows
-    if (begun) held.begin(msgId)
+    const carrierId = holds && isAppended ? choice.carrierOf(msgId, routed) : 0
+    const begun = carrierId !== 0 && mayBegin(carrierId)
+    if (begun) held.begin(msgId, carrierId, segments)
     return { msgId, holder: holds ? lease.nodeId : null, begun, routeId, chosenCarrierId }
   }
 }

@@ -39,7 +39,7 @@ import {
 export interface SubmitterOptions
   extends Pick<NewMessagesOptions, 'directory' | 'lease' | 'nowMs' | 'random'>,
     Pick<DueDispatchesOptions, 'webhookRoom'> {
-  readonly inProgress: Pick<MessagesInProgress, 'begin' | 'get' | 'hasRoom' | 'hurry' | 'load' | 'tell'>
+  readonly inProgress: MessagesInProgress
   readonly recorder: Recorder
   readonly log: Log
   readonly links: CarrierLinks<SubmitToken>
@@ -57,7 +57,7 @@ const NO_CARRIER_MS = 1_000
 export class Submitter {
   readonly #options: SubmitterOptions
   readonly #queues = new Map<number, CarrierQueue>()
-  readonly #held = new HeldMessages()
+  readonly #held = new HeldMessages((carrierId) => this.#pump(carrierId))
   readonly #due: DueDispatches
   readonly #choice: CarrierChoice
   readonly #departures: Departures
@@ -76,13 +76,15 @@ export class Submitter {
     this.#choice = choice
     this.#departures = departures
     const isOpen = () => this.#due.isOpen
+    const mayBegin = (carrierId: number) =>
+      this.#queues.get(carrierId)?.isIdle === true && held.begun(carrierId) < links.places(carrierId)
     this.newMessages = {
-      place: placeNew({ choice, directory, held, isOpen, lease, links, nowMs, random }),
+      place: placeNew({ choice, directory, held, isOpen, lease, mayBegin, nowMs, random }),
       keep: (msgId) => this.#keep(msgId),
       release: (msgId) => held.delete(msgId),
     }
     this.#pumping = {
-      ...{ inProgress, lease, links, log, nowMs, recorder },
+      ...{ held, inProgress, lease, links, log, nowMs, recorder },
       begin: beginnings({ held, inProgress, pump: (carrierId) => this.#pump(carrierId) }),
       expire: (job) => this.#enqueue(restOf(job)),
       putOff: (job, delayMs) => departures.putOff(job, delayMs),
@@ -217,10 +219,8 @@ export class Submitter {
     // A queued resubmission need not be sent any more. One in flight is answered itself, unless this job is complete.
     if (again?.progress.isIdle) this.#queue(again.carrier).remove(again)
     else if (again !== null && !job.progress.isComplete) return
-    this.#settle(job.dispatch, job, {
-      status: 'SENT',
-      attempt: attemptOf(job, 'accepted', 0, 'answered late'),
-    })
+    const attempt = attemptOf(job, 'accepted', 0, 'answered late')
+    this.#settle(job.dispatch, job, { status: 'SENT', attempt })
   }
 
   onLost(tokens: SubmitToken[], link: CarrierLink<SubmitToken>): void {
@@ -241,6 +241,7 @@ export class Submitter {
 
   /** Queues a message that was just accepted. */
   #keep(msgId: string): void {
+    this.#held.committed(msgId)
     const message = this.#options.inProgress.get(msgId)
     const dispatch = message === undefined ? null : dispatchOf(message)
     if (dispatch === null) this.#held.delete(msgId)
@@ -250,8 +251,7 @@ export class Submitter {
   /** Queues a message that was loaded from its record. */
   #take(message: MessageInProgress): void {
     const dispatch = dispatchOf(message)
-    if (dispatch === null) return
-    this.#enqueue(dispatch)
+    if (dispatch !== null) this.#enqueue(dispatch)
   }
 
   /** `isNew`: the message was just accepted, so others of its sender may be waiting before it. */
@@ -305,7 +305,7 @@ export class Submitter {
       this.#departures.putOff(job, delayMs)
       return
     }
-    queue.push(job)
+    queue.push(job, this.#held.isBegun(job.dispatch.msgId))
     this.#pump(job.carrier.id)
   }
 

@@ -246,9 +246,15 @@ describe('a message that is being submitted', () => {
     })
     const begun = new Promise((told) => inProgress.begin(msgId, told))
     expect(inProgress.tell(msgId, [postponed({ attempt: 3 })])).toBe(true)
+    let isAppended = false
+    inProgress.whenAppended(msgId, () => {
+      isAppended = true
+    })
+    expect(isAppended).toBe(false)
     await blocker.query('rollback')
     blocker.release()
     await needed
+    expect(isAppended).toBe(true)
     expect(await begun).toBe(true)
     await eventually(() => left.includes(msgId))
     expect(await recordOf(msgId)).toEqual({ lane: null, status: 'QUEUED', attempt: 3 })
