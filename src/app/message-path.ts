@@ -1,11 +1,11 @@
 import { messageId } from '../domain/identifiers.ts'
-import type { ChangedMessage } from '../domain/messages-in-progress.ts'
 import { BindLeases } from '../services/links/bind-leases.ts'
 import { CarrierLinks } from '../services/links/carrier-links.ts'
 import { foreignReceipts } from '../services/messages/foreign-receipts.ts'
 import { IdRules } from '../services/messages/id-rules.ts'
 import { laneRecovery } from '../services/messages/lane-recovery.ts'
 import { MessagesInProgress } from '../services/messages/messages-in-progress.ts'
+import type { MessagesListeners } from '../services/messages/messages-listeners.ts'
 import { Recorder } from '../services/messages/recorder.ts'
 import { NodeLease } from '../services/node/node-lease.ts'
 import { qualityMeters } from '../services/quality/quality-meters.ts'
@@ -108,8 +108,8 @@ function keepMessages(options: AppOptions, shutdown: ShutdownStack, platform: Pl
   })
   shutdown.add('webhook deliverer', () => deliverer.stop(drainTimeoutMs * DRAIN.webhooks))
   const eventHolder = () => deliverer.due.holder()
-  const onChanged = (messages: readonly ChangedMessage[]) => {
-    deliverer.enqueue(heldEvents(messages, lease.nodeId))
+  const onChanged: MessagesListeners['onChanged'] = (messages, holder) => {
+    deliverer.enqueue(heldEvents(messages, holder))
     quality.changed(messages)
   }
   inProgress.heardBy({ eventHolder, onChanged })
@@ -176,7 +176,7 @@ function takeAnswers(
     ...{ db, directory, lease, nowMs, random, log, recorder, receipts, offers, refusals },
     ...{ writeEvents, onBatch, onUnowned },
     onAnomaly: anomalies.note,
-    onReceived: (received) => deliverer.enqueue(heldInboundEvents(received, lease.nodeId)),
+    onReceived: (received, holder) => deliverer.enqueue(heldInboundEvents(received, holder)),
   })
   return { recorder, idRules, offers, receipts, receiver }
 }

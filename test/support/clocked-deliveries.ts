@@ -114,20 +114,32 @@ export async function clockedDeliveries({
     return msgId
   }
 
-  /** The same, its event in memory, and DELIVERED behind it. `lost`: SENT is not, for the answer to its COMMIT was lost. */
-  async function enqueued({ delivered = false, lost = false } = {}): Promise<string> {
+  /**
+   * The same, its event in memory, and DELIVERED behind it. `lost`: SENT is not, for the answer to its COMMIT was lost.
+   * `meanwhile` runs between the COMMIT and its answer.
+   */
+  async function enqueued({
+    delivered = false,
+    lost = false,
+    meanwhile = () => Promise.resolve(),
+  } = {}): Promise<string> {
     const callback_url = network.urlAt(receiver.port)
     const msgId = await storeMessage(messages.db, plan, { callback_url })
     const { write } = deliverer.due
     const of = [[sent(plan, msgId)], [submission(plan, msgId, msgId)], lossy] as const
     if (lost) losing.add('commit')
-    const submitted = write((events) => messages.record(...of, events))
+    let holder: number | null = null
+    const submitted = write((events) => {
+      ;({ holder } = events)
+      return messages.record(...of, events)
+    })
     if (lost) await expect(submitted).rejects.toThrow()
     else await submitted
     const apply = (events: EventHolder) => messages.apply([receipt(msgId, 'DELIVERED')], { events })
     const changed = delivered ? await write(apply) : []
     await clock.set(Date.now() + 1)
-    deliverer.enqueue(heldEvents([...(lost ? [] : await submitted), ...changed], lease.nodeId))
+    await meanwhile()
+    deliverer.enqueue(heldEvents([...(lost ? [] : await submitted), ...changed], holder))
     return msgId
   }
 

@@ -318,7 +318,7 @@ export class MessagesInProgress implements AcceptanceJournal {
     }
     // Carriers are answered first: a full window is idle until then.
     for (const { onAccepted } of items) onAccepted?.('committed')
-    if (changed.length > 0) this.#listeners.onChanged(changed)
+    if (changed.length > 0) this.#listeners.onChanged(changed, holder)
   }
 
   #begin({ msgId, holder, live }: Item, first: FirstFact, n: number): void {

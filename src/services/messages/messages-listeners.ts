@@ -7,7 +7,8 @@ import type { Outcome } from './recorded-facts.ts'
 export interface MessagesListeners {
   /** Returns who delivers the events of the next batch. */
   readonly eventHolder: () => EventHolder
-  readonly onChanged: (messages: readonly ChangedMessage[]) => void
+  /** `holder`: the node that delivers their events from memory, by its id when they were written; null: none. */
+  readonly onChanged: (messages: readonly ChangedMessage[], holder: number | null) => void
   /** The rows of these segments are written: receipts that came before are looked up. */
   readonly onProjected: (submissions: readonly SubmissionId[]) => void
   /** The outcome is not in the journal, because its lane was lost. */

@@ -3,7 +3,6 @@ import type { Directory } from '../../domain/directory.ts'
 import type { WriteEvents } from '../../domain/events.ts'
 import { highestIdAt } from '../../domain/identifiers.ts'
 import type { LaterFact } from '../../domain/journal-entries.ts'
-import type { ChangedMessage } from '../../domain/messages-in-progress.ts'
 import type { Log } from '../../log.ts'
 import { type BatchMeter, writeInHalves } from '../../operations/batches.ts'
 import { type FactAtRest as Fact, recordFacts } from '../../operations/record-facts.ts'
@@ -14,6 +13,7 @@ import { findParkedReceipts, type ParkedId } from '../../store/parked-receipts.t
 import type { NotedReceipt, ReceiptRow, SubmissionId } from '../../store/receipts.ts'
 import type { IdRules } from './id-rules.ts'
 import type { MessagesInProgress } from './messages-in-progress.ts'
+import type { MessagesListeners } from './messages-listeners.ts'
 import { oneForEachId, type ReceiptItem } from './receipt-items.ts'
 import { type Outcome, submissionId } from './recorded-facts.ts'
 
@@ -26,7 +26,7 @@ export interface RecorderOptions {
   /** Of the database, Unix milliseconds. */
   readonly nowMs: () => number
   readonly writeEvents: WriteEvents
-  readonly onChanged: (messages: readonly ChangedMessage[]) => void
+  readonly onChanged: MessagesListeners['onChanged']
   readonly onBatch?: BatchMeter
   readonly log: Log
 }
@@ -240,10 +240,11 @@ export class Recorder {
   async #addFacts(facts: readonly FactAtRest[]): Promise<readonly boolean[]> {
     const { db, directory, writeEvents, onBatch, onChanged, log } = this.#options
     onBatch?.('submissions', facts.length)
-    const { changed, elsewhere } = await writeEvents((events) =>
-      recordFacts(db, facts, { directory: directory(), events }),
-    )
-    onChanged(changed)
+    const elsewhere = await writeEvents(async (events) => {
+      const recorded = await recordFacts(db, facts, { directory: directory(), events })
+      onChanged(recorded.changed, events.holder)
+      return recorded.elsewhere
+    })
     if (elsewhere.size === 0) return facts.map(() => true)
     const nowMs = performance.now()
     for (const one of facts) {
@@ -298,8 +299,11 @@ export class Recorder {
         !inProgress.receipts.waitsFor(msgId, rows[place]!) &&
         inProgress.has(msgId),
     }
-    const { changed, here } = await writeEvents((events) => recordReceipts(db, rows, { ...about, events }))
-    onChanged(changed)
+    const here = await writeEvents(async (events) => {
+      const recorded = await recordReceipts(db, rows, { ...about, events })
+      onChanged(recorded.changed, events.holder)
+      return recorded.here
+    })
     for (const msgId of here.values()) this.#departing.add(msgId)
     return items.map(({ done }, place) =>
       here.has(place) ? { row: rows[place]!, done, hasWaited: true } : null,

@@ -47,7 +47,8 @@ export interface ReceiverOptions {
   readonly random: (bytes: number) => Uint8Array
   /** Of the database, Unix milliseconds. */
   readonly nowMs: () => number
-  readonly onReceived: (received: readonly ReceivedInbound[]) => void
+  /** `holder`: the node that delivers their events from memory, by its id when they were written; null: none. */
+  readonly onReceived: (received: readonly ReceivedInbound[], holder: number | null) => void
   readonly onBatch?: BatchMeter
   /** Called when messages to numbers that nobody owns were kept for the operator. */
   readonly onUnowned: (count: number) => void
@@ -218,8 +219,9 @@ export class Receiver {
       offers: { offers: fresh.map(({ offer }) => offers.keyOf(offer)), nodeId: lease.nodeId },
     }
     const segments = fresh.map(({ segment }) => segment)
-    const received = await writeEvents((holder) => receiveInbound({ ...deps, holder }, segments))
-    onReceived(received)
+    await writeEvents(async (holder) => {
+      onReceived(await receiveInbound({ ...deps, holder }, segments), holder.holder)
+    })
   }
 }
 

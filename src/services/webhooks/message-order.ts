@@ -93,8 +93,9 @@ export class MessageOrder {
   }
 }
 
-/** The events of these changes that this node delivers from memory. */
-export function heldEvents(messages: readonly ChangedMessage[], holder: number): WebhookEvent[] {
+/** The events of these changes that are delivered from memory. `holder`: the node that they were written for, if any. */
+export function heldEvents(messages: readonly ChangedMessage[], holder: number | null): WebhookEvent[] {
+  if (holder === null) return []
   return messages
     .filter(({ held }) => held)
     .map((message) =>
@@ -103,7 +104,11 @@ export function heldEvents(messages: readonly ChangedMessage[], holder: number):
 }
 
 /** The same of inbound messages. */
-export function heldInboundEvents(received: readonly ReceivedInbound[], holder: number): WebhookEvent[] {
+export function heldInboundEvents(
+  received: readonly ReceivedInbound[],
+  holder: number | null,
+): WebhookEvent[] {
+  if (holder === null) return []
   return received
     .filter(({ held }) => held)
     .map(({ inbound }) =>

@@ -32,11 +32,13 @@ const database = await installedDatabase()
 const plan = database.announcedPlan
 let directory = aDirectory()
 let changed: ChangedMessage[]
+let holders: Set<number | null>
 let log: KeptLog
 let recorder: Recorder
 
 beforeEach(() => {
   changed = []
+  holders = new Set()
   log = new KeptLog()
   directory = aDirectory()
   recorder = aRecorder()
@@ -55,7 +57,10 @@ function aRecorder(db = database.db, inProgress = nothingInProgress(db)): Record
       nowMs: Date.now,
       log,
     }),
-    onChanged: (messages) => changed.push(...messages),
+    onChanged(messages, holder) {
+      changed.push(...messages)
+      holders.add(holder)
+    },
     log,
   })
 }
@@ -92,6 +97,7 @@ describe('submissions and receipts', () => {
       const statuses = perMessage.get(msgId)!.map(({ status, seq }) => `${seq} ${status}`)
       expect(statuses).toEqual(['1 SENT', '2 DELIVERED'])
     }
+    expect([...holders]).toEqual([HOLDER.holder])
     const { rows: unsent } = await database.db.query('select 1 from messages where sent_at is null')
     expect(unsent).toHaveLength(0)
     expect(await countOf(database.db, 'parked_receipts')).toBe(0)

@@ -75,3 +75,13 @@ test('the answer to a request of a lost lease ends nothing that was read again',
   await walk.runOut()
   expect(walk.received.map(({ headers }) => headers['aldis-sequence'])).toEqual(['1', '1', '2'])
 })
+
+test('an event that was written before the lease was lost is not sent from memory after it', async () => {
+  heldRequests(0)
+  await walk.enqueued({ meanwhile: loseLease })
+  await eventually(() => walk.deliverer.held === 0)
+  expect(walk.received).toEqual([])
+  await walk.db.query('update event_deliveries set holder = null, due_at = now()')
+  await walk.runOut()
+  expect(walk.received).toHaveLength(1)
+})
