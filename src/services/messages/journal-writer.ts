@@ -145,7 +145,12 @@ export class JournalWriter<Item extends JournalFact> {
     return this.#waiting.length + entries.reduce((sum, { items }) => sum + items.length, 0)
   }
 
-  /** The database takes nothing, or is too slow. */
+  /** The database has refused the last append, or not answered it. */
+  get isFailing(): boolean {
+    return this.#failing
+  }
+
+  /** The same, or an answer takes too long. */
   get isStalled(): boolean {
     if (this.#failing) return true
     const waitingMs = this.#waiting.length > 0 ? this.#waitingSinceMs : Infinity
@@ -345,17 +350,13 @@ export class JournalWriter<Item extends JournalFact> {
     }
     const [head] = this.#inFlight
     // If the first may have been in the lane when it was taken over, so may those behind it that are not fenced yet.
-    if (head?.state === 'fenced') this.#lose(head.uncertain)
+    if (head?.state === 'fenced') this.lose(head.uncertain)
     this.#admit()
     this.#schedule()
   }
 
-  /** Another process has the lane, and may have found any entry in flight in it. */
-  lose(): void {
-    this.#lose(true)
-  }
-
-  #lose(uncertain: boolean): void {
+  /** Another process has the lane. `uncertain`: it may have found any entry in flight in it. */
+  lose(uncertain = true): void {
     this.#lane = null
     // The next lane reports its own failures.
     this.#failing = false

@@ -142,8 +142,13 @@ export class MessagesInProgress implements AcceptanceJournal {
     return this.#writer.pending + this.#lives.deferred
   }
 
-  /** The database takes no facts, so nothing new should be begun. */
+  /** The database takes no facts. */
   get failing(): boolean {
+    return this.#writer.isFailing
+  }
+
+  /** The database takes no facts, or is slow to, so nothing new should be begun. */
+  get isStalled(): boolean {
     return this.#writer.isStalled
   }
 

@@ -78,9 +78,14 @@ export class Recorder {
     return this.#facts.length + this.#receipts.length + this.#notes.length
   }
 
-  /** True while the database does not take answers and receipts: nothing new should be sent then. */
+  /** True while the database takes no answers and receipts. */
   get failing(): boolean {
     return this.#failing || this.#options.inProgress.failing
+  }
+
+  /** True also while it is slow to take them: nothing new should be sent then. */
+  get isStalled(): boolean {
+    return this.#failing || this.#options.inProgress.isStalled
   }
 
   record(outcome: Outcome): void {

@@ -32,7 +32,7 @@ import type { ReceiptRow } from '../../store/receipts.ts'
 import type { Recorder } from '../messages/recorder.ts'
 import type { NodeLease } from '../node/node-lease.ts'
 import type { InboundOffers, Offer } from './inbound-offers.ts'
-import type { Refusals } from './refusals.ts'
+import type { RefusalReason, Refusals } from './refusals.ts'
 import type { SiblingReceipts } from './sibling-receipts.ts'
 
 export interface ReceiverOptions {
@@ -97,8 +97,7 @@ export class Receiver {
       return
     }
     const isOfReceipt = isReceipt(pdu.esm_class) || pdu.tlvs.receipted_message_id !== undefined
-    // A carrier may not read an answer after our unbind, so it is to offer the PDU again over its next session.
-    const refusal = connection.isUnbindSent ? 'unbinding' : this.#options.recorder.failing ? 'stalled' : null
+    const refusal = this.#refusalOf(isOfReceipt, connection)
     const answer = (recorded: boolean) => {
       if (!recorded)
         this.#options.refusals.add(isOfReceipt ? 'receipt' : 'inbound', refusal ?? 'not_recorded', carrier)
@@ -111,6 +110,15 @@ export class Receiver {
         offer: this.#options.offers.arrived(pdu, carrier.id, connection),
         answer,
       })
+  }
+
+  /** Why a PDU is refused at once, if it is. */
+  #refusalOf(isOfReceipt: boolean, connection: Connection<unknown>): RefusalReason | null {
+    // A carrier may not read an answer after our unbind, so it is to offer the PDU again over its next session.
+    if (connection.isUnbindSent) return 'unbinding'
+    const { recorder } = this.#options
+    // A receipt may wait, because a repeat changes nothing. An inbound message might be taken for another.
+    return (isOfReceipt ? recorder.failing : recorder.isStalled) ? 'stalled' : null
   }
 
   #onReceipt(pdu: Incoming, carrier: Carrier, answer: (recorded: boolean) => unknown): void {

@@ -4,7 +4,7 @@ import type { Log } from '../../log.ts'
 export type RefusedKind = 'receipt' | 'inbound'
 
 /**
- * stalled: the database takes nothing, or is too slow, so nothing was tried. unbinding: the PDU came after our unbind.
+ * stalled: the database takes nothing or, for an inbound message, is too slow, so nothing was tried. unbinding: the PDU came after our unbind.
  * not_recorded: this PDU could not be recorded.
  */
 export type RefusalReason = 'stalled' | 'unbinding' | 'not_recorded'

@@ -15,7 +15,7 @@ export interface Pumping {
   readonly nowMs: () => number
   readonly lease: Pick<NodeLease, 'alive'>
   readonly links: CarrierLinks<SubmitToken>
-  readonly recorder: Pick<Recorder, 'backlog' | 'failing'>
+  readonly recorder: Pick<Recorder, 'backlog' | 'isStalled'>
   readonly inProgress: Pick<MessagesInProgress, 'hurry'>
   readonly log: Log
   readonly expire: (job: SubmitJob) => void
@@ -55,7 +55,7 @@ function sendAll(queue: CarrierQueue, carrierId: number, pumping: Pumping): void
     const link = links.freest(carrierId)
     if (link === null) return
     const nowMs = performance.now()
-    const isHeldUp = recorder.failing || recorder.backlog > MAX_BACKLOG || !lease.alive
+    const isHeldUp = recorder.isStalled || recorder.backlog > MAX_BACKLOG || !lease.alive
     const waitMs = isHeldUp ? HOLD_MS : queue.throttle.waitMs(nowMs)
     if (waitMs > 0) {
       queue.pauseFor(waitMs)

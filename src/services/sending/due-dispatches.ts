@@ -19,7 +19,7 @@ export interface DueDispatchesOptions {
   readonly inProgress: Pick<MessagesInProgress, 'load' | 'hasRoom'>
   readonly directory: () => Directory
   readonly lease: Pick<NodeLease, 'nodeId' | 'buckets'>
-  readonly recorder: Pick<Recorder, 'failing' | 'backlog'>
+  readonly recorder: Pick<Recorder, 'backlog' | 'isStalled'>
   readonly held: HeldMessages
   /** How many more messages of a plan have room in memory for their webhooks. */
   readonly webhookRoom: (planId: number) => number
@@ -63,7 +63,7 @@ export class DueDispatches extends DueLoader {
 
   constructor(options: DueDispatchesOptions) {
     const { held, lease, log, pollMs = POLL_MS, recorder } = options
-    const isFailing = () => recorder.failing
+    const isFailing = () => recorder.isStalled
     super({ lease, log, pollMs, isFailing, room: held.room, failure: 'due messages not read' })
     this.#options = options
   }

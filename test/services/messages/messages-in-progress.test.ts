@@ -45,11 +45,11 @@ beforeEach(async () => {
 
 afterEach(() => node.inProgress.stop(1_000))
 
-const aNode = (around?: Around) =>
+const aNode = (around?: Around, overdueMs?: number) =>
   inProgressAt(
     NODE,
     { directory: () => directory, eventHolder: () => holder },
-    { db: around ? gatedDatabase(db, around) : db },
+    { db: around ? gatedDatabase(db, around) : db, overdueMs },
   )
 
 async function accept(changes: Partial<Accepted> = {}): Promise<string> {
@@ -207,6 +207,34 @@ describe('the facts of a message', () => {
 })
 
 describe('a receipt', () => {
+  test('is refused when the entries before it are overdue, and waits for its own entry', async () => {
+    await node.inProgress.stop(1_000)
+    const goOn = Promise.withResolvers<void>()
+    let isSlow = false
+    let waiting = 0
+    const around = async <T>(name: string | undefined, run: () => Promise<T>) => {
+      if (isSlow && name === 'append_entry') {
+        waiting += 1
+        await goOn.promise
+      }
+      return await run()
+    }
+    node = await aNode(around, 100)
+    const ids: string[] = []
+    for (let count = 0; count < 5; count += 1) ids.push(await acceptedByCarrier())
+    isSlow = true
+    const answers: Promise<boolean>[] = []
+    for (const id of ids.slice(0, 3)) {
+      answers.push(delivered(id))
+      await eventually(() => waiting === answers.length)
+    }
+    expect(await delivered(ids[3]!)).toBe(false)
+    expect(await delivered(ids[4]!)).toBe(false)
+    goOn.resolve()
+    expect(await Promise.all(answers)).toEqual([true, true, true])
+    expect(await delivered(ids[4]!)).toBe(true)
+  })
+
   test('that came before its answer has the message recorded, so that both are found there', async () => {
     const msgId = await accept()
     expect(node.inProgress.receipts.receipt(receipt(msgId, 'DELIVERED'), null)).toEqual([])

@@ -56,7 +56,7 @@ function due(directory: () => Directory, changes: Partial<DueDispatchesOptions> 
     inProgress: loading(db),
     directory,
     lease: { nodeId: 1, buckets: ALL },
-    recorder: { failing: false, backlog: 0 },
+    recorder: { isStalled: false, backlog: 0 },
     held,
     webhookRoom: () => 10_000,
     isOpen: (route: Route) => route.id === open.id,
@@ -118,8 +118,8 @@ test('after rules have changed, what waits for closed routes too, for a while', 
 
 test.each<[string, Partial<DueDispatchesOptions>]>([
   ['the lease may be over', { lease: { nodeId: 1, buckets: [] } }],
-  ['the database does not take what is recorded', { recorder: { failing: true, backlog: 0 } }],
-  ['outcomes wait to be written', { recorder: { failing: false, backlog: 6_000 } }],
+  ['the database does not take what is recorded', { recorder: { isStalled: true, backlog: 0 } }],
+  ['outcomes wait to be written', { recorder: { isStalled: false, backlog: 6_000 } }],
   ['no carrier is there', { isOpen: () => false }],
 ])('takes nothing while %s', async (_name, changes) => {
   await store(5, 1)

@@ -35,7 +35,7 @@ function pumpAll(): void {
     inProgress: { hurry },
     nowMs: Date.now,
     lease: { alive: true },
-    recorder: { failing: false, backlog: 0 },
+    recorder: { isStalled: false, backlog: 0 },
     log: quietLog,
     expire: nothing,
     putOff: nothing,
