@@ -14,10 +14,12 @@ import { type AccountRecord, accounts as table } from '../../../store/accounts.t
 import { changeBody, requestBody, titled } from '../../schemas/shapes.ts'
 import { shownUrl, storableUrl } from './callback-urls.ts'
 import {
+  AccountId,
   BasicPassword,
   BasicUsername,
   CallbackUrl,
   DisplayName,
+  described,
   Nullable,
   NullableText,
   PublicId,
@@ -56,14 +58,16 @@ const WebhookCredentials = Type.Object(
   },
 )
 const settings = {
-  defaultDlrUrl: Type.Optional(Nullable(CallbackUrl)),
+  defaultDlrUrl: Type.Optional(
+    Nullable(described(CallbackUrl, 'URL for receipts of messages without a callbackUrl')),
+  ),
   webhookHeaders: Type.Optional(Nullable(WebhookHeaders)),
   webhookCredentials: Type.Optional(Nullable(WebhookCredentials)),
   rateLimit: Type.Optional(Nullable(RateLimitField)),
 }
 const Creation = requestBody(
   'AccountCreation',
-  { accountId: Type.Optional(PublicId), name: DisplayName, ...settings },
+  { accountId: Type.Optional(AccountId), name: DisplayName, ...settings },
   {
     accountId: '65f0c0ffee65f0c0ffee65f0',
     name: 'Example Ltd',
@@ -75,7 +79,7 @@ const Change = changeBody(
   { name: Type.Optional(DisplayName), ...settings },
   { rateLimit: { messagesPerSecond: 100, burst: 200 } },
 )
-const Params = Type.Object({ accountId: PublicId })
+const Params = Type.Object({ accountId: AccountId })
 const Account = titled('Account', {
   accountId: Type.String(),
   name: Type.String(),

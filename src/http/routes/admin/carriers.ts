@@ -15,6 +15,7 @@ import { changeCarrier, createCarrier } from '../../../operations/manage-carrier
 import { type CarrierRecord, carriers as table } from '../../../store/carriers.ts'
 import { requestBody, titled } from '../../schemas/shapes.ts'
 import {
+  described,
   LinkKey,
   LinkName,
   Nullable,
@@ -33,18 +34,22 @@ const MAX_PEM_CHARACTERS = 32_768
 
 /** Lengths of system_id and system_type: SMPP 3.4 §5.2.1, §5.2.3, without their NUL. */
 const required = {
-  host: Type.String({ minLength: 1, maxLength: MAX_NAME_CHARACTERS }),
-  systemId: octetString(15, 1),
+  host: Type.String({
+    minLength: 1,
+    maxLength: MAX_NAME_CHARACTERS,
+    description: 'Host name or address of its SMSC',
+  }),
+  systemId: octetString(15, 1, { description: 'system_id to bind with' }),
 }
 /** SMPP 3.4 §5.2.2 has 8 octets; many carriers issue longer ones. */
-const Password = octetString(64)
+const Password = octetString(64, 0, { description: 'Password to bind with' })
 const settings = {
   state: Type.Enum([...OPERATING_STATES], {
     title: 'OperatingState',
     description: 'draining: bound, but nothing new is submitted; stopped: unbound',
   }),
-  port: Type.Integer({ minimum: 1, maximum: 65_535 }),
-  tls: Type.Boolean(),
+  port: Type.Integer({ minimum: 1, maximum: 65_535, description: 'TCP port; default: 2775' }),
+  tls: Type.Boolean({ description: 'Connect with TLS' }),
   tlsCa: Nullable(
     Type.String({
       minLength: 1,
@@ -59,20 +64,22 @@ const settings = {
       description: 'name that its certificate must have; null: its host',
     }),
   ),
-  bindMode: Type.Enum([...BIND_MODES], { title: 'BindMode' }),
+  bindMode: Type.Enum([...BIND_MODES], { title: 'BindMode', description: 'How to bind' }),
   binds: Type.Integer({
     minimum: 1,
     maximum: MAX_BINDS,
     description: 'binds of each kind, shared among the nodes',
   }),
-  systemType: octetString(12),
+  systemType: octetString(12, 0, { description: 'system_type to bind with' }),
   window: Type.Integer({
     minimum: 1,
     maximum: 1_000,
     description: 'unanswered submit_sm of each bind',
   }),
-  messagesPerSecond: Nullable(PositiveInteger),
-  senderMessagesPerSecond: Nullable(PositiveInteger),
+  messagesPerSecond: Nullable(described(PositiveInteger, 'Most messages a second; null: no limit')),
+  senderMessagesPerSecond: Nullable(
+    described(PositiveInteger, 'Most messages a second from one sender; null: no limit'),
+  ),
   longMessages: Type.Enum([...LONG_MESSAGES], {
     title: 'LongMessages',
     description:
@@ -92,7 +99,10 @@ const settings = {
     maxProperties: MAX_SUBMIT_OUTCOMES,
     description: 'what a command_status (0x45 or 69) of submit_sm_resp means; replaces the default table',
   }),
-  idRule: Type.Enum([...ID_RULES, 'auto'], { title: 'IdRule' }),
+  idRule: Type.Enum([...ID_RULES, 'auto'], {
+    title: 'IdRule',
+    description: 'How message ids in receipts match those in answers; auto learns it',
+  }),
 }
 const Creation = requestBody(
   'CarrierCreation',

@@ -19,10 +19,17 @@ import { type Annotations, PATTERN_MEANINGS, patterned } from '../../validate.ts
 
 /** Fields shared by several resources of the admin API, and the form of pages and errors. */
 
+/** The schema with other words for what it is here. */
+export function described<T extends Type.TSchema>(schema: T, description: string): T {
+  return { ...schema, description }
+}
+
 export const PublicId = patterned(/^[a-fA-F0-9]{24}$/, 'must be 24 hex digits', {
   description: '24 hex digits',
   examples: ['65f0c0ffee65f0c0ffee65f0'],
 })
+export const AccountId = described(PublicId, 'Account: 24 hex digits')
+export const ServicePlanId = described(PublicId, 'Service plan: 24 hex digits')
 export const LinkName = patterned(
   LINK_NAME,
   'must begin with a letter and have at most 63 letters, digits, dots, underscores or dashes',
@@ -148,7 +155,11 @@ export const PositiveInteger = Type.Integer({ minimum: 1, maximum: 1_000_000 })
 
 export const RateLimitField = Type.Object(
   { messagesPerSecond: PositiveInteger, burst: Type.Optional(PositiveInteger) },
-  { title: 'RateLimit', additionalProperties: false },
+  {
+    title: 'RateLimit',
+    description: 'Messages per second, and how many at once (default: as many); null: no limit',
+    additionalProperties: false,
+  },
 )
 
 /** A type list, which gives one fault for a bad value and needs no trial of schemas when it is written. */

@@ -15,10 +15,10 @@ import {
   limitOf,
   MessageId,
   NullableText,
-  PublicId,
   page,
   pageOf,
   pageQuery,
+  ServicePlanId,
   Timestamp,
 } from './fields.ts'
 import { answers } from './responses.ts'
@@ -41,7 +41,7 @@ export function registerInboundMessages(scope: AdminScope, { reads }: AdminDeps)
   const tags = ['Inbound message search']
 
   const Query = pageQuery(MessageId, {
-    servicePlanId: PublicId,
+    servicePlanId: ServicePlanId,
     from: Type.Optional(InboundSender),
     to: Type.Optional(InboundNumberField),
     keyword: Type.Optional(Keyword),

@@ -2,22 +2,25 @@ import { Type } from 'typebox'
 import { changeInboundNumber, createInboundNumber } from '../../../operations/manage-inbound-numbers.ts'
 import { type InboundNumberRecord, inboundNumbers } from '../../../store/inbound-numbers.ts'
 import { changeBody, requestBody, titled } from '../../schemas/shapes.ts'
-import { InboundNumberField, Keyword, PublicId, pageQuery, Timestamp } from './fields.ts'
+import { InboundNumberField, Keyword, pageQuery, ServicePlanId, Timestamp } from './fields.ts'
 import { addChange, addCreate, addReads, addRemoval, type Resource } from './resource.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
-const Keywords = Type.Array(Keyword, { maxItems: 100 })
+const Keywords = Type.Array(Keyword, {
+  maxItems: 100,
+  description: 'Keywords that are reported with a message, all of them',
+})
 const Creation = requestBody(
   'InboundNumberCreation',
-  { number: InboundNumberField, servicePlanId: PublicId, keywords: Type.Optional(Keywords) },
+  { number: InboundNumberField, servicePlanId: ServicePlanId, keywords: Type.Optional(Keywords) },
   { number: '71234', servicePlanId: '65f0c0ffee65f0c0ffee65f0', keywords: ['JOIN'] },
 )
 const Change = changeBody(
   'InboundNumberChange',
-  { servicePlanId: Type.Optional(PublicId), keywords: Type.Optional(Keywords) },
+  { servicePlanId: Type.Optional(ServicePlanId), keywords: Type.Optional(Keywords) },
   { keywords: ['JOIN', 'INFO'] },
 )
-const Query = pageQuery(InboundNumberField, { servicePlanId: Type.Optional(PublicId) })
+const Query = pageQuery(InboundNumberField, { servicePlanId: Type.Optional(ServicePlanId) })
 const InboundNumber = titled('InboundNumber', {
   number: Type.String(),
   servicePlanId: Type.String(),

@@ -12,10 +12,10 @@ import {
   MessageId,
   Nullable,
   NullableText,
-  PublicId,
   page,
   pageOf,
   pageQuery,
+  ServicePlanId,
   Timestamp,
 } from './fields.ts'
 import { answers } from './responses.ts'
@@ -45,7 +45,7 @@ const ListedMessage = titled('ListedMessage', {
 /** Messages of all plans, or of one. */
 export function registerMessageList(scope: AdminScope, { reads, messages }: AdminDeps): void {
   const Query = pageQuery(MessageId, {
-    servicePlanId: Type.Optional(PublicId),
+    servicePlanId: Type.Optional(ServicePlanId),
     from: Text('Sender'),
     to: Text('Recipient'),
     status: Text('QUEUED, SENT, DELIVERED, FAILED or UNKNOWN'),

@@ -162,7 +162,7 @@ export function registerMessages(scope: AdminScope, { reads, messages, secretKey
         operationId: 'listUnownedInboundMessages',
         summary: 'List unowned inbound messages',
         description: 'Messages to numbers that no service plan has, newest first.',
-        tags,
+        tags: ['Inbound message search'],
         querystring: Query,
         response: answers(200, pageOf(UnownedInbound)),
       },

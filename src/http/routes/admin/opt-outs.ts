@@ -4,7 +4,7 @@ import { addOptOut, findOptOuts, importOptOuts, removeOptOut } from '../../../op
 import type { OptOutRecord } from '../../../store/opt-outs.ts'
 import { withPlus } from '../../query-strings.ts'
 import { requestBody, titled } from '../../schemas/shapes.ts'
-import { limitOf, octetString, PublicId, page, pageOf, pageQuery, Timestamp } from './fields.ts'
+import { limitOf, octetString, page, pageOf, pageQuery, ServicePlanId, Timestamp } from './fields.ts'
 import { PAGED } from './resource.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
@@ -17,7 +17,7 @@ const From = octetString(16, 1, {
 const To = octetString(16, 1, { description: 'Recipient', examples: ['+15551230001'] })
 const Key = requestBody(
   'OptOutCreation',
-  { servicePlanId: PublicId, from: From, to: To },
+  { servicePlanId: ServicePlanId, from: From, to: To },
   { servicePlanId: '65f0c0ffee65f0c0ffee65f0', from: 'Aldis', to: '+15551230001' },
 )
 const Import = requestBody(
@@ -75,7 +75,7 @@ export function registerOptOuts(scope: AdminScope, { db, reads }: AdminDeps): vo
   )
 
   const Query = pageQuery(octetString(33, 3), {
-    servicePlanId: PublicId,
+    servicePlanId: ServicePlanId,
     from: Type.Optional(From),
     to: Type.Optional(To),
   })

@@ -6,13 +6,14 @@ import {
   Amount,
   CountryCode,
   CurrencyCode,
+  described,
   Mccmnc,
   Nullable,
   NullableText,
   NumberPrefix,
-  PublicId,
   pageQuery,
   RowId,
+  ServicePlanId,
   Timestamp,
 } from './fields.ts'
 import { addChange, addCreate, addReads, addRemoval, type Resource } from './resource.ts'
@@ -20,22 +21,24 @@ import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 const DECIMAL = 'decimal, for one segment'
+const Price = described(Amount, `price: ${DECIMAL}`)
+const Ptf = described(Amount, `pass-through fee: ${DECIMAL}; default: 0`)
 const Creation = requestBody(
   'RateCreation',
   {
-    servicePlanId: Type.Optional(Nullable(PublicId)),
+    servicePlanId: Type.Optional(Nullable(ServicePlanId)),
     prefix: Type.Optional(Nullable(NumberPrefix)),
     country: Type.Optional(Nullable(CountryCode)),
     mccmnc: Type.Optional(Nullable(Mccmnc)),
-    price: Amount,
-    ptf: Type.Optional(Amount),
+    price: Price,
+    ptf: Type.Optional(Ptf),
     currency: CurrencyCode,
   },
   { mccmnc: '23410', price: '0.035', currency: 'EUR' },
 )
 const Change = changeBody(
   'RateChange',
-  { price: Type.Optional(Amount), ptf: Type.Optional(Amount), currency: Type.Optional(CurrencyCode) },
+  { price: Type.Optional(Price), ptf: Type.Optional(Ptf), currency: Type.Optional(CurrencyCode) },
   { price: '0.034' },
 )
 const Import = requestBody(
@@ -46,7 +49,7 @@ const Import = requestBody(
 /** 1,000 rates of some 170 bytes. */
 const IMPORT_BYTES = 256 * 1024
 const Query = pageQuery(RowId, {
-  servicePlanId: Type.Optional(PublicId),
+  servicePlanId: Type.Optional(ServicePlanId),
   prefix: Type.Optional(NumberPrefix),
   country: Type.Optional(CountryCode),
   mccmnc: Type.Optional(Mccmnc),

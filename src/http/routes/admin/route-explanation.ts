@@ -6,13 +6,13 @@ import { fieldFaults, MAX_BODY_CHARACTERS } from '../../../domain/send-requests.
 import { ERRORS, type ErrorCode, invalid } from '../../../errors.ts'
 import { findOptOuts } from '../../../store/opt-outs.ts'
 import { titled } from '../../schemas/shapes.ts'
-import { Nullable, NullableText, PublicId } from './fields.ts'
+import { Nullable, NullableText, ServicePlanId } from './fields.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 const Query = Type.Object(
   {
-    servicePlanId: PublicId,
+    servicePlanId: ServicePlanId,
     from: Type.String({ description: 'Sender', examples: ['Aldis'] }),
     to: Type.String({ description: 'Recipient', examples: ['+15551230001'] }),
     body: Type.Optional(

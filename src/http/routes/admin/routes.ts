@@ -14,7 +14,7 @@ const Entries = Type.Array(
     { carrier: LinkName, priority: Type.Optional(Priority), weight: Type.Optional(Weight) },
     { title: 'RouteCarrierSetting', additionalProperties: false },
   ),
-  { maxItems: 100 },
+  { maxItems: 100, description: 'Its carriers, all of them; the lowest priority is tried first' },
 )
 const floor = {
   minDelivered: Type.Integer({
@@ -33,7 +33,11 @@ const floor = {
 const { minDelivered, ...judged } = floor
 const NewFloor = Type.Object(
   { minDelivered, ...Type.Partial(Type.Object(judged)).properties },
-  { title: 'QualityFloorSetting', additionalProperties: false },
+  {
+    title: 'QualityFloorSetting',
+    description: 'Take a carrier out of use when it delivers less than this percentage; null: never',
+    additionalProperties: false,
+  },
 )
 const Creation = requestBody(
   'RouteCreation',

@@ -4,15 +4,16 @@ import { type RoutingRuleRecord, routingRules } from '../../../store/routing-rul
 import { requestBody, titled } from '../../schemas/shapes.ts'
 import {
   CountryCode,
+  described,
   LinkName,
   Mccmnc,
   Nullable,
   NullableText,
   NumberPrefix,
   octetString,
-  PublicId,
   pageQuery,
   RowId,
+  ServicePlanId,
   Timestamp,
 } from './fields.ts'
 import { AT_ONCE, addChange, addCreate, addReads, addRemoval, type Resource } from './resource.ts'
@@ -23,8 +24,8 @@ const Sender = octetString(16, 1)
 const Creation = requestBody(
   'RoutingRuleCreation',
   {
-    servicePlanId: Type.Optional(Nullable(PublicId)),
-    from: Type.Optional(Nullable(Sender)),
+    servicePlanId: Type.Optional(Nullable(ServicePlanId)),
+    from: Type.Optional(Nullable(described(Sender, 'Sender of the messages'))),
     prefix: Type.Optional(Nullable(NumberPrefix)),
     country: Type.Optional(Nullable(CountryCode)),
     mccmnc: Type.Optional(Nullable(Mccmnc)),
@@ -45,7 +46,7 @@ const RoutingRule = titled('RoutingRule', {
 })
 
 const Query = pageQuery(RowId, {
-  servicePlanId: Type.Optional(PublicId),
+  servicePlanId: Type.Optional(ServicePlanId),
   route: Type.Optional({ ...LinkName, examples: ['main'] } as Type.TString),
 })
 

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { resealSecrets } from '../../../operations/reseal-secrets.ts'
 import { requestBody, titled } from '../../schemas/shapes.ts'
 import { patterned } from '../../validate.ts'
-import { Nullable } from './fields.ts'
+import { described, Nullable } from './fields.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
@@ -10,7 +10,11 @@ const Position = patterned(
   /^\d{1,9}\.[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/,
   'must be nextAfter of the previous response',
 )
-const Body = requestBody('ResealRequest', { after: Type.Optional(Position) }, {})
+const Body = requestBody(
+  'ResealRequest',
+  { after: Type.Optional(described(Position, '`nextAfter` of the previous response')) },
+  {},
+)
 const Progress = titled('ResealProgress', {
   resealed: Type.Integer({ description: 'Secrets that were sealed with SECRET_KEY by this request' }),
   unreadable: Type.Integer({

@@ -4,7 +4,7 @@ import { changeRow } from '../../../operations/administration.ts'
 import { createSenderRule } from '../../../operations/manage-sender-rules.ts'
 import { type SenderRuleRecord, senderRules } from '../../../store/sender-rules.ts'
 import { requestBody, titled } from '../../schemas/shapes.ts'
-import { CountryCode, Nullable, PublicId, pageQuery, RowId, Timestamp } from './fields.ts'
+import { CountryCode, Nullable, pageQuery, RowId, ServicePlanId, Timestamp } from './fields.ts'
 import { addChange, addCreate, addReads, addRemoval, type Resource } from './resource.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
@@ -14,7 +14,7 @@ const SenderTypes = Type.Array(Type.Enum([...SENDER_KINDS], { title: 'SenderKind
 })
 const Creation = requestBody(
   'SenderRuleCreation',
-  { servicePlanId: Type.Optional(Nullable(PublicId)), country: CountryCode, senderTypes: SenderTypes },
+  { servicePlanId: Type.Optional(Nullable(ServicePlanId)), country: CountryCode, senderTypes: SenderTypes },
   { country: 'GB', senderTypes: ['alphanumeric', 'e164'] },
 )
 const Change = requestBody(
@@ -23,7 +23,7 @@ const Change = requestBody(
   { senderTypes: ['alphanumeric'] },
 )
 const Query = pageQuery(RowId, {
-  servicePlanId: Type.Optional(PublicId),
+  servicePlanId: Type.Optional(ServicePlanId),
   country: Type.Optional(CountryCode),
 })
 const SenderRule = titled('SenderRule', {

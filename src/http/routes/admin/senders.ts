@@ -15,10 +15,10 @@ import { requestBody, titled } from '../../schemas/shapes.ts'
 import {
   limitOf,
   octetString,
-  PublicId,
   page,
   pageOf,
   pageQuery,
+  ServicePlanId,
   SubscriptionStatus,
   Timestamp,
 } from './fields.ts'
@@ -40,8 +40,8 @@ const Body = requestBody(
 )
 /** Any text a sender may have: a text that is not a sender is not found, or refused when it is written. */
 const SenderKey = octetString(16, 1, { description: 'Sender: its number or name', examples: ['Aldis'] })
-const PlanParams = Type.Object({ servicePlanId: PublicId })
-const Params = Type.Object({ servicePlanId: PublicId, sender: SenderKey })
+const PlanParams = Type.Object({ servicePlanId: ServicePlanId })
+const Params = Type.Object({ servicePlanId: ServicePlanId, sender: SenderKey })
 const Sender = titled('Sender', {
   servicePlanId: Type.String(),
   sender: Type.String(),

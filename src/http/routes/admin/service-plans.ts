@@ -13,8 +13,10 @@ import { type ServicePlanRecord, servicePlans } from '../../../store/service-pla
 import { changeBody, requestBody, titled } from '../../schemas/shapes.ts'
 import { shownUrl, storableUrl } from './callback-urls.ts'
 import {
+  AccountId,
   CallbackUrl,
   DisplayName,
+  described,
   LinkKey,
   Nullable,
   NullableText,
@@ -23,6 +25,7 @@ import {
   RateLimitField,
   rateLimitColumns,
   rateLimitField,
+  ServicePlanId,
   Timestamp,
 } from './fields.ts'
 import { addChange, addCreate, addDelete, addReads, type Resource } from './resource.ts'
@@ -31,8 +34,12 @@ import type { AdminDeps, AdminScope } from './scope.ts'
 const SenderTypes = Type.Array(Type.Enum([...SENDER_KINDS], { title: 'SenderKind' }), {
   minItems: 1,
   uniqueItems: true,
+  description: 'Kinds of sender that it may use',
 })
-const AmbiguousSubmits = Type.Enum([...AMBIGUOUS_SUBMITS], { title: 'AmbiguousSubmits' })
+const AmbiguousSubmits = Type.Enum([...AMBIGUOUS_SUBMITS], {
+  title: 'AmbiguousSubmits',
+  description: 'What to do with a message that may or may not have reached the carrier',
+})
 const OptOutWords = Type.Unsafe<readonly string[]>(
   Type.Array(Type.String({ minLength: 1, maxLength: MAX_WORD_CHARACTERS }), {
     title: 'OptOutWordList',
@@ -42,16 +49,17 @@ const OptOutWords = Type.Unsafe<readonly string[]>(
 )
 const OptOutReply = Nullable(Type.String({ minLength: 1, maxLength: MAX_BODY_CHARACTERS }))
 const optOut = {
-  stopWords: OptOutWords,
-  startWords: OptOutWords,
-  helpWords: OptOutWords,
-  stopReply: OptOutReply,
-  startReply: OptOutReply,
-  helpReply: OptOutReply,
+  stopWords: described(OptOutWords, 'Words that replace STOP, UNSUBSCRIBE, CANCEL …'),
+  startWords: described(OptOutWords, 'Words that replace START, UNSTOP and YES'),
+  helpWords: described(OptOutWords, 'Words that replace HELP and INFO'),
+  stopReply: described(OptOutReply, 'Reply that confirms an opt-out; null: none'),
+  startReply: described(OptOutReply, 'Reply that confirms the end of an opt-out; null: none'),
+  helpReply: described(OptOutReply, 'Reply to HELP; null: none'),
 }
 /** Omitted word lists are those of the field (docs/opt-outs.md); {} is a plan with all defaults. */
 const OptOutChange = Type.Partial(Type.Object(optOut), {
   title: 'OptOutSetting',
+  description: 'Act on STOP, START and HELP; null: they are messages like any other',
   additionalProperties: false,
 })
 const NationalLanguages = Type.Array(Type.Enum([...NATIONAL_LANGUAGES], { title: 'NationalLanguage' }), {
@@ -67,9 +75,9 @@ const ValiditySeconds = Type.Integer({
   description: 'how long a message may wait for a carrier before it fails; carriers are told the rest of it',
 })
 const settings = {
-  active: Type.Optional(Type.Boolean()),
-  route: Type.Optional(Nullable(LinkKey)),
-  inboundUrl: Type.Optional(Nullable(CallbackUrl)),
+  active: Type.Optional(Type.Boolean({ description: 'Accept its messages' })),
+  route: Type.Optional(Nullable(described(LinkKey, 'Route of its messages; null: it cannot send'))),
+  inboundUrl: Type.Optional(Nullable(described(CallbackUrl, 'URL that its inbound messages are pushed to'))),
   rateLimit: Type.Optional(Nullable(RateLimitField)),
   senderTypes: Type.Optional(SenderTypes),
   ambiguousSubmits: Type.Optional(AmbiguousSubmits),
@@ -80,7 +88,7 @@ const settings = {
 }
 const Creation = requestBody(
   'ServicePlanCreation',
-  { servicePlanId: Type.Optional(PublicId), accountId: PublicId, name: DisplayName, ...settings },
+  { servicePlanId: Type.Optional(ServicePlanId), accountId: AccountId, name: DisplayName, ...settings },
   { servicePlanId: '65f0c0ffee65f0c0ffee65f0', accountId: '65f0c0ffee65f0c0ffee65f0', name: 'Alerts' },
 )
 const Change = changeBody(
@@ -88,7 +96,7 @@ const Change = changeBody(
   { name: Type.Optional(DisplayName), ...settings },
   { route: 'main', inboundUrl: 'https://hooks.example.com/inbound' },
 )
-const Query = pageQuery(PublicId, { accountId: Type.Optional(PublicId) })
+const Query = pageQuery(PublicId, { accountId: Type.Optional(AccountId) })
 const ServicePlan = titled('ServicePlan', {
   servicePlanId: Type.String(),
   accountId: Type.String(),

@@ -3,16 +3,24 @@ import { TOKEN_SCOPES } from '../../../domain/tokens.ts'
 import { type IssuedToken, issueToken, revokeToken } from '../../../operations/manage-tokens.ts'
 import { type TokenRecord, tokens } from '../../../store/tokens.ts'
 import { oneOf, requestBody, titled } from '../../schemas/shapes.ts'
-import { DisplayName, Nullable, PublicId, pageQuery, Timestamp, TokenId } from './fields.ts'
+import { AccountId, DisplayName, Nullable, PublicId, pageQuery, Timestamp, TokenId } from './fields.ts'
 import { addCreate, addDelete, addReads, PAGED, type Resource } from './resource.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 const Creation = requestBody(
   'TokenCreation',
   {
-    accountId: PublicId,
+    accountId: AccountId,
     name: DisplayName,
-    servicePlanIds: Type.Optional(Nullable(Type.Array(PublicId, { minItems: 1, maxItems: 100 }))),
+    servicePlanIds: Type.Optional(
+      Nullable(
+        Type.Array(PublicId, {
+          minItems: 1,
+          maxItems: 100,
+          description: 'Service plans it may be used for; null or absent: all',
+        }),
+      ),
+    ),
     scopes: Type.Optional(
       Nullable(
         Type.Array(oneOf(TOKEN_SCOPES), {
@@ -32,7 +40,7 @@ const Creation = requestBody(
     servicePlanIds: ['65f0c0ffee65f0c0ffee65f0'],
   },
 )
-const Query = pageQuery(TokenId, { accountId: Type.Optional(PublicId) })
+const Query = pageQuery(TokenId, { accountId: Type.Optional(AccountId) })
 const Token = titled('Token', {
   tokenId: Type.Integer(),
   accountId: Type.String(),

@@ -4,7 +4,7 @@ import { pauseDestination, resumeDestination } from '../../../operations/pause-d
 import { listDestinations } from '../../../store/webhook-destinations.ts'
 import { requestBody } from '../../schemas/shapes.ts'
 import { presentDestination, WebhookDestinationSchema } from '../../schemas/webhook-event.ts'
-import { limitOf, PublicId, page, pageOf, pageQuery } from './fields.ts'
+import { limitOf, page, pageOf, pageQuery, ServicePlanId } from './fields.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
@@ -14,7 +14,7 @@ const Text = Type.String({ maxLength: 300, description: 'Scheme, host and port' 
 export function registerWebhookDestinations(scope: AdminScope, { db, reads }: AdminDeps): void {
   const tags = ['Webhook administration']
 
-  const Query = pageQuery(Text, { servicePlanId: PublicId })
+  const Query = pageQuery(Text, { servicePlanId: ServicePlanId })
   scope.get(
     '/webhook-destinations',
     {
@@ -37,7 +37,7 @@ export function registerWebhookDestinations(scope: AdminScope, { db, reads }: Ad
 
   const body = requestBody(
     'DestinationRequest',
-    { servicePlanId: PublicId, destination: Text },
+    { servicePlanId: ServicePlanId, destination: Text },
     { servicePlanId: '65f0c0ffee65f0c0ffee65f0', destination: 'https://hooks.example.com' },
   )
   const pause = {

@@ -15,14 +15,14 @@ import {
   WebhookEventDetailSchema,
   WebhookEventSchema,
 } from '../../schemas/webhook-event.ts'
-import { EventId, limitOf, MessageId, PublicId, page, pageOf, pageQuery } from './fields.ts'
+import { EventId, limitOf, MessageId, page, pageOf, pageQuery, ServicePlanId } from './fields.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 /** The domain reads these texts. */
 const text = (description: string) => Type.String({ maxLength: 300, description })
 const FILTERS = {
-  servicePlanId: PublicId,
+  servicePlanId: ServicePlanId,
   msgId: Type.Optional(MessageId),
   destination: Type.Optional(text('Scheme, host and port')),
   fromDate: Type.Optional(text("Start of the window of messages' createdAt, inclusive")),
@@ -30,7 +30,13 @@ const FILTERS = {
 }
 const Redeliveries = requestBody(
   'RedeliverEventsRequest',
-  { ...FILTERS, state: Type.Optional(oneOf(['failed', 'kept'])), after: Type.Optional(EventId) },
+  {
+    ...FILTERS,
+    state: Type.Optional(
+      oneOf(['failed', 'kept'], { description: 'failed (the default), or kept without a URL' }),
+    ),
+    after: Type.Optional(EventId),
+  },
   { servicePlanId: '65f0c0ffee65f0c0ffee65f0', state: 'failed' },
 )
 

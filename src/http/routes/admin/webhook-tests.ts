@@ -3,16 +3,18 @@ import { refuseField } from '../../../operations/administration.ts'
 import { failures } from '../../schemas/error-body.ts'
 import { oneOf, requestBody } from '../../schemas/shapes.ts'
 import { EVENT_TYPES, TestEventSchema } from '../../schemas/webhook-event.ts'
-import { CallbackUrl, PublicId } from './fields.ts'
+import { CallbackUrl, described, ServicePlanId } from './fields.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 const Test = requestBody(
   'TestEventRequest',
   {
-    servicePlanId: PublicId,
-    type: Type.Optional(oneOf(EVENT_TYPES, { title: 'EventType' })),
-    url: Type.Optional(CallbackUrl),
+    servicePlanId: ServicePlanId,
+    type: Type.Optional(
+      oneOf(EVENT_TYPES, { title: 'EventType', description: 'Kind of event; default: deliveryReceipt' }),
+    ),
+    url: Type.Optional(described(CallbackUrl, 'Where to send it; default: the URL of the plan')),
   },
   { servicePlanId: '65f0c0ffee65f0c0ffee65f0', type: 'deliveryReceipt' },
 )
