@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { expect, test } from 'vitest'
-import { register as account } from '../src/commands/account.ts'
-import { register as carrier } from '../src/commands/carrier.ts'
+import { addNoun, nouns } from '../src/commands/admin/commands.ts'
 import { register as dev } from '../src/commands/dev.ts'
 import { register as listen } from '../src/commands/listen.ts'
 import { VARIABLES, type Variable } from '../src/config.ts'
@@ -23,7 +22,8 @@ test('docs/configuration.md has every variable of aldis serve, in order, as the 
 
 test('docs/configuration.md has every variable of the other commands', () => {
   const program = new Command()
-  for (const register of [dev, listen, account, carrier]) register(program)
+  for (const register of [dev, listen]) register(program)
+  for (const noun of nouns()) addNoun(program, noun)
   const all = program.commands.flatMap((command) => [command, ...command.commands])
   const variables = all.flatMap(({ options }) => options.flatMap(({ envVar }) => envVar ?? []))
   const documented = ROWS.filter(([, , , fallback]) => fallback === undefined).map(([, name]) => name)

@@ -40,7 +40,7 @@ function withoutChance(text: string): string {
       .replace(/"(accountId|servicePlanId)":\s*"[0-9a-f]{24}"/g, '"$1":"HEX"')
       // Where 2775 is taken the carrier has another port, and a longer one widens the column.
       .replace(/^(simulator +127\.0\.0\.1 +)\d+ +/gm, '$1PORT ')
-      .replace(/^(CARRIER +HOST +PORT) +/gm, '$1 ')
+      .replace(/^(NAME +HOST +PORT) +/gm, '$1 ')
   )
 }
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { requestAdmin } from '../../src/commands/admin-client.ts'
+import { requestAdmin } from '../../src/commands/admin/client.ts'
 
 /** Sets the service up for the bench, through its admin API. */
 

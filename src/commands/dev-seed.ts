@@ -1,5 +1,5 @@
-import type { ConnectionOptions } from './admin-client.ts'
-import { AdminRefusal, requestAdmin } from './admin-client.ts'
+import type { ConnectionOptions } from './admin/client.ts'
+import { AdminRefusal, requestAdmin } from './admin/client.ts'
 import type { DevState } from './dev-state.ts'
 
 export const DEV_SENDER = 'Aldis'

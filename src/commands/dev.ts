@@ -185,7 +185,7 @@ const BOUND_TIMEOUT_MS = 10_000
 
 /** Everything answers once the carrier's link is bound. */
 async function carrierBound(connection: { url: string; operatorToken: string }): Promise<void> {
-  const { requestAdmin } = await import('./admin-client.ts')
+  const { requestAdmin } = await import('./admin/client.ts')
   const deadlineMs = performance.now() + BOUND_TIMEOUT_MS
   while (performance.now() < deadlineMs) {
     const carrier = (await requestAdmin(connection, 'GET', '/carriers/simulator')) as {
@@ -217,9 +217,13 @@ async function sendInbound(
 }
 
 async function isUnowned({ baseUrl, operatorToken }: DevState, number: string): Promise<boolean> {
-  const { AdminRefusal, requestAdmin, segment } = await import('./admin-client.ts')
+  const { AdminRefusal, requestAdmin } = await import('./admin/client.ts')
   try {
-    await requestAdmin({ url: baseUrl!, operatorToken }, 'GET', `/inbound-numbers/${segment(number)}`)
+    await requestAdmin(
+      { url: baseUrl!, operatorToken },
+      'GET',
+      `/inbound-numbers/${encodeURIComponent(number)}`,
+    )
     return false
   } catch (error) {
     if (!(error instanceof AdminRefusal)) throw error

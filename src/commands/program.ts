@@ -1,5 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { packageVersion } from '../app/build-info.ts'
+import { addNoun, nouns } from './admin/commands.ts'
+import { addCompletion } from './completion.ts'
 import { explainError } from './explain-error.ts'
 
 /** A file of this folder adds one command to the program. Heavy modules are imported inside its actions. */
@@ -7,30 +9,13 @@ interface CommandModule {
   readonly register: (program: Command) => void
 }
 
-/** In the order of the help text. Only the one that is run is loaded. */
+/** In the order of the help text, before the nouns of the admin API. Only the one that is run is loaded. */
 const COMMANDS = new Map<string, () => Promise<CommandModule>>([
   ['dev', () => import('./dev.ts')],
   ['serve', () => import('./serve.ts')],
   ['migrate', () => import('./migrate.ts')],
   ['listen', () => import('./listen.ts')],
   ['simulate-carrier', () => import('./simulate-carrier.ts')],
-  ['account', () => import('./account.ts')],
-  ['plan', () => import('./plan.ts')],
-  ['token', () => import('./token.ts')],
-  ['sender', () => import('./sender.ts')],
-  ['sender-rule', () => import('./sender-rule.ts')],
-  ['number', () => import('./number.ts')],
-  ['opt-out', () => import('./opt-out.ts')],
-  ['carrier', () => import('./carrier.ts')],
-  ['route', () => import('./route.ts')],
-  ['number-range', () => import('./number-range.ts')],
-  ['rate', () => import('./rate.ts')],
-  ['message', () => import('./message.ts')],
-  ['inbound', () => import('./inbound.ts')],
-  ['webhook', () => import('./webhook.ts')],
-  ['quality', () => import('./quality.ts')],
-  ['queue', () => import('./queue.ts')],
-  ['secrets', () => import('./secrets.ts')],
 ])
 
 const EXAMPLES = `
@@ -58,11 +43,13 @@ async function buildProgram(name: string | undefined): Promise<Command> {
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(oneLine(text)) })
     .addHelpText('after', EXAMPLES)
-  const wanted = name === undefined ? undefined : COMMANDS.get(name)
-  for (const load of wanted === undefined ? COMMANDS.values() : [wanted]) {
-    const { register } = await load()
-    register(program)
+  const known = [...COMMANDS.keys(), ...nouns()]
+  for (const each of name !== undefined && known.includes(name) ? [name] : known) {
+    const load = COMMANDS.get(each)
+    if (load === undefined) addNoun(program, each)
+    else (await load()).register(program)
   }
+  addCompletion(program)
   return program
 }
 

@@ -1,6 +1,6 @@
 /** What `aldis listen` prints of a webhook. */
 
-import { shownText } from './printing.ts'
+import { shownText } from './admin/printing.ts'
 
 export type Signature = 'unchecked' | 'valid' | 'wrong' | 'missing'
 

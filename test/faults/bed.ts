@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SeededRandom } from '../../bench/seeded-random.ts'
-import { requestAdmin } from '../../src/commands/admin-client.ts'
+import { requestAdmin } from '../../src/commands/admin/client.ts'
 import { createServerCertificate, createTestAuthority } from '../support/certificates.ts'
 import { startPooler } from '../support/pooler.ts'
 import { freePort, SERVE_SECRETS } from '../support/process.ts'

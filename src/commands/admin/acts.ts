@@ -1,0 +1,63 @@
+import { printJson } from './printing.ts'
+import { type Call, request } from './requests.ts'
+
+/** Commands that need many requests, or do more with an answer than print it. */
+export const ACTS: Readonly<Record<string, (call: Call) => Promise<void>>> = {
+  redeliverWebhookEventsOfPlan: redeliverAll,
+  resealSecrets: reseal,
+}
+
+/** One request after the other: each takes a bounded part and says where the next begins. */
+async function redeliverAll(call: Call): Promise<void> {
+  let redelivered = 0
+  for (let more = {}; ; ) {
+    const answer = await request<{ redelivered: number; nextAfter: string | null }>(call, more)
+    redelivered += answer.redelivered
+    if (answer.nextAfter === null) break
+    more = { after: answer.nextAfter }
+    process.stderr.write(`${redelivered} to be delivered again so far\n`)
+  }
+  if (call.options.json) printJson({ redelivered })
+  else process.stdout.write(`${redelivered} to be delivered again\n`)
+}
+
+interface Progress {
+  readonly resealed: number
+  readonly unreadable: number
+  readonly pending: number
+  readonly scanned: number
+  readonly keyId: string
+  readonly nextAfter: string | null
+}
+
+/** Seals everything with the present SECRET_KEY, one bounded part after the other. */
+async function reseal(call: Call): Promise<void> {
+  const { json } = call.options
+  const sum = { resealed: 0, unreadable: 0, pending: 0, scanned: 0 }
+  let keyId: string | undefined
+  for (let next: string | null | undefined; next !== null; ) {
+    const done = await request<Progress>(call, next === undefined ? {} : { after: next })
+    keyId ??= done.keyId
+    if (done.keyId !== keyId) {
+      throw new Error(
+        `nodes use different keys (${keyId}, ${done.keyId}): give all nodes the same SECRET_KEY, then repeat this`,
+      )
+    }
+    sum.resealed += done.resealed
+    sum.unreadable += done.unreadable
+    sum.pending += done.pending
+    sum.scanned += done.scanned
+    next = done.nextAfter
+    if (!json && next !== null) {
+      process.stderr.write(
+        `${sum.scanned} messages, ${sum.resealed} resealed; continues with --after ${next}\n`,
+      )
+    }
+  }
+  if (json) printJson(sum)
+  else process.stdout.write(`${sum.resealed} secrets resealed, ${sum.scanned} messages looked at.\n`)
+  const faults: string[] = []
+  if (sum.unreadable > 0) faults.push(`${sum.unreadable} secrets are opened by neither key`)
+  if (sum.pending > 0) faults.push(`${sum.pending} secrets kept changing and have the old key: repeat this`)
+  if (faults.length > 0) throw new Error(faults.join('; '))
+}

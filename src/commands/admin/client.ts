@@ -1,0 +1,127 @@
+import { type Command, Option } from 'commander'
+
+/** The CLI's side of `/admin/v1`: connection options, requests, and failures worded for a person. */
+
+export interface ConnectionOptions {
+  readonly url: string
+  readonly operatorToken?: string
+  readonly json?: boolean
+}
+
+/** Adds `--url`, `--operator-token` and `--json`. */
+export function addConnectionOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--url <url>', 'address of the service').env('ALDIS_URL').default('http://localhost:8080'),
+    )
+    .addOption(new Option('--operator-token <token>', 'operator token').env('ALDIS_OPERATOR_TOKEN'))
+    .option('--json', 'print JSON for programs')
+}
+
+const TIMEOUT_MS = 30_000
+
+interface Fault {
+  readonly field: string
+  readonly message: string
+}
+
+interface ErrorBody {
+  readonly errorCode?: string
+  readonly errorMessage?: string
+  readonly errors?: readonly Fault[]
+}
+
+/** The service understood the request and did not do it. */
+export class AdminRefusal extends Error {
+  override readonly name = 'AdminRefusal'
+  readonly status: number
+  readonly summary: string
+  readonly faults: readonly Fault[]
+
+  constructor(status: number, summary: string, faults: readonly Fault[] = []) {
+    const listed = faults.map(({ field, message }) => `${field} ${message}`).join('; ')
+    super(listed === '' ? summary : `${summary}: ${listed}`)
+    this.status = status
+    this.summary = summary
+    this.faults = faults
+  }
+
+  /** The same refusal with other names of the fields. */
+  renamed(nameOf: (field: string) => string): AdminRefusal {
+    const faults = this.faults.map(({ field, message }) => ({ field: nameOf(field), message }))
+    return new AdminRefusal(this.status, this.summary, faults)
+  }
+}
+
+/** Sends one request below `/admin/v1`; gives the parsed answer, undefined when it has no body. Throws Error. */
+export async function requestAdmin(
+  options: ConnectionOptions,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<unknown> {
+  const { operatorToken } = options
+  if (operatorToken === undefined || operatorToken === '') {
+    throw new Error('an operator token is needed: set ALDIS_OPERATOR_TOKEN or give --operator-token')
+  }
+  if (!/^[\x21-\x7e]+$/.test(operatorToken)) {
+    throw new Error('the operator token has invalid characters')
+  }
+  const answer = await send(options.url, path, {
+    method,
+    headers: {
+      authorization: `Bearer ${operatorToken}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    redirect: 'error',
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  })
+  const parsed = parseBody(answer.text)
+  if (answer.status >= 200 && answer.status < 300) return parsed
+  const refusal = parsed as ErrorBody | undefined
+  throw new AdminRefusal(answer.status, summaryOf(answer.status, refusal, options.url), refusal?.errors)
+}
+
+async function send(
+  base: string,
+  path: string,
+  init: RequestInit,
+): Promise<{ status: number; text: string }> {
+  const url = URL.parse(`${base.replace(/\/+$/, '')}/admin/v1${path}`)
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) {
+    throw new Error(`not the address of a service: ${base} (expected something like http://localhost:8080)`)
+  }
+  try {
+    const response = await fetch(url, init)
+    return { status: response.status, text: await response.text() }
+  } catch (error) {
+    throw new Error(`cannot reach ${base}: ${explainFailure(error)}`, { cause: error })
+  }
+}
+
+function parseBody(text: string): unknown {
+  if (text === '') return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function explainFailure(error: unknown): string {
+  const { cause, name } = error as Error
+  const code = (cause as NodeJS.ErrnoException | undefined)?.code
+  if (code === 'ECONNREFUSED') {
+    return 'connection refused. Is the service running? Set another address with --url or ALDIS_URL'
+  }
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'no such host'
+  if (name === 'TimeoutError') return `no answer within ${TIMEOUT_MS / 1_000} s`
+  return (cause as Error | undefined)?.message || (error as Error).message
+}
+
+function summaryOf(status: number, body: ErrorBody | undefined, url: string): string {
+  if (body?.errorCode === undefined) return `${url} answered ${status}, not as Aldis does`
+  if (status === 401) return 'the service does not know this operator token'
+  return body.errorMessage ?? body.errorCode
+}

@@ -1,0 +1,247 @@
+import { singular } from './names.ts'
+import {
+  longPassword,
+  presentCarrier,
+  presentExplanation,
+  presentQuality,
+  presentQueue,
+} from './presentations.ts'
+import { type Columns, type Fields, without } from './printing.ts'
+
+/**
+ * What the OpenAPI document does not say of a noun of the command line. A collection without a row here is called by the
+ * singular of its path, and its lists have every field as a column.
+ */
+export interface Noun {
+  readonly path: string
+  /** The field of `create` that names what is created: an argument if it is required, otherwise `--id`. */
+  readonly key?: string
+  /** What operations are called that are not the list, show, create, update or delete of the path. */
+  readonly verbs?: Readonly<Record<string, string>>
+  /** Columns of the tables in an answer, by field; those of the list are the default. */
+  readonly columns?: Columns
+  readonly tables?: Readonly<Record<string, Readonly<Record<string, Columns>>>>
+  /** The answer as people see it. */
+  readonly present?: Readonly<Record<string, (answer: Fields) => Fields>>
+  /** The environment variable that a field may come from, by verb. */
+  readonly environment?: Readonly<Record<string, Readonly<Record<string, string>>>>
+  /** What to say of a request before it is sent. */
+  readonly warning?: (body: Fields) => string | undefined
+  /** The noun alone means `show`. */
+  readonly isShown?: true
+  readonly notes?: string
+}
+
+const PASSWORD = { password: 'ALDIS_CARRIER_PASSWORD' }
+const LINKS: Readonly<Record<string, Columns>> = {
+  links: ['number', 'bind', 'state', 'boundSince', 'unanswered', 'lastClose'],
+}
+const FIGURES: Columns = [
+  ['SUBMITS', 'submits.total'],
+  ['REFUSED', 'submits.refused'],
+  ['THROTTLED', 'submits.throttled'],
+  ['NO ANSWER', 'submits.noAnswer'],
+  ['P50 MS', 'submits.latencyMs.p50'],
+  ['P95 MS', 'submits.latencyMs.p95'],
+  ['SENT', 'messages.sent'],
+  ['DELIVERED %', 'messages.deliveryRate'],
+  ['MISSING', 'messages.missing'],
+  ['RECEIPT P50 S', 'receiptSeconds.p50'],
+  ['RECEIPT P95 S', 'receiptSeconds.p95'],
+]
+const ATTEMPTS: Readonly<Record<string, Columns>> = {
+  attemptRecords: ['attemptedAt', 'attempt', 'latencyMs', 'responseStatus', 'error', 'responseHead'],
+}
+
+/** In the order of the help text. */
+export const NOUNS: Readonly<Record<string, Noun>> = {
+  account: {
+    path: '/accounts',
+    key: 'accountId',
+    columns: ['accountId', 'name', 'defaultDlrUrl', 'rateLimit.messagesPerSecond'],
+    environment: { create: { webhookCredentials: 'ALDIS_WEBHOOK_BASIC' } },
+    verbs: {
+      rotateWebhookSecret: 'rotate-webhook-secret',
+      removePreviousWebhookSecret: 'remove-previous-webhook-secret',
+    },
+  },
+  plan: {
+    path: '/service-plans',
+    key: 'servicePlanId',
+    columns: [
+      'servicePlanId',
+      'accountId',
+      'name',
+      'active',
+      'route',
+      'inboundUrl',
+      'rateLimit.messagesPerSecond',
+    ],
+  },
+  token: {
+    path: '/tokens',
+    verbs: { revokeToken: 'revoke' },
+    columns: [
+      'tokenId',
+      'accountId',
+      'name',
+      'hint',
+      'servicePlanIds',
+      'scopes',
+      'createdAt',
+      'expiresAt',
+      'revokedAt',
+    ],
+  },
+  sender: {
+    path: '/service-plans/{servicePlanId}/senders',
+    columns: ['sender', 'status', 'createdAt'],
+  },
+  'sender-rule': {
+    path: '/sender-rules',
+    key: 'country',
+    columns: ['ruleId', 'servicePlanId', 'country', 'senderTypes'],
+    notes: `A sender must be of a kind that its plan allows. If there is a rule for the recipient's country, it must allow the
+kind too: the plan's own rule applies, otherwise the one for all plans.`,
+  },
+  number: { path: '/inbound-numbers', key: 'number', columns: ['number', 'servicePlanId', 'keywords'] },
+  'opt-out': {
+    path: '/opt-outs',
+    columns: ['from', 'to', 'createdAt'],
+    notes: 'Opt-outs apply to plans that act on STOP: aldis plan update <servicePlanId> --opt-out',
+  },
+  carrier: {
+    path: '/carriers',
+    key: 'name',
+    columns: [
+      ...['name', 'host', 'port', 'tls', 'bindMode', 'systemId', 'window', 'messagesPerSecond', 'state'],
+      ['LINK', 'link.state'],
+    ],
+    tables: { show: LINKS, create: LINKS, update: LINKS },
+    present: { show: presentCarrier, create: presentCarrier, update: presentCarrier },
+    environment: { create: PASSWORD, update: PASSWORD },
+    warning: longPassword,
+  },
+  route: {
+    path: '/routes',
+    key: 'name',
+    verbs: { explainRoute: 'explain' },
+    columns: ['name', 'carriers', 'qualityFloor'],
+    tables: { explain: { carriers: ['carrier', 'priority', 'weight', 'condition', 'share', 'reason'] } },
+    present: { explain: presentExplanation },
+    notes: `Carriers with the lowest priority are tried first (default 0); those of equal priority share by weight (default 1).
+SHARE of an explanation is the percentage of such messages that each carrier gets now.`,
+  },
+  'routing-rule': {
+    path: '/routing-rules',
+    columns: ['ruleId', 'servicePlanId', 'from', 'mccmnc', 'prefix', 'country', 'route'],
+    notes: `A rule may name a plan, a sender and one of mccmnc, prefix and country. If several rules match, one that names the
+sender comes first, then the more specific destination, then the plan's own. Messages that match no rule take the route
+of their plan.`,
+  },
+  'number-range': { path: '/number-ranges', columns: ['prefix', 'mccmnc'] },
+  rate: {
+    path: '/rates',
+    columns: ['rateId', 'servicePlanId', 'prefix', 'country', 'mccmnc', 'price', 'ptf', 'currency'],
+    notes: `Prices are exact to 6 decimal places. The most specific rate applies: one of the message's plan before those for all
+plans; then by network, longest prefix, country, anywhere.`,
+  },
+  message: {
+    path: '/messages',
+    columns: ['createdAt', 'msgId', 'servicePlanId', 'from', 'to', 'status', 'errorCode', 'carrier'],
+    tables: { show: { timeline: ['at', 'what', 'detail'] } },
+    // The timeline has these.
+    present: { show: without('attempts', 'submissions', 'receipts', 'webhookAttempts', 'webhookEvents') },
+  },
+  inbound: {
+    path: '/inbound-messages',
+    verbs: { listUnownedInboundMessages: 'unowned' },
+    columns: ['receivedAt', 'msgId', 'from', 'to', 'keyword', 'body'],
+    tables: { unowned: { items: ['receivedAt', 'msgId', 'from', 'to', 'carrier', 'body'] } },
+  },
+  webhook: {
+    path: '/webhook-events',
+    verbs: {
+      redeliverWebhookEventsOfPlan: 'redeliver-failed',
+      sendTestWebhookOfPlan: 'test',
+      listWebhookDestinationsOfPlan: 'destinations',
+      pauseWebhookDestinationOfPlan: 'pause',
+      resumeWebhookDestinationOfPlan: 'resume',
+    },
+    columns: [
+      ...[
+        'occurredAt',
+        'eventId',
+        'messageStatus',
+        'state',
+        'attempts',
+        'nextAttemptAt',
+        'responseStatus',
+        'error',
+      ],
+      'destination',
+    ],
+    tables: {
+      show: ATTEMPTS,
+      redeliver: ATTEMPTS,
+      destinations: {
+        items: ['destination', 'state', 'since', 'pausedBy', 'error', 'waiting', 'parked', 'failed'],
+      },
+    },
+    notes: `An event is a change of a message's status, or an inbound message: its id is that of the message, a dash and a number.`,
+  },
+  quality: {
+    path: '/quality',
+    isShown: true,
+    verbs: { listQualityPauses: 'pauses', endQualityPause: 'resume' },
+    tables: {
+      show: { items: ['route', 'carrier', ...FIGURES, 'outOfUseUntil'], series: ['at', ...FIGURES] },
+      pauses: { items: ['route', 'carrier', 'since', 'until', 'reason'] },
+    },
+    present: { show: presentQuality },
+  },
+  queue: {
+    path: '/queue',
+    isShown: true,
+    tables: {
+      show: {
+        messages: ['count', 'place', 'route', 'carrier', 'cause', 'age'],
+        webhooks: ['count', 'cause', 'age'],
+        destinations: ['count', 'state', 'servicePlanId', 'destination', 'since', 'error', 'age'],
+      },
+    },
+    present: { show: presentQueue },
+  },
+  secrets: { path: '/secrets' },
+}
+
+/** The tables of an answer. */
+export function tablesOf(noun: string, verb: string): Readonly<Record<string, Columns>> {
+  const { tables, columns } = NOUNS[noun] ?? {}
+  return tables?.[verb] ?? (columns === undefined ? {} : { items: columns })
+}
+
+const VERBS: Readonly<Record<string, string>> = {
+  post: 'create',
+  put: 'create',
+  patch: 'update',
+  delete: 'delete',
+}
+
+/** What an operation is called on the command line. PUT creates or replaces. */
+export function commandOf(operation: { id: string; method: string; path: string; isPaged: boolean }): {
+  noun: string
+  verb: string
+} {
+  const { id, method, path, isPaged } = operation
+  for (const [noun, { verbs }] of Object.entries(NOUNS)) {
+    const verb = verbs?.[id]
+    if (verb !== undefined) return { noun, verb }
+  }
+  const rows = Object.entries(NOUNS).filter(([, row]) => path === row.path || path.startsWith(`${row.path}/`))
+  const [noun, row] = rows.sort(([, a], [, b]) => b.path.length - a.path.length)[0] ?? []
+  const collection = row?.path ?? path.replace(/^(\/[^/]+).*/, '$1')
+  const act = /\/([a-z-]+)$/.exec(path.slice(collection.length))?.[1]
+  const verb = act ?? VERBS[method] ?? (isPaged ? 'list' : 'show')
+  return { noun: noun ?? singular(collection.slice(1)), verb }
+}

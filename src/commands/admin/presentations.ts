@@ -1,0 +1,121 @@
+import type { Fields } from './printing.ts'
+
+/** Answers that people read more easily in another form, and what they should know before they send a request. */
+
+/** SMPP 3.4 §5.2.2. */
+const STANDARD_PASSWORD_LENGTH = 8
+
+/** The carrier may cut such a password, or refuse the bind. */
+export function longPassword({ password = '' }: Fields): string | undefined {
+  const { length } = password as string
+  if (length <= STANDARD_PASSWORD_LENGTH) return undefined
+  return `the password has ${length} characters and SMPP 3.4 allows ${STANDARD_PASSWORD_LENGTH}; it is sent whole`
+}
+
+/** Its links are a table; of a PEM text the number of certificates says enough. */
+export function presentCarrier(carrier: Fields): Fields {
+  const { tlsCa, link, ...settings } = carrier
+  const { state = null, links = [] } = (link ?? {}) as Fields
+  const certificates = (tlsCa as string | null)?.match(/-----BEGIN /g)?.length ?? 0
+  return {
+    ...settings,
+    tlsCa: certificates === 0 ? null : `${certificates} certificate${certificates === 1 ? '' : 's'}`,
+    link: state,
+    links,
+  }
+}
+
+interface Figures extends Fields {
+  readonly messages: {
+    readonly receiptLatencyMs: { readonly p50: number | null; readonly p95: number | null }
+  }
+}
+
+/** A series comes instead of the carriers. Receipts take seconds to days: their milliseconds would say nothing more. */
+export function presentQuality({ items, series, truncated }: Fields): Fields {
+  const figures = (rows: unknown) => (rows as readonly Figures[]).map(withSeconds)
+  return {
+    ...(series === undefined ? { items: figures(items) } : { series: figures(series) }),
+    ...(truncated === true && { more: 'choose a carrier or a route' }),
+  }
+}
+
+function withSeconds(figures: Figures): Fields {
+  const { p50, p95 } = figures.messages.receiptLatencyMs
+  return { ...figures, receiptSeconds: { p50: seconds(p50), p95: seconds(p95) } }
+}
+
+function seconds(ms: number | null): number | null {
+  return ms === null ? null : Math.round(ms / 100) / 10
+}
+
+/** The tables with the age of the oldest entry. */
+export function presentQueue(answer: Fields): Fields {
+  const { countedAt, truncated, ...lists } = answer as Record<string, readonly Fields[]> & Fields
+  const aged = Object.entries(lists).map(([name, rows]): [string, readonly Fields[]] => [
+    name,
+    rows.map((row) => ({ ...row, age: ageOf(row.oldestAt, countedAt) })),
+  ])
+  const cut = Object.entries(truncated as object).flatMap(([name, more]) => (more ? [name] : []))
+  return {
+    ...(aged.every(([, rows]) => rows.length === 0) && { waiting: 'nothing' }),
+    ...(cut.length > 0 && { incomplete: cut }),
+    ...Object.fromEntries(aged),
+  }
+}
+
+const UNITS = [
+  ['d', 86_400],
+  ['h', 3_600],
+  ['min', 60],
+] as const
+
+/** `3 h`, `12 min`, `5 s`; null where nothing waits. */
+function ageOf(oldestAt: unknown, countedAt: unknown): string | null {
+  if (oldestAt === null) return null
+  const elapsed = Date.parse(countedAt as string) - Date.parse(oldestAt as string)
+  const seconds = Math.max(0, Math.round(elapsed / 1_000))
+  const [unit, length] = UNITS.find(([, length]) => seconds >= 2 * length) ?? ['s', 1]
+  return `${Math.floor(seconds / length)} ${unit}`
+}
+
+interface Explanation extends Fields {
+  readonly problems: readonly { errorCode: string; errorMessage: string }[]
+  readonly route: string | null
+  readonly rule: { readonly ruleId: number } | null
+  readonly carriers: readonly { carrier: string; share: number }[]
+  readonly charge: { price: string; ptf: string; currency: string; rate: Fields } | null
+}
+
+/** Which carrier a message would take, why, and what it would cost. */
+export function presentExplanation(answer: Fields): Fields {
+  const { problems, route, rule, carriers, charge, country, mccmnc, encoding, segments } =
+    answer as Explanation
+  const problem = problems.map(({ errorCode, errorMessage }) => `${errorCode}: ${errorMessage}`).join('; ')
+  return {
+    sendable: problem === '' ? true : `no, ${problem}`,
+    country,
+    mccmnc,
+    route: route === null ? null : `${route}, by ${rule === null ? "the plan's own" : `rule ${rule.ruleId}`}`,
+    carrier: carrierText(carriers),
+    encoding,
+    segments,
+    price: charge && `${charge.price} ${charge.currency}`,
+    ptf: charge && `${charge.ptf} ${charge.currency}`,
+    rate: charge && rateText(charge.rate),
+    carriers,
+  }
+}
+
+function carrierText(carriers: Explanation['carriers']): string {
+  const chosen = carriers.filter(({ share }) => share > 0)
+  if (chosen.length === 0) return 'none now: it would wait'
+  return chosen
+    .map(({ carrier, share }) => (share === 100 ? carrier : `${carrier} (${share} %)`))
+    .join(' or ')
+}
+
+function rateText({ rateId, servicePlanId, mccmnc, prefix, country }: Fields): string {
+  const destination = mccmnc ?? prefix ?? country ?? 'anywhere'
+  return `${rateId}, to ${destination}, ${servicePlanId === null ? 'of all plans' : 'of the plan'}`
+}

@@ -1,0 +1,131 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Command } from 'commander'
+import { expect, test } from 'vitest'
+import { adminOpenApi } from '../../../scripts/generate-admin-openapi.ts'
+import { addNoun, nouns } from '../../../src/commands/admin/commands.ts'
+import { operations } from '../../../src/commands/admin/document.ts'
+import { tablesOf } from '../../../src/commands/admin/nouns.ts'
+import { inputsOf } from '../../../src/commands/admin/options.ts'
+import { CARRIER, startAdminServer } from '../../support/admin-server.ts'
+import { runAldis } from '../../support/cli.ts'
+
+const ROOT = join(import.meta.dirname, '..', '..', '..')
+const program = new Command('aldis')
+for (const noun of nouns()) addNoun(program, noun)
+
+function commandOf(noun: string, verb: string): Command {
+  const found = program.commands
+    .find((command) => command.name() === noun)
+    ?.commands.filter((command) => command.name() === verb)
+  expect(found, `aldis ${noun} ${verb}`).toHaveLength(1)
+  return found![0]!
+}
+
+test('src/admin-openapi.json is what the service answers (otherwise: npm run generate-admin-openapi)', async () => {
+  const file = new URL('../../../src/admin-openapi.json', import.meta.url)
+  expect(readFileSync(file, 'utf8')).toBe(await adminOpenApi())
+})
+
+test('every operation is a command, and each of its fields an argument or an option', () => {
+  expect(operations().length).toBeGreaterThan(70)
+  for (const operation of operations()) {
+    const { noun, verb, parameters, query, body } = operation
+    const command = commandOf(noun, verb)
+    if (verb === 'import') continue
+    const shown = [
+      ...command.registeredArguments.map((argument) => argument.name()),
+      ...command.options.map(({ long }) => long),
+    ]
+    const inputs = inputsOf(operation)
+    for (const { name, isArgument, clears } of inputs) {
+      expect(shown).toContain(isArgument ? name : `--${name}`)
+      if (clears) expect(shown).toContain(`--no-${name}`)
+    }
+    const fields = [...parameters, ...query, ...body].map(({ name }) => name)
+    expect(new Set(inputs.map(({ path }) => path[0]))).toEqual(new Set(fields))
+  }
+})
+
+test('every option says what it is for', () => {
+  const silent = operations().flatMap((operation) =>
+    inputsOf(operation)
+      .filter(({ schema }) => operation.verb !== 'import' && schema.description === undefined)
+      .map(({ name }) => `${operation.noun} ${operation.verb} --${name}`),
+  )
+  expect(silent).toEqual([])
+})
+
+test('the verbs are the same everywhere', () => {
+  const verbs = new Set(operations().map(({ verb }) => verb))
+  expect([...verbs].filter((verb) => /^(add|remove|get|set|change|edit)$/.test(verb))).toEqual([])
+})
+
+test('every column is a field of the answer', async () => {
+  const { paths, components } = JSON.parse(await adminOpenApi())
+  // biome-ignore lint/suspicious/noExplicitAny: the document
+  const resolve = (node: any): any =>
+    node.$ref === undefined
+      ? (node.anyOf?.map(resolve)[0] ?? node)
+      : resolve(components.schemas[node.$ref.split('/').at(-1)])
+  // biome-ignore lint/suspicious/noExplicitAny: the document
+  const fieldAt = (schema: any, path: string): any =>
+    path.split('.').reduce((at, name) => at && resolve(resolve(at).properties?.[name] ?? {}), schema)
+  const presented = /^(age|receiptSeconds\..*)$/
+  for (const { noun, verb, path, method } of operations()) {
+    const { responses } = paths[`/admin/v1${path}`][method.toLowerCase()]
+    const answer = responses[200]?.content?.['application/json'].schema
+    if (answer === undefined) continue
+    for (const [name, columns] of Object.entries(tablesOf(noun, verb))) {
+      const rows = fieldAt(answer, name === 'links' ? 'link.links' : name)
+      if (rows?.items === undefined) continue
+      for (const column of columns) {
+        const field = typeof column === 'string' ? column : column[1]
+        if (!presented.test(field))
+          expect(Object.keys(fieldAt(rows.items, field) ?? {}), `${noun} ${verb}: ${field}`).not.toEqual([])
+      }
+    }
+  }
+})
+
+test('the example in the help of every command reaches the service, which understands it', async () => {
+  await using server = await startAdminServer()
+  await server.request('POST', '/carriers', { ...CARRIER, name: 'acme' })
+  const env = { ALDIS_URL: server.baseUrl, ALDIS_OPERATOR_TOKEN: server.operatorToken }
+  for (const { noun, verb } of operations().filter(({ verb }) => verb !== 'import')) {
+    let help = ''
+    const command = commandOf(noun, verb)
+    command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp()
+    const [, line] = /^Example:\n {2}(.+)$/m.exec(help)!
+    const words = line!.match(/(?:[^\s']|'[^']*')+/g)!.map((word) => word.replaceAll("'", ''))
+    const own = words.slice(0, words.indexOf('aldis')).map((word) => word.split('='))
+    const { stderr } = await runAldis(words.slice(own.length + 1), {
+      env: { ...env, ...Object.fromEntries(own) },
+    })
+    expect(stderr, line).not.toMatch(/required|unknown|argument|must (?!be (?:an )?existing)/)
+  }
+})
+
+test('every command line of the documents is one', () => {
+  const files = [
+    'README.md',
+    'CHANGELOG.md',
+    ...globSync('docs/*.md', { cwd: ROOT }),
+    ...globSync('src/**/*.ts', { cwd: ROOT }),
+  ]
+  let count = 0
+  for (const file of files) {
+    const text = readFileSync(join(ROOT, file), 'utf8').replace(/\\\n\s*/g, '')
+    for (const [line, noun, verb, rest] of text.matchAll(/\baldis ([a-z-]+) ([a-z-]+)\b([^`\n#;)]*)/g)) {
+      const command = program.commands.find((each) => each.name() === noun)
+      if (command === undefined) continue
+      count += 1
+      const known = command.commands.find((each) => [each.name(), ...each.aliases()].includes(verb!))
+      expect(known, `${file}: ${line}`).toBeDefined()
+      const options = known!.options.map(({ long }) => long!)
+      for (const [option] of rest!.matchAll(/(?<= )--[a-z-]+/g))
+        expect(options, `${file}: ${line}`).toContain(option)
+    }
+  }
+  expect(count).toBeGreaterThan(60)
+})
