@@ -109,7 +109,7 @@ function print(
   const { nextAfter, ...shown } = answer
   const { items } = shown as Partial<Page>
   const tables = tablesOf(noun, verb)
-  const columns = items && tables.items === undefined ? { items: Object.keys(items[0] ?? {}) } : {}
+  const columns = items && tables.items === undefined ? { items: Object.keys(items[0] ?? {}).join(' ') } : {}
   printAnswer(NOUNS[noun]?.present?.[verb]?.(shown) ?? shown, { ...tables, ...columns })
   if (typeof nextAfter === 'string') process.stderr.write(`more: --after '${nextAfter}', or --all\n`)
 }

@@ -6,7 +6,7 @@ import {
   presentQuality,
   presentQueue,
 } from './presentations.ts'
-import { type Columns, type Fields, without } from './printing.ts'
+import { type Columns, type Fields, type Tables, without } from './printing.ts'
 
 /**
  * What the OpenAPI document does not say of a noun of the command line. A collection without a row here is called by the
@@ -18,9 +18,10 @@ export interface Noun {
   readonly key?: string
   /** What operations are called that are not the list, show, create, update or delete of the path. */
   readonly verbs?: Readonly<Record<string, string>>
-  /** Columns of the tables in an answer, by field; those of the list are the default. */
+  /** The columns of its list. */
   readonly columns?: Columns
-  readonly tables?: Readonly<Record<string, Readonly<Record<string, Columns>>>>
+  /** Columns of other tables, by verb and by the field of the answer. */
+  readonly tables?: Readonly<Record<string, Tables>>
   /** The answer as people see it. */
   readonly present?: Readonly<Record<string, (answer: Fields) => Fields>>
   /** The environment variable that a field may come from, by verb. */
@@ -33,24 +34,14 @@ export interface Noun {
 }
 
 const PASSWORD = { password: 'ALDIS_CARRIER_PASSWORD' }
-const LINKS: Readonly<Record<string, Columns>> = {
-  links: ['number', 'bind', 'state', 'boundSince', 'unanswered', 'lastClose'],
+const LINKS = {
+  links: 'number bind state boundSince unanswered lastClose',
 }
-const FIGURES: Columns = [
-  ['SUBMITS', 'submits.total'],
-  ['REFUSED', 'submits.refused'],
-  ['THROTTLED', 'submits.throttled'],
-  ['NO ANSWER', 'submits.noAnswer'],
-  ['P50 MS', 'submits.latencyMs.p50'],
-  ['P95 MS', 'submits.latencyMs.p95'],
-  ['SENT', 'messages.sent'],
-  ['DELIVERED %', 'messages.deliveryRate'],
-  ['MISSING', 'messages.missing'],
-  ['RECEIPT P50 S', 'receiptSeconds.p50'],
-  ['RECEIPT P95 S', 'receiptSeconds.p95'],
-]
-const ATTEMPTS: Readonly<Record<string, Columns>> = {
-  attemptRecords: ['attemptedAt', 'attempt', 'latencyMs', 'responseStatus', 'error', 'responseHead'],
+const FIGURES = `SUBMITS=submits.total REFUSED=submits.refused THROTTLED=submits.throttled NO_ANSWER=submits.noAnswer
+P50_MS=submits.latencyMs.p50 P95_MS=submits.latencyMs.p95 SENT=messages.sent DELIVERED_%=messages.deliveryRate
+MISSING=messages.missing RECEIPT_P50_S=receiptSeconds.p50 RECEIPT_P95_S=receiptSeconds.p95`
+const ATTEMPTS = {
+  attemptRecords: 'attemptedAt attempt latencyMs responseStatus error responseHead',
 }
 
 /** In the order of the help text. */
@@ -58,7 +49,7 @@ export const NOUNS: Readonly<Record<string, Noun>> = {
   account: {
     path: '/accounts',
     key: 'accountId',
-    columns: ['accountId', 'name', 'defaultDlrUrl', 'rateLimit.messagesPerSecond'],
+    columns: 'accountId name defaultDlrUrl rateLimit.messagesPerSecond',
     environment: { create: { webhookCredentials: 'ALDIS_WEBHOOK_BASIC' } },
     verbs: {
       rotateWebhookSecret: 'rotate-webhook-secret',
@@ -68,55 +59,34 @@ export const NOUNS: Readonly<Record<string, Noun>> = {
   plan: {
     path: '/service-plans',
     key: 'servicePlanId',
-    columns: [
-      'servicePlanId',
-      'accountId',
-      'name',
-      'active',
-      'route',
-      'inboundUrl',
-      'rateLimit.messagesPerSecond',
-    ],
+    columns: 'servicePlanId accountId name active route inboundUrl rateLimit.messagesPerSecond',
   },
   token: {
     path: '/tokens',
     verbs: { revokeToken: 'revoke' },
-    columns: [
-      'tokenId',
-      'accountId',
-      'name',
-      'hint',
-      'servicePlanIds',
-      'scopes',
-      'createdAt',
-      'expiresAt',
-      'revokedAt',
-    ],
+    columns: 'tokenId accountId name hint servicePlanIds scopes createdAt expiresAt revokedAt',
   },
   sender: {
     path: '/service-plans/{servicePlanId}/senders',
-    columns: ['sender', 'status', 'createdAt'],
+    columns: 'sender status createdAt',
   },
   'sender-rule': {
     path: '/sender-rules',
     key: 'country',
-    columns: ['ruleId', 'servicePlanId', 'country', 'senderTypes'],
+    columns: 'ruleId servicePlanId country senderTypes',
     notes: `A sender must be of a kind that its plan allows. If there is a rule for the recipient's country, it must allow the
 kind too: the plan's own rule applies, otherwise the one for all plans.`,
   },
-  number: { path: '/inbound-numbers', key: 'number', columns: ['number', 'servicePlanId', 'keywords'] },
+  number: { path: '/inbound-numbers', key: 'number', columns: 'number servicePlanId keywords' },
   'opt-out': {
     path: '/opt-outs',
-    columns: ['from', 'to', 'createdAt'],
+    columns: 'from to createdAt',
     notes: 'Opt-outs apply to plans that act on STOP: aldis plan update <servicePlanId> --opt-out',
   },
   carrier: {
     path: '/carriers',
     key: 'name',
-    columns: [
-      ...['name', 'host', 'port', 'tls', 'bindMode', 'systemId', 'window', 'messagesPerSecond', 'state'],
-      ['LINK', 'link.state'],
-    ],
+    columns: 'name host port tls bindMode systemId window messagesPerSecond state LINK=link.state',
     tables: { show: LINKS, create: LINKS, update: LINKS },
     present: { show: presentCarrier, create: presentCarrier, update: presentCarrier },
     environment: { create: PASSWORD, update: PASSWORD },
@@ -126,38 +96,38 @@ kind too: the plan's own rule applies, otherwise the one for all plans.`,
     path: '/routes',
     key: 'name',
     verbs: { explainRoute: 'explain' },
-    columns: ['name', 'carriers', 'qualityFloor'],
-    tables: { explain: { carriers: ['carrier', 'priority', 'weight', 'condition', 'share', 'reason'] } },
+    columns: 'name carriers qualityFloor',
+    tables: { explain: { carriers: 'carrier priority weight condition share reason' } },
     present: { explain: presentExplanation },
     notes: `Carriers with the lowest priority are tried first (default 0); those of equal priority share by weight (default 1).
 SHARE of an explanation is the percentage of such messages that each carrier gets now.`,
   },
   'routing-rule': {
     path: '/routing-rules',
-    columns: ['ruleId', 'servicePlanId', 'from', 'mccmnc', 'prefix', 'country', 'route'],
+    columns: 'ruleId servicePlanId from mccmnc prefix country route',
     notes: `A rule may name a plan, a sender and one of mccmnc, prefix and country. If several rules match, one that names the
 sender comes first, then the more specific destination, then the plan's own. Messages that match no rule take the route
 of their plan.`,
   },
-  'number-range': { path: '/number-ranges', columns: ['prefix', 'mccmnc'] },
+  'number-range': { path: '/number-ranges', columns: 'prefix mccmnc' },
   rate: {
     path: '/rates',
-    columns: ['rateId', 'servicePlanId', 'prefix', 'country', 'mccmnc', 'price', 'ptf', 'currency'],
+    columns: 'rateId servicePlanId prefix country mccmnc price ptf currency',
     notes: `Prices are exact to 6 decimal places. The most specific rate applies: one of the message's plan before those for all
 plans; then by network, longest prefix, country, anywhere.`,
   },
   message: {
     path: '/messages',
-    columns: ['createdAt', 'msgId', 'servicePlanId', 'from', 'to', 'status', 'errorCode', 'carrier'],
-    tables: { show: { timeline: ['at', 'what', 'detail'] } },
+    columns: 'createdAt msgId servicePlanId from to status errorCode carrier',
+    tables: { show: { timeline: 'at what detail' } },
     // The timeline has these.
     present: { show: without('attempts', 'submissions', 'receipts', 'webhookAttempts', 'webhookEvents') },
   },
   inbound: {
     path: '/inbound-messages',
     verbs: { listUnownedInboundMessages: 'unowned' },
-    columns: ['receivedAt', 'msgId', 'from', 'to', 'keyword', 'body'],
-    tables: { unowned: { items: ['receivedAt', 'msgId', 'from', 'to', 'carrier', 'body'] } },
+    columns: 'receivedAt msgId from to keyword body',
+    tables: { unowned: { items: 'receivedAt msgId from to carrier body' } },
   },
   webhook: {
     path: '/webhook-events',
@@ -168,24 +138,12 @@ plans; then by network, longest prefix, country, anywhere.`,
       pauseWebhookDestinationOfPlan: 'pause',
       resumeWebhookDestinationOfPlan: 'resume',
     },
-    columns: [
-      ...[
-        'occurredAt',
-        'eventId',
-        'messageStatus',
-        'state',
-        'attempts',
-        'nextAttemptAt',
-        'responseStatus',
-        'error',
-      ],
-      'destination',
-    ],
+    columns: 'occurredAt eventId messageStatus state attempts nextAttemptAt responseStatus error destination',
     tables: {
       show: ATTEMPTS,
       redeliver: ATTEMPTS,
       destinations: {
-        items: ['destination', 'state', 'since', 'pausedBy', 'error', 'waiting', 'parked', 'failed'],
+        items: 'destination state since pausedBy error waiting parked failed',
       },
     },
     notes: `An event is a change of a message's status, or an inbound message: its id is that of the message, a dash and a number.`,
@@ -195,8 +153,8 @@ plans; then by network, longest prefix, country, anywhere.`,
     isShown: true,
     verbs: { listQualityPauses: 'pauses', endQualityPause: 'resume' },
     tables: {
-      show: { items: ['route', 'carrier', ...FIGURES, 'outOfUseUntil'], series: ['at', ...FIGURES] },
-      pauses: { items: ['route', 'carrier', 'since', 'until', 'reason'] },
+      show: { items: `route carrier ${FIGURES} outOfUseUntil`, series: `at ${FIGURES}` },
+      pauses: { items: 'route carrier since until reason' },
     },
     present: { show: presentQuality },
   },
@@ -205,9 +163,9 @@ plans; then by network, longest prefix, country, anywhere.`,
     isShown: true,
     tables: {
       show: {
-        messages: ['count', 'place', 'route', 'carrier', 'cause', 'age'],
-        webhooks: ['count', 'cause', 'age'],
-        destinations: ['count', 'state', 'servicePlanId', 'destination', 'since', 'error', 'age'],
+        messages: 'count place route carrier cause age',
+        webhooks: 'count cause age',
+        destinations: 'count state servicePlanId destination since error age',
       },
     },
     present: { show: presentQueue },
@@ -216,7 +174,7 @@ plans; then by network, longest prefix, country, anywhere.`,
 }
 
 /** The tables of an answer. */
-export function tablesOf(noun: string, verb: string): Readonly<Record<string, Columns>> {
+export function tablesOf(noun: string, verb: string): Tables {
   const { tables, columns } = NOUNS[noun] ?? {}
   return tables?.[verb] ?? (columns === undefined ? {} : { items: columns })
 }

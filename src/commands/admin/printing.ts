@@ -4,8 +4,14 @@ import { optionName } from './names.ts'
 
 export type Fields = Readonly<Record<string, unknown>>
 
-/** The columns of a table: fields (`link.state` goes inside), with a heading of their own or one made of their name. */
-export type Columns = readonly (string | readonly [heading: string, path: string])[]
+/**
+ * The columns of a table: fields of its rows, with a space between. `link.state` goes inside. A heading is made of the name
+ * of the field, unless the column has one: `NO_ANSWER=submits.noAnswer`.
+ */
+export type Columns = string
+
+/** The columns of the tables in an answer, by field. */
+export type Tables = Readonly<Record<string, Columns>>
 
 /** What a terminal obeys: controls, and marks that turn the direction of text. Customers and carriers may write them. */
 const OBEYED = /[\p{Cc}\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu
@@ -29,7 +35,7 @@ export function printJson(value: unknown): void {
 }
 
 /** The fields, then the tables among them that have rows, with an empty line between. Nothing at all is an empty table. */
-export function printAnswer(answer: Fields, tables: Readonly<Record<string, Columns>>): void {
+export function printAnswer(answer: Fields, tables: Tables): void {
   const fields = without(...Object.keys(tables))(answer)
   const named = Object.entries(tables)
   const rowsOf = (name: string) => (answer[name] ?? []) as readonly Fields[]
@@ -45,9 +51,7 @@ export function printAnswer(answer: Fields, tables: Readonly<Record<string, Colu
 
 /** Columns as wide as their widest cell, two spaces apart. */
 function printTable(rows: readonly Fields[], columns: Columns): void {
-  const pairs = columns.map((column) =>
-    typeof column === 'string' ? ([headingOf(column), column] as const) : column,
-  )
+  const pairs = columns.split(/\s+/).map((column) => headed(column))
   const headings = pairs.map(([heading]) => heading)
   const lines = [headings, ...rows.map((row) => pairs.map(([, path]) => cell(valueAt(row, path))))]
   const widths = headings.map((_, index) => Math.max(...lines.map((line) => line[index]!.length)))
@@ -57,9 +61,11 @@ function printTable(rows: readonly Fields[], columns: Columns): void {
   }
 }
 
-/** `rateLimit.messagesPerSecond` -> `RATE` */
-function headingOf(path: string): string {
-  return optionName(path.split('.').at(-1)!).replaceAll('-', ' ').toUpperCase()
+/** `rateLimit.messagesPerSecond` -> `RATE` and that path. */
+export function headed(column: string): readonly [heading: string, path: string] {
+  const [heading, path] = column.split('=')
+  if (path !== undefined) return [heading!.replaceAll('_', ' '), path]
+  return [optionName(column.split('.').at(-1)!).replaceAll('-', ' ').toUpperCase(), column]
 }
 
 /** One field a line, names in a column. */

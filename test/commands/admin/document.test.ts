@@ -7,6 +7,7 @@ import { addNoun, nouns } from '../../../src/commands/admin/commands.ts'
 import { operations } from '../../../src/commands/admin/document.ts'
 import { tablesOf } from '../../../src/commands/admin/nouns.ts'
 import { inputsOf } from '../../../src/commands/admin/options.ts'
+import { headed } from '../../../src/commands/admin/printing.ts'
 import { CARRIER, startAdminServer } from '../../support/admin-server.ts'
 import { runAldis } from '../../support/cli.ts'
 
@@ -79,8 +80,8 @@ test('every column is a field of the answer', async () => {
     for (const [name, columns] of Object.entries(tablesOf(noun, verb))) {
       const rows = fieldAt(answer, name === 'links' ? 'link.links' : name)
       if (rows?.items === undefined) continue
-      for (const column of columns) {
-        const field = typeof column === 'string' ? column : column[1]
+      for (const column of columns.split(/\s+/)) {
+        const [, field] = headed(column)
         if (!presented.test(field))
           expect(Object.keys(fieldAt(rows.items, field) ?? {}), `${noun} ${verb}: ${field}`).not.toEqual([])
       }
