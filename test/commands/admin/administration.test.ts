@@ -140,6 +140,9 @@ test('a list says how to go on', async () => {
   expect(first.stderr).toBe("more: --after 'list-a', or --all\n")
   const { items } = await json('route', 'list', '--after', 'list-a')
   expect(items.map((item: { name: string }) => item.name)).toEqual(['list-b'])
+  const all = await json('route', 'list', '--limit', '1', '--all')
+  expect(all.items.map((item: { name: string }) => item.name)).toEqual(['list-a', 'list-b'])
+  expect(all.nextAfter).toBeNull()
 })
 
 test('a carrier password comes from the environment or standard input, and is never printed', async () => {

@@ -81,6 +81,9 @@ test('number ranges are set, listed and deleted', async () => {
   const { stdout } = await run(['number-range', 'list', '--mccmnc', '23415'])
   expect(stdout).toMatch(/^PREFIX +MCCMNC\n\+447911 +23415\n$/)
   expect(await json('number-range', 'show', '+447911')).toMatchObject({ mccmnc: '23415' })
+  expect(await json('number-range', 'update', '+447911', '--mccmnc', '23410')).toMatchObject({
+    mccmnc: '23410',
+  })
   await json('number-range', 'delete', '+447911')
   expect((await run(['number-range', 'show', '+447911'])).code).toBe(1)
 })
