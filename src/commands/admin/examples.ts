@@ -1,5 +1,5 @@
 import type { Operation } from './document.ts'
-import { type Input, kindOf } from './options.ts'
+import { type Input, kindOf } from './inputs.ts'
 
 /** The command that sends the example of the document. */
 export function exampleOf({ noun, verb }: Operation, inputs: readonly Input[]): string {

@@ -1,6 +1,7 @@
 import { AdminRefusal, type ConnectionOptions, requestAdmin } from './client.ts'
 import type { Operation } from './document.ts'
-import { type Input, valuesOf } from './options.ts'
+import type { Input } from './inputs.ts'
+import { valuesOf } from './values.ts'
 
 /** One command as it was given. */
 export interface Call {
