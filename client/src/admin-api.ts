@@ -6,6 +6,7 @@ export interface Account {
   defaultDlrUrl: string | null
   webhookHeaderNames: string[]
   webhookCredentialsSet: boolean
+  /** Messages per second, and how many at once (default: as many); null: no limit. */
   rateLimit: RateLimit | null
   previousWebhookSecretLive: boolean
   createdAt: string
@@ -14,24 +15,28 @@ export interface Account {
 export interface AccountChange {
   /** Name for people. */
   name?: DisplayName | undefined
+  /** URL for receipts of messages without a callbackUrl. */
   defaultDlrUrl?: string | null | undefined
   /** headers of every webhook of the account, in addition to ours; they replace the current ones. */
   webhookHeaders?: WebhookHeader[] | null | undefined
   /** sent as Basic credentials with every webhook whose URL has none; excludes a header Authorization. */
   webhookCredentials?: BasicCredentials | null | undefined
+  /** Messages per second, and how many at once (default: as many); null: no limit. */
   rateLimit?: RateLimit | null | undefined
 }
 
 export interface AccountCreation {
-  /** 24 hex digits. */
+  /** Account: 24 hex digits. */
   accountId?: string | undefined
   /** Name for people. */
   name: DisplayName
+  /** URL for receipts of messages without a callbackUrl. */
   defaultDlrUrl?: string | null | undefined
   /** headers of every webhook of the account, in addition to ours; they replace the current ones. */
   webhookHeaders?: WebhookHeader[] | null | undefined
   /** sent as Basic credentials with every webhook whose URL has none; excludes a header Authorization. */
   webhookCredentials?: BasicCredentials | null | undefined
+  /** Messages per second, and how many at once (default: as many); null: no limit. */
   rateLimit?: RateLimit | null | undefined
 }
 
@@ -61,19 +66,25 @@ export interface Carrier {
   systemId: string
   /** draining: bound, but nothing new is submitted; stopped: unbound. */
   state: OperatingState
+  /** TCP port; default: 2775. */
   port: number
+  /** Connect with TLS. */
   tls: boolean
   /** PEM of the authorities that its certificate may come from; null: those of the system. */
   tlsCa: string | null
   /** name that its certificate must have; null: its host. */
   tlsServerName: string | null
+  /** How to bind. */
   bindMode: BindMode
   /** binds of each kind, shared among the nodes. */
   binds: number
+  /** system_type to bind with. */
   systemType: string
   /** unanswered submit_sm of each bind. */
   window: number
+  /** Most messages a second; null: no limit. */
   messagesPerSecond: number | null
+  /** Most messages a second from one sender; null: no limit. */
   senderMessagesPerSecond: number | null
   /** how a long text is sent: UDH with an 8- or 16-bit reference, sar_* TLVs, or whole in message_payload. */
   longMessages: LongMessages
@@ -83,6 +94,7 @@ export interface Carrier {
   validityFormat: 'relative' | 'absolute' | 'none'
   /** what a command_status (0x45 or 69) of submit_sm_resp means; replaces the default table. */
   submitOutcomes: Record<string, SubmitOutcome>
+  /** How message ids in receipts match those in answers; auto learns it. */
   idRule: IdRule
   /** what idRule auto has learned; null: nothing yet. */
   learnedIdRule: string | null
@@ -108,24 +120,33 @@ export interface CarrierBind {
 export interface CarrierChange {
   /** Name. */
   name?: string | undefined
+  /** Host name or address of its SMSC. */
   host?: string | undefined
+  /** system_id to bind with. */
   systemId?: string | undefined
+  /** Password to bind with. */
   password?: string | undefined
   /** draining: bound, but nothing new is submitted; stopped: unbound. */
   state?: OperatingState | undefined
+  /** TCP port; default: 2775. */
   port?: number | undefined
+  /** Connect with TLS. */
   tls?: boolean | undefined
   /** PEM of the authorities that its certificate may come from; null: those of the system. */
   tlsCa?: string | null | undefined
   /** name that its certificate must have; null: its host. */
   tlsServerName?: string | null | undefined
+  /** How to bind. */
   bindMode?: BindMode | undefined
   /** binds of each kind, shared among the nodes. */
   binds?: number | undefined
+  /** system_type to bind with. */
   systemType?: string | undefined
   /** unanswered submit_sm of each bind. */
   window?: number | undefined
+  /** Most messages a second; null: no limit. */
   messagesPerSecond?: number | null | undefined
+  /** Most messages a second from one sender; null: no limit. */
   senderMessagesPerSecond?: number | null | undefined
   /** how a long text is sent: UDH with an 8- or 16-bit reference, sar_* TLVs, or whole in message_payload. */
   longMessages?: LongMessages | undefined
@@ -135,30 +156,40 @@ export interface CarrierChange {
   validityFormat?: 'relative' | 'absolute' | 'none' | undefined
   /** what a command_status (0x45 or 69) of submit_sm_resp means; replaces the default table. */
   submitOutcomes?: Record<string, SubmitOutcome> | undefined
+  /** How message ids in receipts match those in answers; auto learns it. */
   idRule?: IdRule | undefined
 }
 
 export interface CarrierCreation {
   /** Name. */
   name: string
+  /** Host name or address of its SMSC. */
   host: string
+  /** system_id to bind with. */
   systemId: string
+  /** Password to bind with. */
   password: string
   /** draining: bound, but nothing new is submitted; stopped: unbound. */
   state?: OperatingState | undefined
+  /** TCP port; default: 2775. */
   port?: number | undefined
+  /** Connect with TLS. */
   tls?: boolean | undefined
   /** PEM of the authorities that its certificate may come from; null: those of the system. */
   tlsCa?: string | null | undefined
   /** name that its certificate must have; null: its host. */
   tlsServerName?: string | null | undefined
+  /** How to bind. */
   bindMode?: BindMode | undefined
   /** binds of each kind, shared among the nodes. */
   binds?: number | undefined
+  /** system_type to bind with. */
   systemType?: string | undefined
   /** unanswered submit_sm of each bind. */
   window?: number | undefined
+  /** Most messages a second; null: no limit. */
   messagesPerSecond?: number | null | undefined
+  /** Most messages a second from one sender; null: no limit. */
   senderMessagesPerSecond?: number | null | undefined
   /** how a long text is sent: UDH with an 8- or 16-bit reference, sar_* TLVs, or whole in message_payload. */
   longMessages?: LongMessages | undefined
@@ -168,6 +199,7 @@ export interface CarrierCreation {
   validityFormat?: 'relative' | 'absolute' | 'none' | undefined
   /** what a command_status (0x45 or 69) of submit_sm_resp means; replaces the default table. */
   submitOutcomes?: Record<string, SubmitOutcome> | undefined
+  /** How message ids in receipts match those in answers; auto learns it. */
   idRule?: IdRule | undefined
 }
 
@@ -200,6 +232,7 @@ export interface CreatedAccount {
   defaultDlrUrl: string | null
   webhookHeaderNames: string[]
   webhookCredentialsSet: boolean
+  /** Messages per second, and how many at once (default: as many); null: no limit. */
   rateLimit: RateLimit | null
   previousWebhookSecretLive: boolean
   createdAt: string
@@ -207,7 +240,7 @@ export interface CreatedAccount {
 }
 
 export interface DestinationRequest {
-  /** 24 hex digits. */
+  /** Service plan: 24 hex digits. */
   servicePlanId: string
   /** Scheme, host and port. */
   destination: string
@@ -319,16 +352,18 @@ export interface InboundNumber {
 }
 
 export interface InboundNumberChange {
-  /** 24 hex digits. */
+  /** Service plan: 24 hex digits. */
   servicePlanId?: string | undefined
+  /** Keywords that are reported with a message, all of them. */
   keywords?: string[] | undefined
 }
 
 export interface InboundNumberCreation {
   /** E.164 number or short code. */
   number: string
-  /** 24 hex digits. */
+  /** Service plan: 24 hex digits. */
   servicePlanId: string
+  /** Keywords that are reported with a message, all of them. */
   keywords?: string[] | undefined
 }
 
@@ -509,7 +544,7 @@ export interface OptOut {
 }
 
 export interface OptOutCreation {
-  /** 24 hex digits. */
+  /** Service plan: 24 hex digits. */
   servicePlanId: string
   /** Sender that the person has opted out of. */
   from: string
@@ -532,22 +567,34 @@ export interface OptOutPage {
 }
 
 export interface OptOutSetting {
+  /** Words that replace STOP, UNSUBSCRIBE, CANCEL …. */
   stopWords?: OptOutWordList | undefined
+  /** Words that replace START, UNSTOP and YES. */
   startWords?: OptOutWordList | undefined
+  /** Words that replace HELP and INFO. */
   helpWords?: OptOutWordList | undefined
+  /** Reply that confirms an opt-out; null: none. */
   stopReply?: string | null | undefined
+  /** Reply that confirms the end of an opt-out; null: none. */
   startReply?: string | null | undefined
+  /** Reply to HELP; null: none. */
   helpReply?: string | null | undefined
 }
 
 export type OptOutWordList = string[]
 
 export interface OptOutWords {
+  /** Words that replace STOP, UNSUBSCRIBE, CANCEL …. */
   stopWords: OptOutWordList
+  /** Words that replace START, UNSTOP and YES. */
   startWords: OptOutWordList
+  /** Words that replace HELP and INFO. */
   helpWords: OptOutWordList
+  /** Reply that confirms an opt-out; null: none. */
   stopReply: string | null
+  /** Reply that confirms the end of an opt-out; null: none. */
   startReply: string | null
+  /** Reply to HELP; null: none. */
   helpReply: string | null
 }
 
@@ -631,14 +678,16 @@ export interface Rate {
 }
 
 export interface RateChange {
+  /** price: decimal, for one segment. */
   price?: string | number | undefined
+  /** pass-through fee: decimal, for one segment; default: 0. */
   ptf?: string | number | undefined
   /** ISO 4217. */
   currency?: string | undefined
 }
 
 export interface RateCreation {
-  /** 24 hex digits. */
+  /** Service plan: 24 hex digits. */
   servicePlanId?: string | null | undefined
   /** Beginning of E.164 numbers. */
   prefix?: string | null | undefined
@@ -646,7 +695,9 @@ export interface RateCreation {
   country?: string | null | undefined
   /** Mobile country code and network code. */
   mccmnc?: string | null | undefined
+  /** price: decimal, for one segment. */
   price: string | number
+  /** pass-through fee: decimal, for one segment; default: 0. */
   ptf?: string | number | undefined
   /** ISO 4217. */
   currency: string
@@ -682,7 +733,7 @@ export interface Receipt {
 }
 
 export interface RedeliverEventsRequest {
-  /** 24 hex digits. */
+  /** Service plan: 24 hex digits. */
   servicePlanId: string
   /** UUID of the message. */
   msgId?: string | undefined
@@ -692,6 +743,7 @@ export interface RedeliverEventsRequest {
   fromDate?: string | undefined
   /** End, inclusive. */
   toDate?: string | undefined
+  /** failed (the default), or kept without a URL. */
   state?: 'failed' | 'kept' | undefined
   /** Message id, a dash, and the place among the events of the message. */
   after?: string | undefined
@@ -720,6 +772,7 @@ export interface ResealProgress {
 }
 
 export interface ResealRequest {
+  /** `nextAfter` of the previous response. */
   after?: string | undefined
 }
 
@@ -757,14 +810,18 @@ export interface RouteCarrierSetting {
 export interface RouteChange {
   /** Name. */
   name?: string | undefined
+  /** Its carriers, all of them; the lowest priority is tried first. */
   carriers?: RouteCarrierSetting[] | undefined
+  /** Take a carrier out of use when it delivers less than this percentage; null: never. */
   qualityFloor?: QualityFloorSetting | null | undefined
 }
 
 export interface RouteCreation {
   /** Name. */
   name: string
+  /** Its carriers, all of them; the lowest priority is tried first. */
   carriers: RouteCarrierSetting[]
+  /** Take a carrier out of use when it delivers less than this percentage; null: never. */
   qualityFloor?: QualityFloorSetting | null | undefined
 }
 
@@ -808,8 +865,9 @@ export interface RoutingRuleChange {
 }
 
 export interface RoutingRuleCreation {
-  /** 24 hex digits. */
+  /** Service plan: 24 hex digits. */
   servicePlanId?: string | null | undefined
+  /** Sender of the messages. */
   from?: string | null | undefined
   /** Beginning of E.164 numbers. */
   prefix?: string | null | undefined
@@ -871,7 +929,7 @@ export interface SenderRuleChange {
 }
 
 export interface SenderRuleCreation {
-  /** 24 hex digits. */
+  /** Service plan: 24 hex digits. */
   servicePlanId?: string | null | undefined
   /** ISO 3166-1 alpha-2. */
   country: string
@@ -900,8 +958,11 @@ export interface ServicePlan {
   complete: boolean
   route: string | null
   inboundUrl: string | null
+  /** Messages per second, and how many at once (default: as many); null: no limit. */
   rateLimit: RateLimit | null
+  /** Kinds of sender that it may use. */
   senderTypes: SenderKind[]
+  /** What to do with a message that may or may not have reached the carrier. */
   ambiguousSubmits: AmbiguousSubmits
   /** how long a message may wait for a carrier before it fails; carriers are told the rest of it. */
   validitySeconds: number
@@ -916,12 +977,17 @@ export interface ServicePlan {
 export interface ServicePlanChange {
   /** Name for people. */
   name?: DisplayName | undefined
+  /** Accept its messages. */
   active?: boolean | undefined
-  /** Name or number. */
+  /** Route of its messages; null: it cannot send. */
   route?: string | null | undefined
+  /** URL that its inbound messages are pushed to. */
   inboundUrl?: string | null | undefined
+  /** Messages per second, and how many at once (default: as many); null: no limit. */
   rateLimit?: RateLimit | null | undefined
+  /** Kinds of sender that it may use. */
   senderTypes?: SenderKind[] | undefined
+  /** What to do with a message that may or may not have reached the carrier. */
   ambiguousSubmits?: AmbiguousSubmits | undefined
   /** how long a message may wait for a carrier before it fails; carriers are told the rest of it. */
   validitySeconds?: number | undefined
@@ -929,22 +995,28 @@ export interface ServicePlanChange {
   smartEncoding?: boolean | undefined
   /** languages whose GSM tables may be used for texts, the preferred one first. */
   nationalLanguages?: NationalLanguage[] | undefined
+  /** Act on STOP, START and HELP; null: they are messages like any other. */
   optOut?: OptOutSetting | null | undefined
 }
 
 export interface ServicePlanCreation {
-  /** 24 hex digits. */
+  /** Service plan: 24 hex digits. */
   servicePlanId?: string | undefined
-  /** 24 hex digits. */
+  /** Account: 24 hex digits. */
   accountId: string
   /** Name for people. */
   name: DisplayName
+  /** Accept its messages. */
   active?: boolean | undefined
-  /** Name or number. */
+  /** Route of its messages; null: it cannot send. */
   route?: string | null | undefined
+  /** URL that its inbound messages are pushed to. */
   inboundUrl?: string | null | undefined
+  /** Messages per second, and how many at once (default: as many); null: no limit. */
   rateLimit?: RateLimit | null | undefined
+  /** Kinds of sender that it may use. */
   senderTypes?: SenderKind[] | undefined
+  /** What to do with a message that may or may not have reached the carrier. */
   ambiguousSubmits?: AmbiguousSubmits | undefined
   /** how long a message may wait for a carrier before it fails; carriers are told the rest of it. */
   validitySeconds?: number | undefined
@@ -952,6 +1024,7 @@ export interface ServicePlanCreation {
   smartEncoding?: boolean | undefined
   /** languages whose GSM tables may be used for texts, the preferred one first. */
   nationalLanguages?: NationalLanguage[] | undefined
+  /** Act on STOP, START and HELP; null: they are messages like any other. */
   optOut?: OptOutSetting | null | undefined
 }
 
@@ -1003,9 +1076,11 @@ export interface TestEvent {
 }
 
 export interface TestEventRequest {
-  /** 24 hex digits. */
+  /** Service plan: 24 hex digits. */
   servicePlanId: string
+  /** Kind of event; default: deliveryReceipt. */
   type?: EventType | undefined
+  /** Where to send it; default: the URL of the plan. */
   url?: string | undefined
 }
 
@@ -1029,10 +1104,11 @@ export interface Token {
 }
 
 export interface TokenCreation {
-  /** 24 hex digits. */
+  /** Account: 24 hex digits. */
   accountId: string
   /** Name for people. */
   name: DisplayName
+  /** Service plans it may be used for; null or absent: all. */
   servicePlanIds?: string[] | null | undefined
   /** What the token may do; null or absent: everything. */
   scopes?: ('send' | 'read' | 'webhooks')[] | null | undefined
@@ -1230,7 +1306,7 @@ export interface Operations {
   /** Rotate the webhook secret of an account. Returns a new secret, shown in this answer only. Webhooks are signed with both secrets until the rotation is ended. */
   rotateWebhookSecret: {
     input: {
-      /** 24 hex digits. */
+      /** Account: 24 hex digits. */
       accountId: string
     }
     answer: RotatedWebhookSecret
@@ -1238,7 +1314,7 @@ export interface Operations {
   /** End the rotation of a webhook secret. Webhooks are signed with the newest secret only from now on. */
   removePreviousWebhookSecret: {
     input: {
-      /** 24 hex digits. */
+      /** Account: 24 hex digits. */
       accountId: string
     }
     answer: undefined
@@ -1252,7 +1328,7 @@ export interface Operations {
       limit?: string | undefined
       /** nextAfter of the previous page. */
       after?: string | undefined
-      /** 24 hex digits. */
+      /** Account: 24 hex digits. */
       accountId?: string | undefined
     }
     answer: ServicePlanPage
@@ -1290,7 +1366,7 @@ export interface Operations {
       limit?: string | undefined
       /** nextAfter of the previous page. */
       after?: string | undefined
-      /** 24 hex digits. */
+      /** Account: 24 hex digits. */
       accountId?: string | undefined
     }
     answer: TokenPage
@@ -1314,7 +1390,7 @@ export interface Operations {
   /** Subscribe a service plan to a sender. The status is approved, pending or denied. Only an approved sender may be used. */
   setSender: {
     input: {
-      /** 24 hex digits. */
+      /** Service plan: 24 hex digits. */
       servicePlanId: string
       /** Sender: its number or name. */
       sender: string
@@ -1324,7 +1400,7 @@ export interface Operations {
   /** Show a sender subscription. Returns the status of the sender for this service plan. */
   getSender: {
     input: {
-      /** 24 hex digits. */
+      /** Service plan: 24 hex digits. */
       servicePlanId: string
       /** Sender: its number or name. */
       sender: string
@@ -1334,7 +1410,7 @@ export interface Operations {
   /** End a sender subscription. The service plan may not send from this sender any more. The change takes effect at once on the node that answers, and within 5 seconds on every other node. */
   deleteSender: {
     input: {
-      /** 24 hex digits. */
+      /** Service plan: 24 hex digits. */
       servicePlanId: string
       /** Sender: its number or name. */
       sender: string
@@ -1348,7 +1424,7 @@ export interface Operations {
       limit?: string | undefined
       /** nextAfter of the previous page. */
       after?: string | undefined
-      /** 24 hex digits. */
+      /** Service plan: 24 hex digits. */
       servicePlanId: string
     }
     answer: SenderPage
@@ -1362,7 +1438,7 @@ export interface Operations {
       limit?: string | undefined
       /** nextAfter of the previous page. */
       after?: string | undefined
-      /** 24 hex digits. */
+      /** Service plan: 24 hex digits. */
       servicePlanId?: string | undefined
     }
     answer: InboundNumberPage
@@ -1400,7 +1476,7 @@ export interface Operations {
       limit?: string | undefined
       /** nextAfter of the previous page. */
       after?: string | undefined
-      /** 24 hex digits. */
+      /** Service plan: 24 hex digits. */
       servicePlanId: string
       /** Sender that the person has opted out of. */
       from?: string | undefined
@@ -1412,7 +1488,7 @@ export interface Operations {
   /** Remove an opt-out. The recipient may get messages from this sender again. */
   removeOptOut: {
     input: {
-      /** 24 hex digits. */
+      /** Service plan: 24 hex digits. */
       servicePlanId: string
       /** Sender that the person has opted out of. */
       from: string
@@ -1498,7 +1574,7 @@ export interface Operations {
   /** Explain the route of a message. Returns which carrier a message would take, why, and what it would cost. Nothing is sent. */
   explainRoute: {
     input: {
-      /** 24 hex digits. */
+      /** Service plan: 24 hex digits. */
       servicePlanId: string
       /** Sender. */
       from: string
@@ -1548,7 +1624,7 @@ export interface Operations {
       limit?: string | undefined
       /** nextAfter of the previous page. */
       after?: string | undefined
-      /** 24 hex digits. */
+      /** Service plan: 24 hex digits. */
       servicePlanId?: string | undefined
       /** Name. */
       route?: string | undefined
@@ -1628,7 +1704,7 @@ export interface Operations {
       limit?: string | undefined
       /** nextAfter of the previous page. */
       after?: string | undefined
-      /** 24 hex digits. */
+      /** Service plan: 24 hex digits. */
       servicePlanId?: string | undefined
       /** Beginning of E.164 numbers. */
       prefix?: string | undefined
@@ -1672,7 +1748,7 @@ export interface Operations {
       limit?: string | undefined
       /** nextAfter of the previous page. */
       after?: string | undefined
-      /** 24 hex digits. */
+      /** Service plan: 24 hex digits. */
       servicePlanId?: string | undefined
       /** ISO 3166-1 alpha-2. */
       country?: string | undefined
@@ -1728,7 +1804,7 @@ export interface Operations {
       limit?: string | undefined
       /** nextAfter of the previous page. */
       after?: string | undefined
-      /** 24 hex digits. */
+      /** Service plan: 24 hex digits. */
       servicePlanId?: string | undefined
       /** Sender. */
       from?: string | undefined
@@ -1760,7 +1836,7 @@ export interface Operations {
       limit?: string | undefined
       /** nextAfter of the previous page. */
       after?: string | undefined
-      /** 24 hex digits. */
+      /** Service plan: 24 hex digits. */
       servicePlanId: string
       /** Sender, in the form that its carrier uses. */
       from?: string | undefined
@@ -1786,7 +1862,7 @@ export interface Operations {
       limit?: string | undefined
       /** nextAfter of the previous page. */
       after?: string | undefined
-      /** 24 hex digits. */
+      /** Service plan: 24 hex digits. */
       servicePlanId: string
       /** UUID of the message. */
       msgId?: string | undefined
@@ -1826,7 +1902,7 @@ export interface Operations {
       limit?: string | undefined
       /** nextAfter of the previous page. */
       after?: string | undefined
-      /** 24 hex digits. */
+      /** Service plan: 24 hex digits. */
       servicePlanId: string
     }
     answer: WebhookDestinationPage
