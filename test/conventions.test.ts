@@ -254,11 +254,6 @@ describe('size', () => {
   it('no file has more than 400 lines', () => {
     expect(lines.filter((file) => file.lines > 400)).toEqual([])
   })
-
-  it('half of the files have at most 100', () => {
-    const sorted = lines.map((file) => file.lines).sort((a, b) => a - b)
-    expect(sorted[sorted.length >> 1]).toBeLessThanOrEqual(100)
-  })
 })
 
 describe('tests', () => {
