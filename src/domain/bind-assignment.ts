@@ -7,7 +7,7 @@ export interface HeldBind {
   readonly nodeId: number | null
 }
 
-export interface BindShare extends HeldBind {
+export interface BindAssignment extends HeldBind {
   readonly nodeId: number
 }
 
@@ -16,16 +16,16 @@ export interface BindShare extends HeldBind {
  * of them. Binds stay with their node where that allows, so every node computes the same result from the same rows, and a
  * node that joins or leaves moves no more than it must. Empty without nodes.
  */
-export function shareOut(binds: readonly HeldBind[], nodes: readonly number[]): BindShare[] {
+export function assignBinds(binds: readonly HeldBind[], nodes: readonly number[]): BindAssignment[] {
   if (nodes.length === 0) return []
-  const shares = new Shares(binds, nodes)
+  const shares = new Assignment(binds, nodes)
   for (const share of shares.free) shares.give(share, shares.least(share.carrierId))
   shares.evenOutCarriers()
   shares.evenOutAll()
   return shares.result()
 }
 
-interface Share {
+interface AssignedBind {
   readonly carrierId: number
   readonly bind: number
   /** The living node that had it when it was read. A bind without one costs nothing to move. */
@@ -33,9 +33,9 @@ interface Share {
   nodeId: number | null
 }
 
-class Shares {
+class Assignment {
   readonly #nodes: readonly number[]
-  readonly #shares: Share[]
+  readonly #binds: AssignedBind[]
   readonly #totals: Map<number, number>
   /** By carrier, then node. */
   readonly #counts = new Map<number, Map<number, number>>()
@@ -43,7 +43,7 @@ class Shares {
   constructor(binds: readonly HeldBind[], nodes: readonly number[]) {
     this.#nodes = nodes.toSorted((a, b) => a - b)
     this.#totals = this.#zeros()
-    this.#shares = binds
+    this.#binds = binds
       .toSorted((a, b) => a.carrierId - b.carrierId || a.bind - b.bind)
       .map(({ carrierId, bind, nodeId }) => ({
         carrierId,
@@ -51,16 +51,16 @@ class Shares {
         was: nodeId !== null && this.#totals.has(nodeId) ? nodeId : null,
         nodeId: null,
       }))
-    for (const { carrierId } of this.#shares)
+    for (const { carrierId } of this.#binds)
       if (!this.#counts.has(carrierId)) this.#counts.set(carrierId, this.#zeros())
-    for (const share of this.#shares) if (share.was !== null) this.give(share, share.was)
+    for (const share of this.#binds) if (share.was !== null) this.give(share, share.was)
   }
 
-  get free(): readonly Share[] {
-    return this.#shares.filter((share) => share.nodeId === null)
+  get free(): readonly AssignedBind[] {
+    return this.#binds.filter((share) => share.nodeId === null)
   }
 
-  give(share: Share, nodeId: number): void {
+  give(share: AssignedBind, nodeId: number): void {
     if (share.nodeId !== null) this.#count(share.carrierId, share.nodeId, -1)
     share.nodeId = nodeId
     this.#count(share.carrierId, nodeId, 1)
@@ -101,7 +101,7 @@ class Shares {
         this.#totals.get(node)! < this.#totals.get(best)! ? node : best,
       )
       if (this.#totals.get(from)! - this.#totals.get(to)! < 2) return
-      const more = ({ carrierId }: Share) => {
+      const more = ({ carrierId }: AssignedBind) => {
         const counts = this.#counts.get(carrierId)!
         return counts.get(from)! > counts.get(to)!
       }
@@ -109,13 +109,13 @@ class Shares {
     }
   }
 
-  result(): BindShare[] {
-    return this.#shares.map(({ carrierId, bind, nodeId }) => ({ carrierId, bind, nodeId: nodeId! }))
+  result(): BindAssignment[] {
+    return this.#binds.map(({ carrierId, bind, nodeId }) => ({ carrierId, bind, nodeId: nodeId! }))
   }
 
   /** One of the node's binds that has no session, if there is one; otherwise the last. */
-  #movable(nodeId: number, fits: (share: Share) => boolean): Share {
-    const candidates = this.#shares.filter((share) => share.nodeId === nodeId && fits(share))
+  #movable(nodeId: number, fits: (share: AssignedBind) => boolean): AssignedBind {
+    const candidates = this.#binds.filter((share) => share.nodeId === nodeId && fits(share))
     return candidates.findLast((share) => share.was !== nodeId) ?? candidates.at(-1)!
   }
 

@@ -10,10 +10,10 @@ const SECOND_MS = 1_000
 const SLOTS = 10
 const SLOT_MS = SECOND_MS / SLOTS
 /** At most one cut in this time, so that each second is measured at one rate. */
-const CUT_PAUSE_MS = SECOND_MS
+const REDUCTION_PAUSE_MS = SECOND_MS
 /** A share of what was accepted, because a limit is met exactly only by luck. */
-const CUT_TO = 0.97
-const DEEPEST_CUT = 0.5
+const REDUCED_TO = 0.97
+const LARGEST_REDUCTION = 0.5
 const LOWEST_PER_S = 1
 /** Above this a rate learned from throttling is forgotten. */
 const FORGET_PER_S = 20_000
@@ -32,16 +32,16 @@ const SEARCH_PER_S = 3
 const CLOSED_AFTER = 10
 const CLOSED_PER_S = 10
 
-export class Throttle {
+export class CarrierThrottle {
   readonly #limitPerS: number
   #ratePerS: number
   #tokens = 1
   #refilledAtMs: number
-  #cutAtMs = Number.NEGATIVE_INFINITY
+  #reducedAtMs = Number.NEGATIVE_INFINITY
   /** Rate at which throttling was last met; null: none was, or it is still being looked for. */
   #ceilingPerS: number | null = null
   /** The last cut was of a burst: what is measured soon after it partly includes that burst. */
-  #cutABurst = false
+  #reducedInBurst = false
   #throttledInARow = 0
   /** Whether the rate has held anything back since it was last advanced: only a rate that is used may grow. */
   #used = false
@@ -60,7 +60,7 @@ export class Throttle {
   }
 
   /** The carrier's own limit is felt: the rate is below the configured one. */
-  get isCut(): boolean {
+  get isReduced(): boolean {
     return this.#ratePerS < this.#limitPerS
   }
 
@@ -90,20 +90,24 @@ export class Throttle {
     this.#throttledInARow += 1
     this.#tokens = Math.min(this.#tokens, 0)
     // What was sent before the last cut says nothing about the rate since.
-    const sinceCutMs = nowMs - this.#cutAtMs
-    if (sentAtMs < this.#cutAtMs || sinceCutMs < CUT_PAUSE_MS) return
-    this.#cutAtMs = nowMs
+    const sinceReductionMs = nowMs - this.#reducedAtMs
+    if (sentAtMs < this.#reducedAtMs || sinceReductionMs < REDUCTION_PAUSE_MS) return
+    this.#reducedAtMs = nowMs
     const accepted = this.#accepted.lastSecond(nowMs)
     const sent = this.#sent.lastSecond(nowMs)
     const sentBefore = this.#sent.secondBefore(nowMs)
     const present = Math.min(this.#ratePerS, Math.max(sent, sentBefore))
-    const cut = Math.max(accepted * CUT_TO, present * DEEPEST_CUT)
-    this.#ratePerS = Math.min(Math.max(LOWEST_PER_S, Math.min(cut, present * CUT_TO)), this.#limitPerS)
+    const reduced = Math.max(accepted * REDUCED_TO, present * LARGEST_REDUCTION)
+    this.#ratePerS = Math.min(
+      Math.max(LOWEST_PER_S, Math.min(reduced, present * REDUCED_TO)),
+      this.#limitPerS,
+    )
     // Throttling in a burst tells little, and a carrier that takes nothing tells nothing: the limit is looked for.
     const isBurst = sentBefore < sent / 2
-    const isTelling = accepted > 0 && !isBurst && !(this.#cutABurst && sinceCutMs < 2 * CUT_PAUSE_MS)
-    this.#cutABurst = isBurst
-    this.#ceilingPerS = isTelling ? this.#ratePerS / CUT_TO : null
+    const isTelling =
+      accepted > 0 && !isBurst && !(this.#reducedInBurst && sinceReductionMs < 2 * REDUCTION_PAUSE_MS)
+    this.#reducedInBurst = isBurst
+    this.#ceilingPerS = isTelling ? this.#ratePerS / REDUCED_TO : null
   }
 
   /** Segments sent per second for now. */

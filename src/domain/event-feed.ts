@@ -1,4 +1,4 @@
-import type { Told } from './events.ts'
+import type { EventPayload } from './events.ts'
 import { lowestIdAt } from './identifiers.ts'
 import { parseTimestamp } from './instants.ts'
 import { DATE_RULE, type FilterRules } from './list-queries.ts'
@@ -49,16 +49,19 @@ export function lowestIdWithEventsAt(ms: number): string {
 }
 
 /** The first of `events` that make one page: at most `limit`, and FEED_PAGE_BYTES of text. */
-export function feedPage<Event extends { told: Told }>(events: readonly Event[], limit: number): Event[] {
+export function feedPage<Event extends { payload: EventPayload }>(
+  events: readonly Event[],
+  limit: number,
+): Event[] {
   let bytes = 0
   const tooMany = events.findIndex((event, index) => {
     if (index === limit || bytes > FEED_PAGE_BYTES) return true
-    bytes += textBytes(event.told)
+    bytes += textBytes(event.payload)
     return false
   })
   return tooMany < 0 ? [...events] : events.slice(0, tooMany)
 }
 
-function textBytes(told: Told): number {
-  return Buffer.byteLength(told.direction === 'MT' ? told.message.body : told.inbound.body)
+function textBytes(payload: EventPayload): number {
+  return Buffer.byteLength(payload.direction === 'MT' ? payload.message.body : payload.inbound.body)
 }

@@ -16,7 +16,7 @@ export interface InboundMessage {
 }
 
 /** What an event tells: an outbound message as it was after a change of its status, or an inbound message. */
-export type Told =
+export type EventPayload =
   | { readonly direction: 'MT'; readonly message: Message }
   | { readonly direction: 'MO'; readonly inbound: InboundMessage }
 
@@ -66,8 +66,10 @@ export function eventType(seq: number): EventType {
 }
 
 /** The JSON body of its webhook. `plan` owns the message. */
-export function eventBody(told: Told, plan: ServicePlan): DeliveryReceipt | InboundSmsWebhook {
-  return told.direction === 'MT' ? deliveryReceipt(told.message, plan) : toInboundWebhook(told.inbound, plan)
+export function eventBody(payload: EventPayload, plan: ServicePlan): DeliveryReceipt | InboundSmsWebhook {
+  return payload.direction === 'MT'
+    ? deliveryReceipt(payload.message, plan)
+    : toInboundWebhook(payload.inbound, plan)
 }
 
 /** The public record of a message. */
@@ -190,7 +192,7 @@ export function testEvent(
   }
 }
 
-function made(type: EventType, planId: number, msgId: string, at: Date): Told {
+function made(type: EventType, planId: number, msgId: string, at: Date): EventPayload {
   const texts = { planId, msgId, sender: SENDER, recipient: RECIPIENT, body: TEXT }
   if (type === 'inboundMessage') return { direction: 'MO', inbound: { ...texts, keyword: null } }
   const message = {

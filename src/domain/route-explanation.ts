@@ -4,7 +4,7 @@ import type { Directory } from './directory.ts'
 import { type Charge, chargeFor } from './rates.ts'
 import { type CarrierCondition, possibleChoices, type Routed } from './routing.ts'
 import { judgeSender, type SenderRefusal } from './send-requests.ts'
-import { chooseWriting } from './text/encoding-choice.ts'
+import { chooseEncoding } from './text/encoding-choice.ts'
 import type { Encoding } from './text/segments.ts'
 
 export interface Question {
@@ -110,6 +110,6 @@ function textOf(
   form: LongMessages,
 ): { encoding: Encoding | null; segments: number } {
   if (body === null) return { encoding: null, segments: 1 }
-  const { language, segments } = chooseWriting(body, plan, form)
+  const { language, segments } = chooseEncoding(body, plan, form)
   return { encoding: language === null ? 'UCS2' : 'GSM7', segments }
 }

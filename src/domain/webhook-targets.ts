@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { originOf } from './callback-url.ts'
 import type { ServicePlan } from './configuration.ts'
-import type { Told } from './events.ts'
+import type { EventPayload } from './events.ts'
 import { openSecret, type SecretKeys, sealSecret } from './secrets.ts'
 
 /** Where an event is pushed to. */
@@ -18,9 +18,13 @@ export interface WebhookTarget {
  * The message's callbackUrl, or else the account's default; for an inbound message the plan's inbound URL. Null
  * when there is none. @throws SecretError sealed with another key.
  */
-export function webhookTarget(told: Told, plan: ServicePlan, key: SecretKeys): WebhookTarget | null {
-  const callbackUrl = told.direction === 'MT' ? told.message.callbackUrl : null
-  const stored = callbackUrl ?? (told.direction === 'MO' ? plan.inboundUrl : plan.account.defaultDlrUrl)
+export function webhookTarget(
+  payload: EventPayload,
+  plan: ServicePlan,
+  key: SecretKeys,
+): WebhookTarget | null {
+  const callbackUrl = payload.direction === 'MT' ? payload.message.callbackUrl : null
+  const stored = callbackUrl ?? (payload.direction === 'MO' ? plan.inboundUrl : plan.account.defaultDlrUrl)
   if (stored === null) return null
   const url = openCallbackUrl(key, stored)
   return { url, destination: destinationOf(url), own: callbackUrl !== null }

@@ -4,7 +4,7 @@ import type { Directory } from '../domain/directory.ts'
 import type { EventHolder, InboundMessage } from '../domain/events.ts'
 import { bucketOf, createdAtMs } from '../domain/identifiers.ts'
 import { matchKeyword, type OptOutRequest, optOutRequest } from '../domain/opt-outs.ts'
-import type { Part } from '../domain/text/concatenation.ts'
+import type { SegmentNumber } from '../domain/text/concatenation.ts'
 import { type Language, sameLanguage } from '../domain/text/gsm-national-tables.ts'
 import { decodeInbound, decodeInboundParts } from '../domain/text/inbound-text.ts'
 import type { Log } from '../log.ts'
@@ -35,7 +35,7 @@ export interface InboundSegment {
   readonly recipient: string
   readonly dataCoding: number
   readonly payload: Buffer
-  readonly part: Part | null
+  readonly part: SegmentNumber | null
   readonly language: Language
   readonly receivedAtMs: number
 }

@@ -1,7 +1,7 @@
-import type { Told } from '../domain/events.ts'
+import type { EventPayload } from '../domain/events.ts'
 import type { Endpoint } from '../domain/webhook-targets.ts'
 import type { Queryable } from './database.ts'
-import { TOLD_COLUMNS, TOLD_JOINS, type ToldRow, toldOf } from './told-events.ts'
+import { PAYLOAD_COLUMNS, PAYLOAD_JOINS, type PayloadRow, payloadOf } from './event-payloads.ts'
 
 /** An event to be delivered: an inbound message (seq 0), or a message as it was after its seq-th status change. */
 export interface WebhookEvent {
@@ -17,10 +17,10 @@ export interface WebhookEvent {
   readonly beganAtMs: number
   /** It was read from the table: later events of its message may wait there until it is done. */
   readonly waited: boolean
-  readonly told: Told
+  readonly payload: EventPayload
 }
 
-interface EventRow extends ToldRow {
+interface EventRow extends PayloadRow {
   readonly destination: string | null
   readonly attempt: number
   readonly earlierAttempts: number
@@ -64,9 +64,9 @@ const TAKEN = `
     where e.plan_id = any (array[due.plan_id]) and e.msg_id = due.msg_id and e.seq = due.seq and coalesce(e.holder, 0) = 0
     returning e.*
   )
-  select t.destination, t.attempt, t.earlier_attempts as "earlierAttempts", t.began_at as "beganAt", ${TOLD_COLUMNS}
+  select t.destination, t.attempt, t.earlier_attempts as "earlierAttempts", t.began_at as "beganAt", ${PAYLOAD_COLUMNS}
   from taken t
-  join events f on f.plan_id = any (array[t.plan_id]) and f.msg_id = t.msg_id and f.seq = t.seq ${TOLD_JOINS}
+  join events f on f.plan_id = any (array[t.plan_id]) and f.msg_id = t.msg_id and f.seq = t.seq ${PAYLOAD_JOINS}
   order by t.due_at`
 
 /** Takes due deliveries into memory, from each plan in turn, so that a plan with many due does not hold up the others. */
@@ -166,7 +166,17 @@ export async function takeProbes(
 function eventOf(row: EventRow, holder: number): WebhookEvent {
   const { planId, msgId, seq, attempt, earlierAttempts } = row
   const beganAtMs = row.beganAt.getTime()
-  return { planId, msgId, seq, holder, attempt, earlierAttempts, beganAtMs, waited: true, told: toldOf(row) }
+  return {
+    planId,
+    msgId,
+    seq,
+    holder,
+    attempt,
+    earlierAttempts,
+    beganAtMs,
+    waited: true,
+    payload: payloadOf(row),
+  }
 }
 
 /** Only its holder may requeue it; another node may have become that since. */

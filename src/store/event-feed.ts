@@ -1,15 +1,15 @@
 import type { Page } from '../domain/cursors.ts'
 import { type FeedFilters, type FeedPlace, lowestIdWithEventsAt } from '../domain/event-feed.ts'
-import type { Told } from '../domain/events.ts'
+import type { EventPayload } from '../domain/events.ts'
 import { highestIdAt } from '../domain/identifiers.ts'
 import type { Queryable } from './database.ts'
-import { TOLD_COLUMNS, TOLD_JOINS, type ToldRow, toldOf } from './told-events.ts'
+import { PAYLOAD_COLUMNS, PAYLOAD_JOINS, type PayloadRow, payloadOf } from './event-payloads.ts'
 
 export interface FeedEvent {
   readonly msgId: string
   readonly seq: number
   readonly occurredAt: Date
-  readonly told: Told
+  readonly payload: EventPayload
   /** The place behind this event. */
   readonly place: FeedPlace
 }
@@ -47,7 +47,7 @@ export async function readFeed(
 ): Promise<FeedEvent[]> {
   const { since } = filters
   const from = after ?? (since === null ? BEGINNING : await startOf(db, planId, since, end))
-  const { rows } = await db.query<ToldRow & { position: string }>({
+  const { rows } = await db.query<PayloadRow & { position: string }>({
     name: 'read_feed',
     text: `
       with f as materialized (
@@ -56,8 +56,8 @@ export async function readFeed(
           and msg_id >= $6::uuid and occurred_at >= $7::timestamptz
         order by position, msg_id, seq limit $8
       )
-      select f.position::text as position, ${TOLD_COLUMNS}
-      from f ${TOLD_JOINS}
+      select f.position::text as position, ${PAYLOAD_COLUMNS}
+      from f ${PAYLOAD_JOINS}
       order by f.position, f.msg_id, f.seq`,
     values: [
       planId,
@@ -76,7 +76,7 @@ export async function readFeed(
       msgId,
       seq,
       occurredAt,
-      told: toldOf(row),
+      payload: payloadOf(row),
       place: { position, msgId, seq, atMs: occurredAt.getTime() },
     }
   })

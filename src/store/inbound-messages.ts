@@ -53,7 +53,7 @@ export async function insertInboundMessages(
       ), unowned as (
         insert into unowned_inbound_messages (msg_id, carrier_id, sender, recipient, body)
         select "msgId", "carrierId", sender, recipient, body from input where plan_id is null
-      ), ${drawnPositions('select plan_id from input where plan_id is not null')}, told as (
+      ), ${drawnPositions('select plan_id from input where plan_id is not null')}, stored as (
         insert into events (plan_id, msg_id, seq, position, occurred_at)
         select plan_id, "msgId", 0, ${positionOf('input')}, received_at
         from input cross join drawn where plan_id is not null

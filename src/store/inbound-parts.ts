@@ -1,4 +1,4 @@
-import type { Part } from '../domain/text/concatenation.ts'
+import type { SegmentNumber } from '../domain/text/concatenation.ts'
 import type { Language } from '../domain/text/gsm-national-tables.ts'
 import type { Queryable } from './database.ts'
 
@@ -7,7 +7,7 @@ export interface InboundPart {
   readonly carrierId: number
   readonly sender: string
   readonly recipient: string
-  readonly kind: Part['kind']
+  readonly kind: SegmentNumber['kind']
   readonly reference: number
   readonly total: number
   readonly sequence: number

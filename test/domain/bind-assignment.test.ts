@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type HeldBind, shareOut } from '../../src/domain/bind-assignment.ts'
+import { assignBinds, type HeldBind } from '../../src/domain/bind-assignment.ts'
 
 const binds = (carrierId: number, nodeIds: readonly (number | null)[]): HeldBind[] =>
   nodeIds.map((nodeId, bind) => ({ carrierId, bind, nodeId }))
@@ -16,34 +16,34 @@ function counts(shares: readonly HeldBind[], nodes: readonly number[]): number[]
 }
 
 test('one node has all', () => {
-  expect(nodesOf(shareOut([...binds(1, [null, null]), ...binds(2, [null])], [7]))).toEqual([7, 7, 7])
+  expect(nodesOf(assignBinds([...binds(1, [null, null]), ...binds(2, [null])], [7]))).toEqual([7, 7, 7])
 })
 
 test('without nodes nobody has any', () => {
-  expect(shareOut(binds(1, [null]), [])).toEqual([])
+  expect(assignBinds(binds(1, [null]), [])).toEqual([])
 })
 
 test('the binds of a carrier are spread', () => {
-  expect(nodesOf(shareOut(binds(1, [null, null, null, null]), [1, 2]))).toEqual([1, 2, 1, 2])
-  expect(nodesOf(shareOut(binds(1, [1, 1, 1, 1]), [1, 2]))).toEqual([1, 1, 2, 2])
+  expect(nodesOf(assignBinds(binds(1, [null, null, null, null]), [1, 2]))).toEqual([1, 2, 1, 2])
+  expect(nodesOf(assignBinds(binds(1, [1, 1, 1, 1]), [1, 2]))).toEqual([1, 1, 2, 2])
 })
 
 test('ten carriers with one bind each are spread too', () => {
   const ten = Array.from({ length: 10 }, (_, index) => binds(index + 1, [null])).flat()
-  expect(counts(shareOut(ten, [1, 2]), [1, 2]).at(-1)).toEqual([5, 5])
+  expect(counts(assignBinds(ten, [1, 2]), [1, 2]).at(-1)).toEqual([5, 5])
 })
 
 test('what a dead node had goes to the living, and theirs stay', () => {
-  expect(nodesOf(shareOut(binds(1, [1, 2, 3, 1, 2, 3]), [1, 3]))).toEqual([1, 1, 3, 1, 3, 3])
+  expect(nodesOf(assignBinds(binds(1, [1, 2, 3, 1, 2, 3]), [1, 3]))).toEqual([1, 1, 3, 1, 3, 3])
 })
 
 test('a bind alone stays where it is when a node comes', () => {
-  expect(nodesOf(shareOut(binds(1, [5]), [5, 6]))).toEqual([5])
+  expect(nodesOf(assignBinds(binds(1, [5]), [5, 6]))).toEqual([5])
 })
 
 test('no rule of its own keeps a bind from every node', () => {
   const held = [...binds(1, [1]), ...binds(2, [1]), ...binds(3, [2, null])]
-  const shares = shareOut(held, [1, 2])
+  const shares = assignBinds(held, [1, 2])
   expect(counts(shares, [1, 2]).at(-1)).toEqual([2, 2])
 })
 
@@ -63,7 +63,7 @@ const clusters = fc
 test('every bind has a living node, and no node two more than another, by carrier and in all', () => {
   fc.assert(
     fc.property(clusters, ({ nodes, held }) => {
-      const shares = shareOut(held, nodes)
+      const shares = assignBinds(held, nodes)
       expect(shares.map(({ carrierId, bind }) => [carrierId, bind])).toEqual(
         held.map(({ carrierId, bind }) => [carrierId, bind]),
       )
@@ -77,9 +77,9 @@ test('every bind has a living node, and no node two more than another, by carrie
 test('what is shared out stays as it is, whatever order it is read in', () => {
   fc.assert(
     fc.property(clusters, ({ nodes, held }) => {
-      const shares = shareOut(held, nodes)
-      expect(shareOut(shares, nodes)).toEqual(shares)
-      expect(shareOut(held.toReversed(), nodes.toReversed())).toEqual(shares)
+      const shares = assignBinds(held, nodes)
+      expect(assignBinds(shares, nodes)).toEqual(shares)
+      expect(assignBinds(held.toReversed(), nodes.toReversed())).toEqual(shares)
     }),
   )
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Throttle } from '../../src/domain/carrier-throttle.ts'
+import { CarrierThrottle } from '../../src/domain/carrier-throttle.ts'
 import {
   exchange,
   fixedWindow,
@@ -9,7 +9,7 @@ import {
   totals,
 } from '../support/rate-limiters.ts'
 
-function sendFor(throttle: Throttle, fromMs: number, toMs: number): number {
+function sendFor(throttle: CarrierThrottle, fromMs: number, toMs: number): number {
   let sent = 0
   for (let nowMs = fromMs; nowMs < toMs; ) {
     const waitMs = throttle.waitMs(nowMs)
@@ -22,32 +22,32 @@ function sendFor(throttle: Throttle, fromMs: number, toMs: number): number {
 
 describe('a configured rate', () => {
   it('is kept', () => {
-    const sent = sendFor(new Throttle(50, 0), 0, 10_000)
+    const sent = sendFor(new CarrierThrottle(50, 0), 0, 10_000)
     expect(sent).toBeGreaterThanOrEqual(495)
     expect(sent).toBeLessThanOrEqual(506)
   })
 
   it('is not used up by looking', () => {
-    const throttle = new Throttle(50, 0)
+    const throttle = new CarrierThrottle(50, 0)
     for (let look = 0; look < 100; look += 1) expect(throttle.waitMs(0)).toBe(0)
     throttle.sent(0)
     expect(throttle.waitMs(0)).toBe(20)
   })
 
   it('may be none', () => {
-    const throttle = new Throttle(null, 0)
+    const throttle = new CarrierThrottle(null, 0)
     for (let sent = 0; sent < 10_000; sent += 1) {
       expect(throttle.waitMs(0)).toBe(0)
       throttle.sent(0)
     }
-    expect(throttle.isCut).toBe(false)
+    expect(throttle.isReduced).toBe(false)
   })
 
   it('is the most, whatever the carrier takes', () => {
-    const throttle = new Throttle(100, 0)
+    const throttle = new CarrierThrottle(100, 0)
     const limiter = tokenBucket(() => 80, 10)
     const seconds = exchange({ limiter, throttle, latencyMs: 20, window: 50, seconds: 60 })
-    expect(throttle.isCut).toBe(true)
+    expect(throttle.isReduced).toBe(true)
     expect(Math.max(...seconds.map(({ accepted, throttled }) => accepted + throttled))).toBeLessThanOrEqual(
       111,
     )
@@ -98,7 +98,7 @@ describe.each([
   it.each([5, 100])('is followed down and up, latency %i ms', (latencyMs) => {
     let perS = 200
     const limiter = limiterOf(() => perS)
-    const throttle = new Throttle(null, 0)
+    const throttle = new CarrierThrottle(null, 0)
     const phase = (limit: number, startS: number, seconds: number) => {
       perS = limit
       return exchange({ limiter, throttle, latencyMs, window: 100, startS, seconds })
@@ -116,7 +116,7 @@ describe.each([
 
 describe('a carrier that takes nothing at all', () => {
   it('is asked seldom, and used in full soon after it opens', () => {
-    const throttle = new Throttle(null, 0)
+    const throttle = new CarrierThrottle(null, 0)
     exchange({ limiter: () => true, throttle, latencyMs: 50, window: 20, seconds: 10 })
     const shut = exchange({
       limiter: () => false,
@@ -137,7 +137,7 @@ describe('a carrier that takes nothing at all', () => {
 
 describe('cuts', () => {
   it('come once a second however many answers ask for one', () => {
-    const throttle = new Throttle(100, 0)
+    const throttle = new CarrierThrottle(100, 0)
     sendFor(throttle, 0, 2_000)
     for (const nowMs of [2_000, 2_010, 2_999]) throttle.throttled(nowMs, nowMs)
     expect(throttle.ratePerS).toBeCloseTo(50, 0)
@@ -146,21 +146,21 @@ describe('cuts', () => {
   })
 
   it('are no deeper than half', () => {
-    const throttle = new Throttle(100, 0)
+    const throttle = new CarrierThrottle(100, 0)
     sendFor(throttle, 0, 2_000)
     throttle.throttled(2_000, 2_000)
     expect(throttle.ratePerS).toBeGreaterThanOrEqual(49)
   })
 
   it('never lead above the configured rate', () => {
-    const throttle = new Throttle(0.25, 0)
+    const throttle = new CarrierThrottle(0.25, 0)
     sendFor(throttle, 0, 20_000)
     throttle.throttled(20_000, 20_000)
     expect(throttle.ratePerS).toBeLessThanOrEqual(0.25)
   })
 
   it('grow only while the rate is used, and are forgotten when it has grown away', () => {
-    const throttle = new Throttle(null, 0)
+    const throttle = new CarrierThrottle(null, 0)
     const limiter = tokenBucket(() => LIMIT, 50)
     exchange({ limiter, throttle, latencyMs: 5, window: 100, seconds: 20 })
     const learned = throttle.ratePerS

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { FEED_FILTERS, feedPage } from '../../src/domain/event-feed.ts'
-import type { Told } from '../../src/domain/events.ts'
+import type { EventPayload } from '../../src/domain/events.ts'
 import { parseFilters } from '../../src/domain/list-queries.ts'
 
-function event(body: string): { told: Told } {
+function event(body: string): { payload: EventPayload } {
   const inbound = { planId: 1, msgId: 'id', sender: 'a', recipient: 'b', body, keyword: null }
-  return { told: { direction: 'MO', inbound } }
+  return { payload: { direction: 'MO', inbound } }
 }
 
 it('since is rounded up, so that nothing from before is in it', () => {

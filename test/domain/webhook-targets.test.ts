@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it, test } from 'vitest'
-import type { Told } from '../../src/domain/events.ts'
+import type { EventPayload } from '../../src/domain/events.ts'
 import {
   isDestination,
   openCallbackUrl,
@@ -16,8 +16,8 @@ describe('where an event goes', () => {
   const account = { ...aPlan().account, defaultDlrUrl: 'https://example.com/dlr' }
   const plan = aPlan({ account, inboundUrl: 'https://example.com:8443/mo' })
   const receipt = (callbackUrl: string | null) =>
-    ({ direction: 'MT', message: { callbackUrl } }) as unknown as Told
-  const inbound = { direction: 'MO' } as unknown as Told
+    ({ direction: 'MT', message: { callbackUrl } }) as unknown as EventPayload
+  const inbound = { direction: 'MO' } as unknown as EventPayload
 
   test('a receipt to the URL of its message, or else of the account', () => {
     const own = webhookTarget(receipt('https://me:hush@own.example.com/x'), plan, KEY)

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { type Part, parseUserData, UDHI } from '../../src/domain/text/concatenation.ts'
+import { parseUserData, type SegmentNumber, UDHI } from '../../src/domain/text/concatenation.ts'
 import {
   deliverCompleteSets,
   deliverIncompleteSets,
@@ -36,7 +36,7 @@ beforeEach(() =>
 
 const depsOf = (given: Partial<InboundDeps> = {}) => inboundDeps({ db, directory, ...given })
 
-const three = (given: Partial<Part> = {}) =>
+const three = (given: Partial<SegmentNumber> = {}) =>
   ['one ', 'two ', 'three'].map((text, i) => partOf(text, i + 1, given))
 
 describe('a message in parts', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { buildHeader, type Part, UDHI } from '../../src/domain/text/concatenation.ts'
+import { buildHeader, type SegmentNumber, UDHI } from '../../src/domain/text/concatenation.ts'
 import { STATUSES } from '../../src/smpp/statuses.ts'
 import { killer } from '../support/database-outage.ts'
 import { startServe } from '../support/process.ts'
@@ -26,8 +26,10 @@ async function mo(...fields: Parameters<typeof moOf>): Promise<void> {
   expect(await own.smsc.deliver(moOf(...fields))).toBe(ESME_ROK)
 }
 
-const partOf = (part: Omit<Part, 'kind'> & { kind?: Part['kind'] }, text: string | Buffer) =>
-  Buffer.concat([buildHeader({ kind: 'udh8', ...part }), Buffer.from(text)])
+const partOf = (
+  part: Omit<SegmentNumber, 'kind'> & { kind?: SegmentNumber['kind'] },
+  text: string | Buffer,
+) => Buffer.concat([buildHeader({ kind: 'udh8', ...part }), Buffer.from(text)])
 
 /** One of three parts of the same text. */
 function oneOf(from: string, sequence: number, text = TEXTS[sequence - 1]!): Promise<void> {

@@ -61,7 +61,7 @@ describe('holding what is due', () => {
     const [event, ...others] = await hold()
     expect(others).toEqual([])
     expect(event).toMatchObject({ planId: plan, msgId, seq: 1, attempt: 0 })
-    expect(event!.told).toMatchObject({
+    expect(event!.payload).toMatchObject({
       direction: 'MT',
       message: {
         msgId,
@@ -75,7 +75,7 @@ describe('holding what is due', () => {
     expect(await hold()).toEqual([])
     await recordAttempts(db, [attempt(msgId)])
     expect(await hold()).toMatchObject([
-      { seq: 2, told: { direction: 'MT', message: { status: 'DELIVERED', mccmnc: '310260' } } },
+      { seq: 2, payload: { direction: 'MT', message: { status: 'DELIVERED', mccmnc: '310260' } } },
     ])
   })
 
@@ -153,7 +153,7 @@ describe('holding what is due', () => {
         earlierAttempts: 0,
         beganAtMs: message.receivedMs,
         waited: true,
-        told: { direction: 'MO', inbound },
+        payload: { direction: 'MO', inbound },
       },
     ])
   })

@@ -210,12 +210,12 @@ describe('an event', () => {
     const [change, arrival, ...more] = await read(before)
     expect(more).toEqual([])
     expect(change).toMatchObject({ msgId, seq: 1 })
-    expect(change!.told).toMatchObject({
+    expect(change!.payload).toMatchObject({
       direction: 'MT',
       message: { msgId, status: 'SENT', body: 'hello', planId: plan },
     })
     expect(arrival).toMatchObject({ msgId: inbound, seq: 0 })
-    expect(arrival!.told).toEqual({
+    expect(arrival!.payload).toEqual({
       direction: 'MO',
       inbound: {
         planId: plan,

@@ -1,6 +1,6 @@
 /** What people send, as a carrier's deliver_sm brings it. */
 
-import type { Part } from '../../src/domain/text/concatenation.ts'
+import type { SegmentNumber } from '../../src/domain/text/concatenation.ts'
 import { DEFAULT_LANGUAGE } from '../../src/domain/text/gsm-national-tables.ts'
 import type { InboundDeps, InboundSegment, ReceivedInbound } from '../../src/operations/receive-inbound.ts'
 import type { Database } from '../../src/store/database.ts'
@@ -37,7 +37,7 @@ export function single(text: string, given: Partial<InboundSegment> = {}): Inbou
 export function partOf(
   text: string,
   sequence: number,
-  part: Partial<Part> = {},
+  part: Partial<SegmentNumber> = {},
   given: Partial<InboundSegment> = {},
 ): InboundSegment {
   return single(text, { part: { kind: 'udh8', reference: 42, total: 3, sequence, ...part }, ...given })

@@ -1,5 +1,5 @@
 /** Ways in which carriers count what they take, and what a throttle makes of them: in simulated time. */
-import { Throttle } from '../../src/domain/carrier-throttle.ts'
+import { CarrierThrottle } from '../../src/domain/carrier-throttle.ts'
 
 /** Whether a carrier takes a segment that comes at this millisecond. */
 export type Limiter = (nowMs: number) => boolean
@@ -46,7 +46,7 @@ export interface Exchange {
   readonly limiter: Limiter
   readonly latencyMs: number
   readonly window: number
-  readonly throttle?: Throttle
+  readonly throttle?: CarrierThrottle
   /** Default 0. */
   readonly startS?: number
   readonly seconds: number
@@ -59,7 +59,7 @@ export interface SecondOfExchange {
 
 /** Sends as fast as throttle and window let it; gives what each second brought. The limiter sees half the latency. */
 export function exchange(options: Exchange): SecondOfExchange[] {
-  const { limiter, latencyMs, window, startS = 0, seconds, throttle = new Throttle(null, 0) } = options
+  const { limiter, latencyMs, window, startS = 0, seconds, throttle = new CarrierThrottle(null, 0) } = options
   const bySecond: SecondOfExchange[] = Array.from({ length: seconds }, () => ({ accepted: 0, throttled: 0 }))
   const arrivals: { atMs: number; sentAtMs: number }[] = []
   const answers: { atMs: number; sentAtMs: number; accepted: boolean }[] = []

@@ -14,7 +14,7 @@ const IE_SINGLE_SHIFT = 0x24
 const IE_LOCKING_SHIFT = 0x25
 
 /** Which part of which message. `kind` belongs to the key: equal references of different kinds are different messages. */
-export type Part = {
+export type SegmentNumber = {
   reference: number
   total: number
   sequence: number
@@ -33,13 +33,13 @@ export type UserData = {
 }
 
 /** The header that parseUserData reads as this part and language, its length octet first; empty when neither needs one. */
-export function buildHeader(part: Part | null, language: Language = DEFAULT_LANGUAGE): Buffer {
-  const elements = [...partElement(part), ...languageElements(language)]
+export function buildHeader(number: SegmentNumber | null, language: Language = DEFAULT_LANGUAGE): Buffer {
+  const elements = [...numberElement(number), ...languageElements(language)]
   return Buffer.from(elements.length === 0 ? [] : [elements.length, ...elements])
 }
 
 /** SAR needs no element: its TLVs carry the part. */
-function partElement(part: Part | null): number[] {
+function numberElement(part: SegmentNumber | null): number[] {
   if (part === null || part.kind === 'sar') return []
   const { reference, total, sequence, kind } = part
   if (kind === 'udh8') return [IE_CONCATENATION_8_BIT, 3, reference, total, sequence]
@@ -61,7 +61,7 @@ function languageElements({ locking, single }: Language): number[] {
  */
 export function parseUserData({ esmClass, shortMessage, tlvs }: UserData): {
   payload: Buffer
-  part: Part | null
+  part: SegmentNumber | null
   language: Language
 } {
   const raw = shortMessage.length > 0 ? shortMessage : (tlvs.message_payload ?? shortMessage)
@@ -78,10 +78,10 @@ export function inSequence<T extends { sequence: number }>(parts: ReadonlyArray<
 }
 
 /** null when the lengths of the header or of one of its elements do not fit. `length` includes the length octet. */
-function parseHeader(raw: Buffer): { length: number; part: Part | null; language: Language } | null {
+function parseHeader(raw: Buffer): { length: number; part: SegmentNumber | null; language: Language } | null {
   const length = (raw[0] ?? 0xff) + 1
   if (length > raw.length) return null
-  let part: Part | null = null
+  let part: SegmentNumber | null = null
   let language = DEFAULT_LANGUAGE
   let offset = 1
   while (offset < length) {
@@ -111,7 +111,7 @@ function elementLanguage(identifier: number, data: Buffer, before: Language): La
   return before
 }
 
-function elementPart(identifier: number, data: Buffer): Part | 'broken' | null {
+function elementPart(identifier: number, data: Buffer): SegmentNumber | 'broken' | null {
   if (identifier === IE_CONCATENATION_8_BIT) {
     if (data.length !== 3) return 'broken'
     return checkedPart('udh8', data.readUInt8(0), data.readUInt8(1), data.readUInt8(2))
@@ -123,13 +123,18 @@ function elementPart(identifier: number, data: Buffer): Part | 'broken' | null {
   return null
 }
 
-function sarPart(tlvs: UserData['tlvs']): Part | null {
+function sarPart(tlvs: UserData['tlvs']): SegmentNumber | null {
   const { sar_msg_ref_num: reference, sar_total_segments: total, sar_segment_seqnum: sequence } = tlvs
   if (reference === undefined || total === undefined || sequence === undefined) return null
   return checkedPart('sar', reference, total, sequence)
 }
 
-function checkedPart(kind: Part['kind'], reference: number, total: number, sequence: number): Part | null {
+function checkedPart(
+  kind: SegmentNumber['kind'],
+  reference: number,
+  total: number,
+  sequence: number,
+): SegmentNumber | null {
   const possible = total >= 2 && total <= 255 && sequence >= 1 && sequence <= total
   return possible ? { reference, total, sequence, kind } : null
 }

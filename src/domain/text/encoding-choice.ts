@@ -1,5 +1,5 @@
 import type { LongMessages } from '../configuration.ts'
-import { buildHeader, type Part } from './concatenation.ts'
+import { buildHeader, type SegmentNumber } from './concatenation.ts'
 import { DEFAULT_LANGUAGE, type Language, lockingTable } from './gsm-national-tables.ts'
 import { DEFAULT_GSM, type GsmAlphabet, gsmAlphabet, septetsOf } from './gsm0338.ts'
 import { smartText } from './smart-encoding.ts'
@@ -15,7 +15,7 @@ export interface TextSettings {
 
 export const PLAIN_TEXT: TextSettings = { smartEncoding: false, nationalLanguages: [] }
 
-export interface Writing {
+export interface EncodedText {
   /** What is sent. */
   readonly text: string
   /** Null: UCS-2. */
@@ -37,7 +37,7 @@ type Header = 'udh' | 'udh16'
 const PARTS = {
   udh: { kind: 'udh8', reference: 0, total: 2, sequence: 1 },
   udh16: { kind: 'udh16', reference: 0, total: 2, sequence: 1 },
-} as const satisfies Record<Header, Part>
+} as const satisfies Record<Header, SegmentNumber>
 
 const DEFAULT_ROOM = { udh: gsmRoom(DEFAULT_LANGUAGE, 'udh'), udh16: gsmRoom(DEFAULT_LANGUAGE, 'udh16') }
 const UCS2_ROOM = { udh: ucs2Room('udh'), udh16: ucs2Room('udh16') }
@@ -50,30 +50,30 @@ export function roomIn(language: Language | null, form: LongMessages): Room {
 }
 
 /**
- * The writing that needs fewest segments. Among equals, the order is: the default alphabet; UCS-2, which every handset
+ * The encoding that needs fewest segments. Among equals, the order is: the default alphabet; UCS-2, which every handset
  * reads; a single shift table; a locking one; both. Among several languages, the preferred one comes first. The result of
  * smart encoding comes after the text itself, but before a language.
  */
-export function chooseWriting(text: string, settings: TextSettings, form: LongMessages): Writing {
+export function chooseEncoding(text: string, settings: TextSettings, form: LongMessages): EncodedText {
   const plain = gsmSegments(text, DEFAULT_GSM, roomIn(DEFAULT_LANGUAGE, form))
   // Most texts.
   if (plain === 1 || (plain > 1 && settings.nationalLanguages.length === 0))
     return { text, language: DEFAULT_LANGUAGE, segments: plain }
   const texts = settings.smartEncoding && plain === 0 ? [text, smartText(text)] : [text]
-  const ucs2: Writing = { text, language: null, segments: ucs2Segments(text, roomIn(null, form)) }
-  const writings = [...gsmWritings(texts, [DEFAULT_LANGUAGE], form), ucs2]
+  const ucs2: EncodedText = { text, language: null, segments: ucs2Segments(text, roomIn(null, form)) }
+  const encodings = [...gsmEncodings(texts, [DEFAULT_LANGUAGE], form), ucs2]
   // With one segment, no table saves anything.
   if (ucs2.segments > 1)
-    writings.push(...gsmWritings(texts, nationalLanguages(settings.nationalLanguages), form))
-  return writings.reduce((best, one) => (one.segments < best.segments ? one : best))
+    encodings.push(...gsmEncodings(texts, nationalLanguages(settings.nationalLanguages), form))
+  return encodings.reduce((best, one) => (one.segments < best.segments ? one : best))
 }
 
-/** The writings in those of the languages that have all characters. */
-function gsmWritings(
+/** The encodings in those of the languages that have all characters. */
+function gsmEncodings(
   texts: readonly string[],
   languages: readonly Language[],
   form: LongMessages,
-): Writing[] {
+): EncodedText[] {
   return texts.flatMap((text) =>
     languages.flatMap((language) => {
       const segments = gsmSegments(text, gsmAlphabet(language), roomIn(language, form))

@@ -1,6 +1,6 @@
 import type { LongMessages } from '../configuration.ts'
-import { buildHeader, type Part, UDHI } from './concatenation.ts'
-import { chooseWriting, PLAIN_TEXT, roomIn, type TextSettings, type Writing } from './encoding-choice.ts'
+import { buildHeader, type SegmentNumber, UDHI } from './concatenation.ts'
+import { chooseEncoding, type EncodedText, PLAIN_TEXT, roomIn, type TextSettings } from './encoding-choice.ts'
 import { DEFAULT_LANGUAGE } from './gsm-national-tables.ts'
 import { ESCAPE, encodeGsm, gsmAlphabet } from './gsm0338.ts'
 
@@ -46,12 +46,12 @@ export function countSegments(
   text: string,
   settings: TextSettings = PLAIN_TEXT,
 ): { encoding: Encoding; segments: number } {
-  const { language, segments } = chooseWriting(text, settings, 'udh')
+  const { language, segments } = chooseEncoding(text, settings, 'udh')
   return { encoding: language === null ? 'UCS2' : 'GSM7', segments }
 }
 
 /**
- * The PDUs of a text, in the writing that needs fewest segments. `reference` (0..65535) is shared by its parts; an 8-bit
+ * The PDUs of a text, in the encoding that needs fewest segments. `reference` (0..65535) is shared by its parts; an 8-bit
  * one is its low octet. An escape sequence or a surrogate pair is never split. Throws RangeError beyond 255 segments.
  */
 export function segmentText(
@@ -59,22 +59,22 @@ export function segmentText(
   reference: number,
   { settings = PLAIN_TEXT, form = 'udh' }: { settings?: TextSettings; form?: LongMessages } = {},
 ): SegmentedText {
-  const writing = chooseWriting(text, settings, form)
-  const { language, segments } = writing
+  const encoded = chooseEncoding(text, settings, form)
+  const { language, segments } = encoded
   if (segments > MAX_SEGMENTS)
     throw new RangeError(`${segments} segments, at most ${MAX_SEGMENTS} can be numbered`)
   return {
     encoding: language === null ? 'UCS2' : 'GSM7',
     dataCoding: language === null ? 8 : 0,
     segments,
-    pdus: pdusOf(writing, form, reference),
+    pdus: pdusOf(encoded, form, reference),
   }
 }
 
-function pdusOf(writing: Writing, form: LongMessages, reference: number): SegmentPdu[] {
-  const octets = octetsOf(writing)
-  const language = writing.language ?? DEFAULT_LANGUAGE
-  const total = writing.segments
+function pdusOf(encoded: EncodedText, form: LongMessages, reference: number): SegmentPdu[] {
+  const octets = octetsOf(encoded)
+  const language = encoded.language ?? DEFAULT_LANGUAGE
+  const total = encoded.segments
   if (total === 1 || form === 'payload') {
     const header = buildHeader(null, language)
     const content = header.length === 0 ? octets : Buffer.concat([header, octets])
@@ -88,26 +88,26 @@ function pdusOf(writing: Writing, form: LongMessages, reference: number): Segmen
       },
     ]
   }
-  return pieces(octets, writing, form).map((piece, index) => {
-    const part = partOf(form, reference, total, index + 1)
-    const header = buildHeader(part, language)
+  return pieces(octets, encoded, form).map((piece, index) => {
+    const numbering = segmentNumberOf(form, reference, total, index + 1)
+    const header = buildHeader(numbering, language)
     return {
       esmClass: header.length === 0 ? 0 : UDHI,
       shortMessage: Buffer.concat([header, piece]),
-      tlvs: part.kind === 'sar' ? sarTlvs(part) : NO_TLVS,
+      tlvs: numbering.kind === 'sar' ? sarTlvs(numbering) : NO_TLVS,
       firstSegment: index,
       segmentCount: 1,
     }
   })
 }
 
-function octetsOf({ text, language }: Writing): Buffer {
+function octetsOf({ text, language }: EncodedText): Buffer {
   if (language === null) return Buffer.from(text, 'utf16le').swap16()
   return encodeGsm(text, gsmAlphabet(language)) as Buffer
 }
 
 /** Puts as many octets into each as there is room for, without splitting a character. */
-function pieces(octets: Buffer, { language }: Writing, form: LongMessages): Buffer[] {
+function pieces(octets: Buffer, { language }: EncodedText, form: LongMessages): Buffer[] {
   const room = roomIn(language, form).concatenated * (language === null ? 2 : 1)
   const all: Buffer[] = []
   for (let start = 0; start < octets.length; ) {
@@ -130,11 +130,16 @@ function tornEscape(octets: Buffer, end: number): 0 | 1 {
   return octets[end - 1] === ESCAPE ? 1 : 0
 }
 
-function partOf(form: LongMessages, reference: number, total: number, sequence: number): Part {
+function segmentNumberOf(
+  form: LongMessages,
+  reference: number,
+  total: number,
+  sequence: number,
+): SegmentNumber {
   if (form === 'udh') return { kind: 'udh8', reference: reference & 0xff, total, sequence }
   return { kind: form === 'sar' ? 'sar' : 'udh16', reference, total, sequence }
 }
 
-function sarTlvs({ reference, total, sequence }: Part): SegmentTlvs {
+function sarTlvs({ reference, total, sequence }: SegmentNumber): SegmentTlvs {
   return { sar_msg_ref_num: reference, sar_total_segments: total, sar_segment_seqnum: sequence }
 }

@@ -136,12 +136,12 @@ async function read(
   return { shown, place: shown.length < events.length ? null : placeBehind(end, readAtMs) }
 }
 
-function presented({ msgId, seq, occurredAt, told }: FeedEvent, plan: ServicePlan) {
+function presented({ msgId, seq, occurredAt, payload }: FeedEvent, plan: ServicePlan) {
   return {
     eventId: eventId({ msgId, seq }),
     sequence: seq,
     type: eventType(seq),
     occurredAt: occurredAt.toISOString(),
-    data: eventBody(told, plan),
+    data: eventBody(payload, plan),
   }
 }

@@ -1,4 +1,4 @@
-import { shareOut } from '../../domain/bind-assignment.ts'
+import { assignBinds } from '../../domain/bind-assignment.ts'
 import type { Directory } from '../../domain/directory.ts'
 import type { Log } from '../../log.ts'
 import { type CarrierBind, readBinds, releaseBind, takeBinds } from '../../store/carrier-binds.ts'
@@ -79,7 +79,7 @@ export class BindLeases {
     const { binds, nodes } = await readBinds(db)
     const living = new Set(nodes)
     const mine = new Set(
-      shareOut(binds, nodes).flatMap((share) => (share.nodeId === nodeId ? keyOf(share) : [])),
+      assignBinds(binds, nodes).flatMap((share) => (share.nodeId === nodeId ? keyOf(share) : [])),
     )
     const isFree = (bind: CarrierBind) => bind.nodeId === null || !living.has(bind.nodeId)
     const free = binds.filter((bind) => mine.has(keyOf(bind)) && isFree(bind))

@@ -1,6 +1,6 @@
 import { BackOffs } from '../../domain/back-offs.ts'
 import type { HeldCause } from '../../domain/backlog.ts'
-import { Throttle } from '../../domain/carrier-throttle.ts'
+import { CarrierThrottle } from '../../domain/carrier-throttle.ts'
 import { FairQueue } from '../../domain/fair-queue.ts'
 import type { CarrierRates } from '../links/carrier-links.ts'
 import { SenderRate } from './sender-rate.ts'
@@ -14,7 +14,7 @@ const LONG_WAIT_S = 5
 /** The messages this node holds for one carrier. Plans take turns, senders keep to their rate, full destinations wait. */
 export class CarrierQueue {
   readonly backOffs = new BackOffs(MAX_BACK_OFFS)
-  throttle = new Throttle(null, performance.now())
+  throttle = new CarrierThrottle(null, performance.now())
   readonly #jobs = new FairQueue<SubmitJob>()
   readonly #pump: () => void
   #senderRate: SenderRate | null = null
@@ -37,7 +37,7 @@ export class CarrierQueue {
 
   /** The carrier throttles, and would need long for the queued messages. */
   get isCongested(): boolean {
-    return this.throttle.isCut && this.#jobs.size > LONG_WAIT_S * this.throttle.ratePerS
+    return this.throttle.isReduced && this.#jobs.size > LONG_WAIT_S * this.throttle.ratePerS
   }
 
   /** Why the job is not sent now. */
@@ -45,7 +45,7 @@ export class CarrierQueue {
     if (!job.progress.isIdle) return 'in-flight'
     if (this.#beginning.has(job)) return 'queued'
     if (!this.#jobs.has(job) && !this.#begun.includes(job)) return 'sender-rate'
-    return this.throttle.isCut ? 'throttled' : 'queued'
+    return this.throttle.isReduced ? 'throttled' : 'queued'
   }
 
   /** Nothing is sent until the pause ends. */
@@ -66,7 +66,7 @@ export class CarrierQueue {
   follow({ messagesPerSecond, senderMessagesPerSecond }: CarrierRates): void {
     if (messagesPerSecond !== this.#messagesPerSecond) {
       this.#messagesPerSecond = messagesPerSecond
-      this.throttle = new Throttle(messagesPerSecond, performance.now())
+      this.throttle = new CarrierThrottle(messagesPerSecond, performance.now())
     }
     if (senderMessagesPerSecond === this.#senderMessagesPerSecond) return
     this.#senderMessagesPerSecond = senderMessagesPerSecond

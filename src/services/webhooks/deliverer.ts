@@ -334,9 +334,9 @@ export class Deliverer {
     )
   }
 
-  #targetOf({ told }: WebhookEvent, plan: ServicePlan): WebhookTarget | null {
+  #targetOf({ payload }: WebhookEvent, plan: ServicePlan): WebhookTarget | null {
     try {
-      return webhookTarget(told, plan, this.#options.secretKey)
+      return webhookTarget(payload, plan, this.#options.secretKey)
     } catch (error) {
       this.#options.log.error({ err: error }, 'callback URL cannot be opened')
       return null
@@ -350,7 +350,7 @@ function webhookOf({ event, plan, url }: Delivery, timestampMs: number): Webhook
     eventId: eventId(event),
     attempt: event.earlierAttempts + event.attempt + 1,
     sequence: event.seq,
-    body: JSON.stringify(eventBody(event.told, plan)),
+    body: JSON.stringify(eventBody(event.payload, plan)),
     timestampMs,
     isTest: false,
   }

@@ -1,4 +1,4 @@
-import type { Told } from '../../domain/events.ts'
+import type { EventPayload } from '../../domain/events.ts'
 import { createdAtMs } from '../../domain/identifiers.ts'
 import type { ChangedMessage } from '../../domain/messages-in-progress.ts'
 import type { SharedRoom } from '../../domain/shared-room.ts'
@@ -121,7 +121,17 @@ function untried(
   seq: number,
   holder: number,
   beganAtMs: number,
-  told: Told,
+  payload: EventPayload,
 ): WebhookEvent {
-  return { planId, msgId, seq, holder, attempt: 0, earlierAttempts: 0, beganAtMs, waited: false, told }
+  return {
+    planId,
+    msgId,
+    seq,
+    holder,
+    attempt: 0,
+    earlierAttempts: 0,
+    beganAtMs,
+    waited: false,
+    payload,
+  }
 }

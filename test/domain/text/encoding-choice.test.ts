@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import {
-  chooseWriting,
+  chooseEncoding,
   PLAIN_TEXT,
   roomIn,
   type TextSettings,
@@ -33,7 +33,7 @@ function long(text: string): string {
 }
 
 function chosen(text: string, settings: TextSettings): [string, number] {
-  const { language, segments } = chooseWriting(text, settings, 'udh')
+  const { language, segments } = chooseEncoding(text, settings, 'udh')
   return [tables(language), segments]
 }
 
@@ -96,14 +96,14 @@ describe('the writing', () => {
     ['but not where the default needs no more', '€'.repeat(80), allowing(['portuguese']), 'GSM', 1],
   ])('%s', (_name, text, settings, expected, segments) => {
     expect(chosen(text, settings)).toEqual([expected, segments])
-    expect(chooseWriting(text, settings, 'udh').text).toBe(text)
+    expect(chooseEncoding(text, settings, 'udh').text).toBe(text)
   })
 
   test('a 16-bit reference can make another number', () => {
     const text = 'a'.repeat(306)
-    expect(chooseWriting(text, PLAIN_TEXT, 'udh').segments).toBe(2)
-    expect(chooseWriting(text, PLAIN_TEXT, 'udh16').segments).toBe(3)
-    expect(chooseWriting('ж'.repeat(134), PLAIN_TEXT, 'udh16').segments).toBe(3)
+    expect(chooseEncoding(text, PLAIN_TEXT, 'udh').segments).toBe(2)
+    expect(chooseEncoding(text, PLAIN_TEXT, 'udh16').segments).toBe(3)
+    expect(chooseEncoding('ж'.repeat(134), PLAIN_TEXT, 'udh16').segments).toBe(3)
   })
 })
 
@@ -126,12 +126,12 @@ describe('smart encoding', () => {
     ['never costs a segment', '…'.repeat(70), [], '…'.repeat(70), 'UCS2'],
     ['where it costs none', '…'.repeat(53), [], '...'.repeat(53), 'GSM'],
   ])('%s', (_name, text, names, sent, expected) => {
-    const writing = chooseWriting(text, allowing(names, true), 'udh')
+    const writing = chooseEncoding(text, allowing(names, true), 'udh')
     expect([writing.text, tables(writing.language)]).toEqual([sent, expected])
     expect(writing.segments).toBe(1)
   })
 
   test('does nothing where the plan does not ask for it', () => {
-    expect(chooseWriting('“Don’t”', PLAIN_TEXT, 'udh').text).toBe('“Don’t”')
+    expect(chooseEncoding('“Don’t”', PLAIN_TEXT, 'udh').text).toBe('“Don’t”')
   })
 })

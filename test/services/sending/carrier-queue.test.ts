@@ -70,11 +70,11 @@ describe('rates', () => {
   test('a new one takes the place of what was learned; the same one does not', () => {
     queue.follow({ ...UNLIMITED, messagesPerSecond: 100 })
     queue.throttle.throttled(performance.now(), performance.now())
-    expect(queue.throttle.isCut).toBe(true)
+    expect(queue.throttle.isReduced).toBe(true)
     queue.follow({ ...UNLIMITED, messagesPerSecond: 100 })
-    expect(queue.throttle.isCut).toBe(true)
+    expect(queue.throttle.isReduced).toBe(true)
     queue.follow({ ...UNLIMITED, messagesPerSecond: 50 })
-    expect(queue.throttle.isCut).toBe(false)
+    expect(queue.throttle.isReduced).toBe(false)
   })
 
   test('congested is what throttles and has more queued than it sends in five seconds', () => {
