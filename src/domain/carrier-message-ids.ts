@@ -121,3 +121,12 @@ function withoutLeadingZeros(id: string): string {
   while (start < id.length - 1 && id[start] === '0') start += 1
   return id.slice(start)
 }
+
+/** The forms in which an id may be stored, whatever the carrier's rule is or was, and wherever the id was read. */
+export function everyForm(carrierMessageId: string): string[] {
+  const sources = ['submit', 'receipt'] as const
+  const forms = ID_RULES.flatMap((rule: IdRule) =>
+    sources.map((source) => canonicalId(carrierMessageId, rule, source)),
+  )
+  return [...new Set(forms)]
+}

@@ -4,8 +4,7 @@
  */
 import type { Page } from './cursors.ts'
 import { highestIdAt, lowestIdAt } from './identifiers.ts'
-import type { MessageFilters } from './message-filters.ts'
-import type { SearchFilters } from './message-search.ts'
+import type { MessageFilters, SearchFilters } from './list-filters.ts'
 import type { MessageInProgress } from './messages-in-progress.ts'
 
 /** What a list asks for; null is not filtered. */

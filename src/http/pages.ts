@@ -8,7 +8,7 @@ import {
   type FilterRules,
   MAX_PAGE,
   parseFilters,
-} from '../domain/list-queries.ts'
+} from '../domain/list-filters.ts'
 import { IV_BYTES } from '../domain/secrets.ts'
 import { invalid } from '../errors.ts'
 import type { Queryable } from '../store/database.ts'

@@ -7,7 +7,7 @@ import { Settings } from 'typebox/system'
 import { type Fault, fault, WHOLE_REQUEST } from '../domain/faults.ts'
 import { isUuid } from '../domain/identifiers.ts'
 import { parseTimestamp } from '../domain/instants.ts'
-import { DATE_RULE, type FilterRule } from '../domain/list-queries.ts'
+import { DATE_RULE, type FilterRule } from '../domain/list-filters.ts'
 import { invalid } from '../errors.ts'
 import { bracketFaults, faultOfSyntax, type Query, withPluses } from './query-strings.ts'
 

@@ -1,4 +1,4 @@
-import { DESTINATION_RULE } from '../domain/event-filters.ts'
+import { DESTINATION_RULE } from '../domain/list-filters.ts'
 import { SCHEDULE_MS } from '../domain/webhook-schedule.ts'
 import { isDestination } from '../domain/webhook-targets.ts'
 import type { Queryable } from '../store/database.ts'

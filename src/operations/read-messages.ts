@@ -1,5 +1,5 @@
 import type { Page } from '../domain/cursors.ts'
-import type { MessageFilters } from '../domain/message-filters.ts'
+import type { MessageFilters } from '../domain/list-filters.ts'
 import type { Message } from '../domain/messages.ts'
 import { type MessageInProgress, messageOf } from '../domain/messages-in-progress.ts'
 import {

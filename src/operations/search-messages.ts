@@ -1,5 +1,6 @@
+import { everyForm } from '../domain/carrier-message-ids.ts'
 import { createdAtMs, highestIdAt, lowestIdAt } from '../domain/identifiers.ts'
-import { FIRST_PART_MS, nextPartMs, type SearchFilters, storedForms } from '../domain/message-search.ts'
+import { FIRST_PART_MS, nextPartMs, type SearchFilters } from '../domain/list-filters.ts'
 import type { WantedMessages } from '../domain/wanted-messages.ts'
 import type { Queryable } from '../store/database.ts'
 import { type FoundMessage, searchMessages, searchSubmitted } from '../store/message-search.ts'
@@ -34,7 +35,7 @@ export async function findMessages(
   const top = after !== null && after < end ? after : end
   const search = { ...whose, filters: rest, limit }
   if (carrierMessageId !== null) {
-    const forms = storedForms(carrierMessageId)
+    const forms = everyForm(carrierMessageId)
     const rows = await searchSubmitted(db, forms, { ...search, lowest: floor, below: top })
     return { rows, searchedTo: null }
   }
@@ -62,7 +63,7 @@ export function wantedOfSearch({ planId, carrierId, filters, after }: MessageSea
     planId,
     carrierId,
     filters: rest,
-    carrierMessageIds: carrierMessageId === null ? null : storedForms(carrierMessageId),
+    carrierMessageIds: carrierMessageId === null ? null : everyForm(carrierMessageId),
     lowest: fromDate === null ? null : lowestIdAt(fromDate),
     highest: toDate === null ? null : highestIdAt(toDate),
     below: after,

@@ -1,6 +1,10 @@
 import type { Page } from '../domain/cursors.ts'
-import { type FeedFilters, type FeedPlace, lowestIdWithEventsAt } from '../domain/event-feed.ts'
-import type { EventPayload } from '../domain/events.ts'
+import {
+  type EventPayload,
+  type FeedFilters,
+  type FeedPlace,
+  lowestIdWithEventsAt,
+} from '../domain/events.ts'
 import { highestIdAt } from '../domain/identifiers.ts'
 import type { Queryable } from './database.ts'
 import { PAYLOAD_COLUMNS, PAYLOAD_JOINS, type PayloadRow, payloadOf } from './event-payloads.ts'

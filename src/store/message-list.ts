@@ -1,7 +1,7 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import type { Page } from '../domain/cursors.ts'
 import { highestIdAt, lowestIdAt } from '../domain/identifiers.ts'
-import type { MessageFilters } from '../domain/message-filters.ts'
+import type { MessageFilters } from '../domain/list-filters.ts'
 import type { Message } from '../domain/messages.ts'
 import type { Queryable } from './database.ts'
 import { allOf, below, createdIn, equals } from './list-conditions.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { canonicalId, ID_RULES, type IdRule } from '../../src/domain/carrier-message-ids.ts'
+import { canonicalId, everyForm, ID_RULES, type IdRule } from '../../src/domain/carrier-message-ids.ts'
 
 /** rule, id of submit_sm_resp, id of the receipt, whether they are one message. */
 const PAIRS: ReadonlyArray<[IdRule, string, string, boolean]> = [
@@ -53,4 +53,10 @@ describe('canonicalId', () => {
     )
     expect(canonicalId('9'.repeat(1_000_000), 'normalised', 'submit')).toHaveLength(64)
   })
+})
+
+test('an id is looked for in every form in which it may be stored', () => {
+  expect(everyForm('0000001F4').sort()).toEqual(['0000001F4', '1f4', '500'])
+  expect(everyForm('500').sort()).toEqual(['1280', '1f4', '500'])
+  expect(everyForm('AB-1').sort()).toEqual(['AB-1', 'ab-1'])
 })

@@ -5,14 +5,18 @@ import { verifyWebhook } from '../../client/src/index.ts'
 import { FAILURES, SUCCESSES } from '../../src/domain/error-codes.ts'
 import {
   deliveryReceipt,
+  type EventPayload,
   eventId,
   eventType,
+  FEED_FILTERS,
+  feedPage,
   parseEventId,
   receiptErrorMessage,
   testEvent,
   toInboundWebhook,
 } from '../../src/domain/events.ts'
 import { messageId } from '../../src/domain/identifiers.ts'
+import { parseFilters } from '../../src/domain/list-filters.ts'
 import type { Message } from '../../src/domain/messages.ts'
 import { formatAmount } from '../../src/domain/rates.ts'
 import { formatWebhookSecret, webhookHeaders } from '../../src/domain/webhook-requests.ts'
@@ -183,5 +187,32 @@ describe('test events', () => {
         createdAt: new Date(nowMs).toISOString(),
       })
     })
+  })
+})
+
+function event(body: string): { payload: EventPayload } {
+  const inbound = { planId: 1, msgId: 'id', sender: 'a', recipient: 'b', body, keyword: null }
+  return { payload: { direction: 'MO', inbound } }
+}
+
+it('since is rounded up, so that nothing from before is in it', () => {
+  const filters = parseFilters(FEED_FILTERS, { since: '2026-03-01T12:00:00.0001Z' })
+  expect(filters).toEqual({ since: Date.parse('2026-03-01T12:00:00.001Z') })
+})
+
+describe('feedPage', () => {
+  it('has at most `limit` events', () => {
+    const events = ['a', 'b', 'c'].map(event)
+    expect(feedPage(events, 2)).toEqual(events.slice(0, 2))
+    expect(feedPage(events, 3)).toEqual(events)
+    expect(feedPage(events, 4)).toEqual(events)
+    expect(feedPage([], 4)).toEqual([])
+  })
+
+  it('ends with the text that fills it, by bytes, and has one event at least', () => {
+    const events = Array.from({ length: 10 }, () => event('é'.repeat(350_000)))
+    expect(feedPage(events, 10)).toEqual(events.slice(0, 3))
+    const huge = [event('x'.repeat(3_000_000)), event('x')]
+    expect(feedPage(huge, 10)).toEqual(huge.slice(0, 1))
   })
 })

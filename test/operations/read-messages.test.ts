@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { MessageFilters } from '../../src/domain/message-filters.ts'
+import type { MessageFilters } from '../../src/domain/list-filters.ts'
 import type { Status } from '../../src/domain/messages.ts'
 import { addFact, messageInProgress, messageOf } from '../../src/domain/messages-in-progress.ts'
 import { removeServicePlan } from '../../src/operations/manage-service-plans.ts'

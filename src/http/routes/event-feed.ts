@@ -4,14 +4,17 @@ import type { ServicePlan } from '../../domain/configuration.ts'
 import type { Page } from '../../domain/cursors.ts'
 import {
   DEFAULT_FEED_PAGE,
+  type EventType,
+  eventBody,
+  eventId,
+  eventType,
   FEED_FILTERS,
   type FeedFilters,
   type FeedPlace,
   feedPage,
   MAX_FEED_PAGE,
   placeBehind,
-} from '../../domain/event-feed.ts'
-import { type EventType, eventBody, eventId, eventType } from '../../domain/events.ts'
+} from '../../domain/events.ts'
 import { fault } from '../../domain/faults.ts'
 import { invalid } from '../../errors.ts'
 import type { MessageReads } from '../../operations/read-messages.ts'

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { deliveryReceipt } from '../../domain/events.ts'
-import { MESSAGE_FILTERS, type MessageFilters } from '../../domain/message-filters.ts'
+import { MESSAGE_FILTERS, type MessageFilters } from '../../domain/list-filters.ts'
 import { STATUSES } from '../../domain/messages.ts'
 import { readablePlanIds } from '../../domain/send-requests.ts'
 import { AppError } from '../../errors.ts'

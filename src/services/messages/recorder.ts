@@ -14,7 +14,7 @@ import type { NotedReceipt, ReceiptRow, SubmissionId } from '../../store/receipt
 import type { IdRules } from './id-rules.ts'
 import type { MessagesInProgress } from './messages-in-progress.ts'
 import type { MessagesListeners } from './messages-listeners.ts'
-import { oneForEachId, type ReceiptItem } from './receipt-items.ts'
+import { oneForEachId, type ReceiptItem } from './receipts-in-progress.ts'
 import { type Outcome, submissionId } from './recorded-facts.ts'
 
 export interface RecorderOptions {

@@ -1,7 +1,6 @@
 import { Batcher } from '../../operations/batches.ts'
 import type { ReceiptRow } from '../../store/receipts.ts'
-import type { ReceiptItem } from '../messages/receipt-items.ts'
-import type { ReceiptsInProgress } from '../messages/receipts-in-progress.ts'
+import type { ReceiptItem, ReceiptsInProgress } from '../messages/receipts-in-progress.ts'
 import type { Recorder } from '../messages/recorder.ts'
 
 /** What became of a receipt at another worker. `unknown`: no message there has its id. */

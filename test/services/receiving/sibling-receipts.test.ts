@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { MessagesInProgress } from '../../../src/services/messages/messages-in-progress.ts'
-import type { ReceiptItem } from '../../../src/services/messages/receipt-items.ts'
+import type { ReceiptItem } from '../../../src/services/messages/receipts-in-progress.ts'
 import { type HandedReceipt, SiblingReceipts } from '../../../src/services/receiving/sibling-receipts.ts'
 import type { ReceiptRow } from '../../../src/store/receipts.ts'
 import { aDirectory, aPlan } from '../../support/directory.ts'

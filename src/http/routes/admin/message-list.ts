@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Fault } from '../../../domain/faults.ts'
 import { createdAtMs } from '../../../domain/identifiers.ts'
-import { parseSearch } from '../../../domain/message-search.ts'
+import { parseSearch } from '../../../domain/list-filters.ts'
 import { invalid } from '../../../errors.ts'
 import { keyOfCarrier, keyOfPlan } from '../../../operations/administration.ts'
 import type { FoundMessage } from '../../../store/message-search.ts'

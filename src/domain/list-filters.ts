@@ -1,0 +1,215 @@
+import { classifySender, isE164 } from './addresses.ts'
+import { INBOUND_NUMBER, INBOUND_SENDER, KEYWORD, MCCMNC } from './configuration.ts'
+import { normalizeCountry } from './countries.ts'
+import { EVENT_STATES, type EventState } from './events.ts'
+import { type Fault, fault } from './faults.ts'
+import { isUuid } from './identifiers.ts'
+import { parseTimestamp } from './instants.ts'
+import { STATUSES, type Status } from './messages.ts'
+import { isDestination } from './webhook-targets.ts'
+
+/** Filters of lists: one rule for all of them. */
+
+/** A window of time, in Unix milliseconds, both ends inclusive; null is open. */
+export interface DateWindow {
+  readonly fromDate: number | null
+  readonly toDate: number | null
+}
+
+/** How the text of a filter becomes its canonical value (null when it is not valid), and what the fault then says. */
+export interface FilterRule<Value> {
+  readonly parse: (text: string) => Value | null
+  readonly rule: string
+}
+
+/** The filters of a list, in the order in which their faults are listed. */
+export type FilterRules<Filters> = {
+  readonly [Name in keyof Filters]-?: FilterRule<NonNullable<Filters[Name]>>
+}
+
+export const DEFAULT_PAGE = 20
+export const MAX_PAGE = 100
+/** Exactly 31 days are allowed. */
+const MAX_WINDOW_MS = 31 * 24 * 3_600_000
+
+export const DATE_RULE = 'must be an RFC 3339 date and time with offset'
+export const WINDOW_RULES: FilterRules<DateWindow> = {
+  fromDate: { parse: (text) => parseTimestamp(text, 'up'), rule: DATE_RULE },
+  toDate: { parse: (text) => parseTimestamp(text, 'down'), rule: DATE_RULE },
+}
+
+export const SENDER_RULE: FilterRule<string> = {
+  parse: (text) => (classifySender(text) === null ? null : text),
+  rule: 'must be a short code, an E.164 number or an alphanumeric sender',
+}
+
+/** Filters from their texts, each by its own rule; absent ones are null. Faults are added to the list. */
+export function parseFilters<Filters extends object>(
+  rules: FilterRules<Filters>,
+  texts: Readonly<Partial<Record<keyof Filters, string>>>,
+  faults: Fault[] = [],
+): Filters {
+  const filters = Object.entries<FilterRule<unknown>>(rules).map(([name, { parse, rule }]) => {
+    const text = texts[name as keyof Filters]
+    const value = text === undefined ? null : parse(text)
+    if (text !== undefined && value === null) faults.push(fault(name, 'INVALID_FORMAT', rule))
+    return [name, value]
+  })
+  return Object.fromEntries(filters) as Filters
+}
+
+/** Faults of filters repeated beside a cursor: each must equal the cursor's. */
+export function contradictions<Filters extends object>(carried: Filters, repeated: Filters): Fault[] {
+  return (Object.keys(repeated) as (keyof Filters & string)[])
+    .filter((name) => repeated[name] !== null && repeated[name] !== carried[name])
+    .map((name) => fault(name, 'CURSOR_MISMATCH', 'must equal the filter the cursor was made with'))
+}
+
+const REVERSED = fault('fromDate', 'INVALID_RANGE', 'must not be after toDate')
+
+function isReversed({ fromDate, toDate }: DateWindow): boolean {
+  return fromDate !== null && toDate !== null && fromDate > toDate
+}
+
+/** Faults of a window whose ends, if they are given and each is valid, do not belong together. */
+export function windowFaults({ fromDate, toDate }: { fromDate?: unknown; toDate?: unknown }): Fault[] {
+  if (typeof fromDate !== 'string' || typeof toDate !== 'string') return []
+  const firstMs = parseTimestamp(fromDate, 'up')
+  const lastMs = parseTimestamp(toDate, 'down')
+  // Both ends are rounded down: a start rounded up could lie beyond an end in the same millisecond, which is empty and not
+  // wrong.
+  const startMs = parseTimestamp(fromDate, 'down')
+  if (firstMs === null || lastMs === null || startMs === null) return []
+  if (startMs > lastMs) return [REVERSED]
+  if (lastMs - firstMs <= MAX_WINDOW_MS) return []
+  return [fault('toDate', 'RANGE_TOO_LARGE', 'must be at most 31 days after fromDate')]
+}
+
+/** Filters of the message list, canonical: null is not filtered. */
+export interface MessageFilters extends DateWindow {
+  readonly from: string | null
+  readonly to: string | null
+  readonly status: Status | null
+  readonly country: string | null
+  readonly mccmnc: string | null
+}
+
+export const MESSAGE_FILTERS: FilterRules<MessageFilters> = {
+  from: SENDER_RULE,
+  to: { parse: (text) => (isE164(text) ? text : null), rule: 'must be an E.164 number' },
+  status: {
+    parse: (text) => STATUSES.find((status) => status === text) ?? null,
+    rule: `must be one of ${STATUSES.join(', ')}`,
+  },
+  country: { parse: normalizeCountry, rule: 'must be an ISO 3166-1 alpha-2 code' },
+  mccmnc: { parse: (text) => (MCCMNC.test(text) ? text : null), rule: 'must be 5 or 6 digits' },
+  ...WINDOW_RULES,
+}
+
+/** Filters of the list of inbound messages, canonical: null is not filtered. The window is of receivedAt. */
+export interface InboundFilters extends DateWindow {
+  readonly from: string | null
+  readonly to: string | null
+  /** Compared without regard to case. */
+  readonly keyword: string | null
+}
+
+export const INBOUND_FILTERS: FilterRules<InboundFilters> = {
+  from: {
+    parse: (text) => (INBOUND_SENDER.test(text) ? text : null),
+    rule: 'must have 1 to 64 printable characters and no space at the ends',
+  },
+  to: {
+    parse: (text) => (INBOUND_NUMBER.test(text) ? text : null),
+    rule: 'must be an E.164 number or 3 to 8 digits',
+  },
+  keyword: {
+    parse: (text) => (KEYWORD.test(text) ? text : null),
+    rule: 'must be one word of at most 32 characters',
+  },
+  ...WINDOW_RULES,
+}
+
+/** Filters of the list of events, canonical: null is not filtered. The window is of createdAt of the events' messages. */
+export interface EventFilters extends DateWindow {
+  readonly state: EventState | null
+  readonly msgId: string | null
+  /** An event that was not delivered yet has one once an attempt has failed or the event was parked for one. */
+  readonly destination: string | null
+}
+
+export const DESTINATION_RULE = 'must be scheme, host and port, as in https://example.com:8443'
+
+export const EVENT_FILTERS: FilterRules<EventFilters> = {
+  state: {
+    parse: (text) => EVENT_STATES.find((state) => state === text) ?? null,
+    rule: `must be one of ${EVENT_STATES.join(', ')}`,
+  },
+  msgId: { parse: (text) => (isUuid(text) ? text.toLowerCase() : null), rule: 'must be a UUID' },
+  destination: { parse: (text) => (isDestination(text) ? text : null), rule: DESTINATION_RULE },
+  ...WINDOW_RULES,
+}
+
+/** The filters of a request whose fields are known to be texts, whatever window they name. Faults are added to the list. */
+export function parseEventFilters(
+  texts: Partial<Readonly<Record<keyof EventFilters, string>>>,
+  faults: Fault[],
+): EventFilters {
+  const filters = parseFilters(EVENT_FILTERS, texts, faults)
+  if (isReversed(filters)) faults.push(REVERSED)
+  return filters
+}
+
+/** What an operator looks for, over all plans; canonical: null is not filtered. */
+export interface SearchFilters extends MessageFilters {
+  readonly errorCode: string | null
+  /** As the carrier writes it, in whatever form. */
+  readonly carrierMessageId: string | null
+}
+
+const SEARCH_FILTERS: FilterRules<SearchFilters> = {
+  ...MESSAGE_FILTERS,
+  errorCode: { parse: (text) => (/^[0-9]{3}$/.test(text) ? text : null), rule: 'must be 3 digits' },
+  carrierMessageId: {
+    parse: (text) => (/^[\x21-\x7e]{1,64}$/.test(text) ? text : null),
+    rule: 'must be 1 to 64 ASCII characters without spaces',
+  },
+}
+
+const DAY_MS = 24 * 3_600_000
+/** How far the clock of another node may be ahead. */
+const CLOCK_SKEW_MS = 60_000
+
+/**
+ * The filters of a request whose fields are known to be texts. Faults are added to the list. Without a plan, the window
+ * is the last 24 hours, or the 24 hours next to the end that is given. A carrier's id is searched for without a window.
+ */
+export function parseSearch(
+  texts: Partial<Readonly<Record<keyof SearchFilters, string>>>,
+  { ofPlan, nowMs }: { ofPlan: boolean; nowMs: number },
+  faults: Fault[],
+): SearchFilters {
+  const filters = parseFilters(SEARCH_FILTERS, texts, faults)
+  const { fromDate, toDate, carrierMessageId } = filters
+  if (isReversed(filters)) faults.push(REVERSED)
+  if (ofPlan || carrierMessageId !== null) return filters
+  const end = toDate ?? (fromDate === null ? nowMs + CLOCK_SKEW_MS : fromDate + DAY_MS)
+  const start = fromDate ?? (toDate ?? nowMs) - DAY_MS
+  if (fromDate !== null && toDate !== null && end - start > DAY_MS)
+    faults.push(
+      fault('toDate', 'INVALID_RANGE', 'must be at most 24 hours after fromDate without servicePlanId'),
+    )
+  return { ...filters, fromDate: start, toDate: end }
+}
+
+/** Length of the first part of a window that is searched. The search starts with the newest. */
+export const FIRST_PART_MS = 60_000
+/** A part that takes longer is followed by a shorter one, and one that takes much less by a longer one. */
+const GOAL_MS = 200
+
+/** How much of a window to search next, after a part that took `tookMs`. */
+export function nextPartMs(partMs: number, tookMs: number): number {
+  if (tookMs > 4 * GOAL_MS) return Math.max(partMs / 4, 1_000)
+  if (tookMs > GOAL_MS) return partMs
+  return partMs * (tookMs > GOAL_MS / 4 ? 2 : 8)
+}

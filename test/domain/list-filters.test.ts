@@ -1,0 +1,275 @@
+import { describe, expect, it, test } from 'vitest'
+import { fromCarrierAddress } from '../../src/domain/addresses.ts'
+import type { Fault } from '../../src/domain/faults.ts'
+import {
+  contradictions,
+  EVENT_FILTERS,
+  FIRST_PART_MS,
+  type FilterRules,
+  INBOUND_FILTERS,
+  type InboundFilters,
+  MESSAGE_FILTERS,
+  type MessageFilters,
+  nextPartMs,
+  parseEventFilters,
+  parseFilters,
+  parseSearch,
+  WINDOW_RULES,
+  windowFaults,
+} from '../../src/domain/list-filters.ts'
+
+describe('list queries', () => {
+  interface Colours {
+    readonly colour: 'red' | 'blue' | null
+    readonly fromDate: number | null
+    readonly toDate: number | null
+  }
+
+  const RULES: FilterRules<Colours> = {
+    colour: {
+      parse: (text) => (text === 'red' || text === 'blue' ? text : null),
+      rule: 'must be red or blue',
+    },
+    ...WINDOW_RULES,
+  }
+  const NONE: Colours = { colour: null, fromDate: null, toDate: null }
+
+  it('parseFilters reads each text by its rule, and lists those at fault', () => {
+    const fromDate = '2026-01-01T00:00:00.0001Z'
+    expect(parseFilters(RULES, { colour: 'red', fromDate })).toEqual({
+      colour: 'red',
+      fromDate: Date.parse('2026-01-01T00:00:00.001Z'),
+      toDate: null,
+    })
+    const faults: Fault[] = []
+    expect(parseFilters(RULES, { colour: 'green', toDate: 'today' } as never, faults)).toEqual(NONE)
+    expect(faults).toEqual([
+      { field: 'colour', code: 'INVALID_FORMAT', message: 'must be red or blue' },
+      { field: 'toDate', code: 'INVALID_FORMAT', message: WINDOW_RULES.toDate.rule },
+    ])
+  })
+
+  const window = (fromDate: unknown, toDate: unknown) =>
+    windowFaults({ fromDate, toDate }).map(({ field, code }) => `${field} ${code}`)
+
+  it('a window has at most 31 days', () => {
+    expect(window('2026-01-01T00:00:00Z', '2026-02-01T00:00:00Z')).toEqual([])
+    expect(window('2026-01-01T00:00:00Z', '2026-02-01T00:00:00.001Z')).toEqual(['toDate RANGE_TOO_LARGE'])
+  })
+
+  it('a window may be within one millisecond, and not reversed', () => {
+    const at = (fraction: string) => `2026-01-01T00:00:00.${fraction}Z`
+    expect(window(at('1234'), at('1234'))).toEqual([])
+    expect(window(at('1232'), at('1239'))).toEqual([])
+    expect(window(at('124'), at('123'))).toEqual(['fromDate INVALID_RANGE'])
+    expect(window(at('1240'), at('1239'))).toEqual(['fromDate INVALID_RANGE'])
+  })
+
+  it('a window of which an end is missing or at fault has no faults of its own', () => {
+    const date = '2026-01-01T00:00:00Z'
+    expect([window(date, undefined), window(date, 'today'), window([date], date)]).toEqual([[], [], []])
+  })
+
+  it('contradictions names the filters that differ from the cursor', () => {
+    const carried: Colours = { colour: 'red', fromDate: 5, toDate: null }
+    expect(contradictions(carried, NONE)).toEqual([])
+    expect(contradictions(carried, { ...NONE, colour: 'red', fromDate: 5 })).toEqual([])
+    const differing = contradictions(carried, { colour: 'blue', fromDate: 6, toDate: 7 })
+    expect(differing.map(({ field }) => field)).toEqual(['colour', 'fromDate', 'toDate'])
+  })
+})
+
+describe('message filters', () => {
+  function parsed(texts: Partial<Record<keyof MessageFilters, string>>) {
+    const faults: Fault[] = []
+    const filters = parseFilters(MESSAGE_FILTERS, texts, faults)
+    return { filters, faults: faults.map(({ field, code }) => `${field} ${code}`) }
+  }
+
+  it('reads every filter into its canonical form', () => {
+    const texts = {
+      from: '+15550001111',
+      to: '+447400123456',
+      status: 'SENT',
+      country: 'gb',
+      mccmnc: '23410',
+      fromDate: '2026-01-01T00:00:00Z',
+      toDate: '2026-02-01T00:00:00Z',
+    }
+    const dates = { fromDate: Date.parse(texts.fromDate), toDate: Date.parse(texts.toDate) }
+    expect(parsed(texts)).toEqual({ filters: { ...texts, ...dates, country: 'GB' }, faults: [] })
+  })
+
+  it('refuses what is none of its kind', () => {
+    expect(parsed({ from: '_', to: '12345', status: 'sent', country: 'USA', mccmnc: '1' }).faults).toEqual([
+      'from INVALID_FORMAT',
+      'to INVALID_FORMAT',
+      'status INVALID_FORMAT',
+      'country INVALID_FORMAT',
+      'mccmnc INVALID_FORMAT',
+    ])
+  })
+
+  it('reads names of object members as values like any other', () => {
+    expect(parsed({ country: 'constructor', status: 'toString' }).faults).toEqual([
+      'status INVALID_FORMAT',
+      'country INVALID_FORMAT',
+    ])
+    expect(parsed({ from: 'constructor' }).faults).toEqual([])
+  })
+})
+
+describe('inbound filters', () => {
+  function parsed(texts: Partial<Record<keyof InboundFilters, string>>) {
+    const faults: Fault[] = []
+    const filters = parseFilters(INBOUND_FILTERS, texts, faults)
+    return { filters, faults: faults.map(({ field, code }) => `${field} ${code}`) }
+  }
+
+  it('reads every filter into its canonical form', () => {
+    const texts = { from: '+15551230001', to: '+46701234567', keyword: 'JOIN' }
+    const window = { fromDate: '2026-01-01T00:00:00Z', toDate: '2026-01-02T00:00:00Z' }
+    const dates = { fromDate: Date.parse(window.fromDate), toDate: Date.parse(window.toDate) }
+    expect(parsed({ ...texts, ...window })).toEqual({ filters: { ...texts, ...dates }, faults: [] })
+  })
+
+  describe('from', () => {
+    it.each([
+      ['+15551230001', 1],
+      ['71234', 0],
+      ['0701234567', 2],
+      ['Bank of Åland', 5],
+      ['*#100#', 0],
+      ['x'.repeat(100), 5],
+    ])('takes what is stored of a carrier’s %s', (address, ton) => {
+      const from = fromCarrierAddress(address, ton)
+      expect(parsed({ from })).toMatchObject({ filters: { from }, faults: [] })
+    })
+  })
+
+  it.each([
+    ['from', 'a\u0000b'],
+    ['from', ' Aldis'],
+    ['from', 'x'.repeat(65)],
+    ['to', 'Aldis'],
+    ['to', '+0'],
+    ['to', '123456789'],
+    ['keyword', 'two words'],
+    ['keyword', '\u0000'],
+    ['keyword', 'x'.repeat(33)],
+  ])('refuses %s %j', (field, text) => {
+    expect(parsed({ [field]: text }).faults).toEqual([`${field} INVALID_FORMAT`])
+  })
+})
+
+describe('event filters', () => {
+  const MSG_ID = '0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b'
+  const AT = '2026-01-02T03:04:05.678Z'
+
+  function parsed(texts: Parameters<typeof parseEventFilters>[0]) {
+    const faults: Fault[] = []
+    const filters = parseEventFilters(texts, faults)
+    return { filters, faults: faults.map(({ field, code }) => `${field} ${code}`) }
+  }
+
+  describe('filters of events', () => {
+    const none = { state: null, msgId: null, destination: null, fromDate: null, toDate: null }
+
+    test('what is not given is not filtered, and what is no filter is left to others', () => {
+      expect(parsed({})).toEqual({ filters: none, faults: [] })
+      const query = { servicePlanId: 'a'.repeat(24), limit: '7', state: 'kept' }
+      expect(parsed(query)).toEqual({ filters: { ...none, state: 'kept' }, faults: [] })
+    })
+
+    test('each in its canonical form', () => {
+      const destination = 'https://hooks.example.com:8443'
+      const texts = { state: 'kept', msgId: MSG_ID.toUpperCase(), destination, fromDate: AT, toDate: AT }
+      expect(parsed(texts)).toEqual({
+        filters: {
+          state: 'kept',
+          msgId: MSG_ID,
+          destination,
+          fromDate: Date.parse(AT),
+          toDate: Date.parse(AT),
+        },
+        faults: [],
+      })
+    })
+
+    test.each<[Parameters<typeof parseEventFilters>[0], string[]]>([
+      [{ state: 'lost' }, ['state INVALID_FORMAT']],
+      [{ state: '' }, ['state INVALID_FORMAT']],
+      [{ msgId: `${MSG_ID}-1` }, ['msgId INVALID_FORMAT']],
+      [{ destination: 'https://hooks.example.com/dlr' }, ['destination INVALID_FORMAT']],
+      [{ fromDate: '2026-01-02', toDate: 'now' }, ['fromDate INVALID_FORMAT', 'toDate INVALID_FORMAT']],
+      [{ fromDate: AT, toDate: '2026-01-02T03:04:05.677Z' }, ['fromDate INVALID_RANGE']],
+    ])('%j is at fault', (texts, faults) => {
+      expect(parsed(texts).faults).toEqual(faults)
+    })
+
+    test('a window may be of any length', () => {
+      expect(parsed({ fromDate: '2020-01-01T00:00:00Z', toDate: AT }).faults).toEqual([])
+    })
+
+    test('every state is one', () => {
+      const states = ['pending', 'delivered', 'failed', 'kept']
+      expect(states.map((state) => EVENT_FILTERS.state.parse(state))).toEqual(states)
+    })
+  })
+})
+
+describe('message search', () => {
+  const NOW = Date.UTC(2026, 0, 10, 12)
+  const HOUR = 3_600_000
+
+  function search(texts: Parameters<typeof parseSearch>[0], ofPlan = false) {
+    const faults: Fault[] = []
+    const filters = parseSearch(texts, { ofPlan, nowMs: NOW }, faults)
+    return { filters, faults: faults.map(({ field, code }) => `${field} ${code}`) }
+  }
+
+  describe('the window without a plan', () => {
+    const at = (hours: number) => new Date(NOW + hours * HOUR).toISOString()
+
+    test.each([
+      ['the last 24 hours, and what nodes with clocks ahead have accepted', {}, -24, 1 / 60],
+      ['24 hours from its start', { fromDate: at(-100) }, -100, -76],
+      ['24 hours up to its end', { toDate: at(-100) }, -124, -100],
+      ['as it is given', { fromDate: at(-50), toDate: at(-40) }, -50, -40],
+      ['24 hours exactly', { fromDate: at(-50), toDate: at(-26) }, -50, -26],
+    ])('%s', (_name, texts, from, to) => {
+      const { filters, faults } = search(texts)
+      expect(faults).toEqual([])
+      expect(filters.fromDate).toBe(NOW + from * HOUR)
+      expect(filters.toDate).toBe(Math.round(NOW + to * HOUR))
+    })
+
+    test('not longer; with a plan, or a carrier’s id, any', () => {
+      const long = { fromDate: at(-50), toDate: at(-25) }
+      expect(search(long).faults).toEqual(['toDate INVALID_RANGE'])
+      expect(search(long, true).faults).toEqual([])
+      expect(search({ ...long, carrierMessageId: '1f4' }).faults).toEqual([])
+      expect(search({ carrierMessageId: '1f4' }).filters).toMatchObject({ fromDate: null, toDate: null })
+      expect(search({}, true).filters).toMatchObject({ fromDate: null, toDate: null })
+    })
+  })
+
+  test('every fault is listed', () => {
+    const texts = { to: 'nobody', status: 'sent', errorCode: '1', carrierMessageId: 'a b', fromDate: 'today' }
+    expect(
+      search(texts)
+        .faults.map((fault) => fault.split(' ')[0])
+        .sort(),
+    ).toEqual(['carrierMessageId', 'errorCode', 'fromDate', 'status', 'to'])
+    const turned = { fromDate: '2026-01-02T00:00:00Z', toDate: '2026-01-01T00:00:00Z' }
+    expect(search(turned, true).faults).toEqual(['fromDate INVALID_RANGE'])
+  })
+
+  test('parts of a window grow while they are quick, and shrink when they are slow', () => {
+    expect(nextPartMs(FIRST_PART_MS, 1)).toBe(8 * FIRST_PART_MS)
+    expect(nextPartMs(FIRST_PART_MS, 100)).toBe(2 * FIRST_PART_MS)
+    expect(nextPartMs(FIRST_PART_MS, 300)).toBe(FIRST_PART_MS)
+    expect(nextPartMs(FIRST_PART_MS, 2_000)).toBe(FIRST_PART_MS / 4)
+    expect(nextPartMs(1_500, 2_000)).toBe(1_000)
+  })
+})
