@@ -1,8 +1,7 @@
 import type { ServicePlan } from './configuration.ts'
 import { FAILURES, SUCCESSES } from './error-codes.ts'
 import { createdAtMs, isUuid, lowestIdAt } from './identifiers.ts'
-import { isoText, parseTimestamp } from './instants.ts'
-import { DATE_RULE, type FilterRules } from './list-filters.ts'
+import { isoText } from './instants.ts'
 import type { Message, Status } from './messages.ts'
 import type { WebhookContents } from './webhook-requests.ts'
 
@@ -213,14 +212,7 @@ function made(type: EventType, planId: number, msgId: string, at: Date): EventPa
   return { direction: 'MT', message }
 }
 
-/** A plan's events in the order in which they were written, for readers that were away or have no webhooks. */
-
-/** Only what happened at or after `since`, Unix milliseconds; null: all that is kept. */
-export interface FeedFilters {
-  readonly since: number | null
-}
-
-/** The event after which a reader continues. */
+/** The event after which a reader of the feed continues. */
 export interface FeedPlace {
   /** `events.position`, digits: it may be beyond what a number holds. */
   readonly position: string
@@ -234,10 +226,6 @@ export const DEFAULT_FEED_PAGE = 100
 export const MAX_FEED_PAGE = 1_000
 /** Bytes of text in a page; the last text may exceed it. */
 const FEED_PAGE_BYTES = 1_400_000
-
-export const FEED_FILTERS: FilterRules<FeedFilters> = {
-  since: { parse: (text) => parseTimestamp(text, 'up'), rule: DATE_RULE },
-}
 
 const HIGHEST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 const HIGHEST_SEQ = 32_767

@@ -38,7 +38,7 @@ export const WINDOW_RULES: FilterRules<DateWindow> = {
   toDate: { parse: (text) => parseTimestamp(text, 'down'), rule: DATE_RULE },
 }
 
-export const SENDER_RULE: FilterRule<string> = {
+const SENDER_RULE: FilterRule<string> = {
   parse: (text) => (classifySender(text) === null ? null : text),
   rule: 'must be a short code, an E.164 number or an alphanumeric sender',
 }
@@ -158,6 +158,15 @@ export function parseEventFilters(
   const filters = parseFilters(EVENT_FILTERS, texts, faults)
   if (isReversed(filters)) faults.push(REVERSED)
   return filters
+}
+
+/** Filter of the event feed: only what happened at or after `since`, Unix milliseconds; null: all that is kept. */
+export interface FeedFilters {
+  readonly since: number | null
+}
+
+export const FEED_FILTERS: FilterRules<FeedFilters> = {
+  since: { parse: (text) => parseTimestamp(text, 'up'), rule: DATE_RULE },
 }
 
 /** What an operator looks for, over all plans; canonical: null is not filtered. */

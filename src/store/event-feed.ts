@@ -1,11 +1,7 @@
 import type { Page } from '../domain/cursors.ts'
-import {
-  type EventPayload,
-  type FeedFilters,
-  type FeedPlace,
-  lowestIdWithEventsAt,
-} from '../domain/events.ts'
+import { type EventPayload, type FeedPlace, lowestIdWithEventsAt } from '../domain/events.ts'
 import { highestIdAt } from '../domain/identifiers.ts'
+import type { FeedFilters } from '../domain/list-filters.ts'
 import type { Queryable } from './database.ts'
 import { PAYLOAD_COLUMNS, PAYLOAD_JOINS, type PayloadRow, payloadOf } from './event-payloads.ts'
 

@@ -8,7 +8,6 @@ import {
   type EventPayload,
   eventId,
   eventType,
-  FEED_FILTERS,
   feedPage,
   parseEventId,
   receiptErrorMessage,
@@ -16,7 +15,7 @@ import {
   toInboundWebhook,
 } from '../../src/domain/events.ts'
 import { messageId } from '../../src/domain/identifiers.ts'
-import { parseFilters } from '../../src/domain/list-filters.ts'
+import { FEED_FILTERS, parseFilters } from '../../src/domain/list-filters.ts'
 import type { Message } from '../../src/domain/messages.ts'
 import { formatAmount } from '../../src/domain/rates.ts'
 import { formatWebhookSecret, webhookHeaders } from '../../src/domain/webhook-requests.ts'

@@ -8,14 +8,13 @@ import {
   eventBody,
   eventId,
   eventType,
-  FEED_FILTERS,
-  type FeedFilters,
   type FeedPlace,
   feedPage,
   MAX_FEED_PAGE,
   placeBehind,
 } from '../../domain/events.ts'
 import { fault } from '../../domain/faults.ts'
+import { FEED_FILTERS, type FeedFilters } from '../../domain/list-filters.ts'
 import { invalid } from '../../errors.ts'
 import type { MessageReads } from '../../operations/read-messages.ts'
 import { type FeedEvent, feedEnd, readFeed } from '../../store/event-feed.ts'

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { FAILURES } from '../../../domain/error-codes.ts'
 import { type Fault, fault } from '../../../domain/faults.ts'
-import { explainRoute, type RouteExplanation } from '../../../domain/routing.ts'
+import { explainRoute, type RouteExplanation } from '../../../domain/route-explanation.ts'
 import { fieldFaults, MAX_BODY_CHARACTERS } from '../../../domain/send-requests.ts'
 import { ERRORS, type ErrorCode, invalid } from '../../../errors.ts'
 import { findOptOuts } from '../../../store/opt-outs.ts'
