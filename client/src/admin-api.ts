@@ -6,37 +6,37 @@ export interface Account {
   defaultDlrUrl: string | null
   webhookHeaderNames: string[]
   webhookCredentialsSet: boolean
-  /** Messages per second, and how many at once (default: as many); null: no limit. */
+  /** Messages a second, and how many may come at once; null: no limit. */
   rateLimit: RateLimit | null
   previousWebhookSecretLive: boolean
   createdAt: string
 }
 
 export interface AccountChange {
-  /** Name for people. */
+  /** Name to show. */
   name?: DisplayName | undefined
-  /** URL for receipts of messages without a callbackUrl. */
+  /** URL for receipts of messages that name none; null: none. */
   defaultDlrUrl?: string | null | undefined
-  /** headers of every webhook of the account, in addition to ours; they replace the current ones. */
+  /** Headers of every webhook of the account, in addition to ours; null: none. */
   webhookHeaders?: WebhookHeader[] | null | undefined
-  /** sent as Basic credentials with every webhook whose URL has none; excludes a header Authorization. */
+  /** Basic credentials of every webhook whose URL has none; they exclude a header Authorization; null: none. */
   webhookCredentials?: BasicCredentials | null | undefined
-  /** Messages per second, and how many at once (default: as many); null: no limit. */
+  /** Messages a second, and how many may come at once; null: no limit. */
   rateLimit?: RateLimit | null | undefined
 }
 
 export interface AccountCreation {
-  /** Account: 24 hex digits. */
+  /** Id of the account, 24 hex digits. */
   accountId?: string | undefined
-  /** Name for people. */
+  /** Name to show. */
   name: DisplayName
-  /** URL for receipts of messages without a callbackUrl. */
+  /** URL for receipts of messages that name none; null: none. */
   defaultDlrUrl?: string | null | undefined
-  /** headers of every webhook of the account, in addition to ours; they replace the current ones. */
+  /** Headers of every webhook of the account, in addition to ours; null: none. */
   webhookHeaders?: WebhookHeader[] | null | undefined
-  /** sent as Basic credentials with every webhook whose URL has none; excludes a header Authorization. */
+  /** Basic credentials of every webhook whose URL has none; they exclude a header Authorization; null: none. */
   webhookCredentials?: BasicCredentials | null | undefined
-  /** Messages per second, and how many at once (default: as many); null: no limit. */
+  /** Messages a second, and how many may come at once; null: no limit. */
   rateLimit?: RateLimit | null | undefined
 }
 
@@ -64,37 +64,37 @@ export interface Carrier {
   name: string
   host: string
   systemId: string
-  /** draining: bound, but nothing new is submitted; stopped: unbound. */
+  /** draining: bound, but nothing new is submitted; stopped: unbound; default: started. */
   state: OperatingState
   /** TCP port; default: 2775. */
   port: number
-  /** Connect with TLS. */
+  /** Connect with TLS; false: connect without TLS; default: no TLS. */
   tls: boolean
-  /** PEM of the authorities that its certificate may come from; null: those of the system. */
+  /** Authorities (PEM) that its certificate may come from; null: those that Node.js or the system trusts. */
   tlsCa: string | null
-  /** name that its certificate must have; null: its host. */
+  /** Name that its certificate must have; null: its host. */
   tlsServerName: string | null
-  /** How to bind. */
+  /** How to bind; default: transceiver. */
   bindMode: BindMode
-  /** binds of each kind, shared among the nodes. */
+  /** Binds of each kind, shared among the nodes; default: 1. */
   binds: number
-  /** system_type to bind with. */
+  /** system_type to bind with; default: none. */
   systemType: string
-  /** unanswered submit_sm of each bind. */
+  /** Unanswered submit_sm of each bind, at most; default: 10. */
   window: number
-  /** Most messages a second; null: no limit. */
+  /** Messages a second, at most; null: no limit. */
   messagesPerSecond: number | null
-  /** Most messages a second from one sender; null: no limit. */
+  /** Messages a second from one sender, at most; null: no limit. */
   senderMessagesPerSecond: number | null
-  /** how a long text is sent: UDH with an 8- or 16-bit reference, sar_* TLVs, or whole in message_payload. */
+  /** How a long text is sent: UDH with an 8- or 16-bit reference, sar_* TLVs, or whole in message_payload; default: udh. */
   longMessages: LongMessages
-  /** longest validity_period it is given; null: the message's own end. */
+  /** Longest validity_period that it is given; null: the remaining validity of the message. */
   validitySeconds: number | null
-  /** how validity_period of submit_sm is written (SMPP 3.4 §7.1.1); none: it is left out. */
+  /** How validity_period of submit_sm is written (SMPP 3.4 §7.1.1); none: it is left out; default: relative. */
   validityFormat: 'relative' | 'absolute' | 'none'
-  /** what a command_status (0x45 or 69) of submit_sm_resp means; replaces the default table. */
+  /** What a command_status (0x45 or 69) of submit_sm_resp means: throttled, retry, limited-retry, rebind, permanent; empty: the default table. */
   submitOutcomes: Record<string, SubmitOutcome>
-  /** How message ids in receipts match those in answers; auto learns it. */
+  /** How message ids in receipts match those in answers; auto: learned from the first receipts; default: auto. */
   idRule: IdRule
   /** what idRule auto has learned; null: nothing yet. */
   learnedIdRule: string | null
@@ -126,37 +126,37 @@ export interface CarrierChange {
   systemId?: string | undefined
   /** Password to bind with. */
   password?: string | undefined
-  /** draining: bound, but nothing new is submitted; stopped: unbound. */
+  /** draining: bound, but nothing new is submitted; stopped: unbound; default: started. */
   state?: OperatingState | undefined
   /** TCP port; default: 2775. */
   port?: number | undefined
-  /** Connect with TLS. */
+  /** Connect with TLS; false: connect without TLS; default: no TLS. */
   tls?: boolean | undefined
-  /** PEM of the authorities that its certificate may come from; null: those of the system. */
+  /** Authorities (PEM) that its certificate may come from; null: those that Node.js or the system trusts. */
   tlsCa?: string | null | undefined
-  /** name that its certificate must have; null: its host. */
+  /** Name that its certificate must have; null: its host. */
   tlsServerName?: string | null | undefined
-  /** How to bind. */
+  /** How to bind; default: transceiver. */
   bindMode?: BindMode | undefined
-  /** binds of each kind, shared among the nodes. */
+  /** Binds of each kind, shared among the nodes; default: 1. */
   binds?: number | undefined
-  /** system_type to bind with. */
+  /** system_type to bind with; default: none. */
   systemType?: string | undefined
-  /** unanswered submit_sm of each bind. */
+  /** Unanswered submit_sm of each bind, at most; default: 10. */
   window?: number | undefined
-  /** Most messages a second; null: no limit. */
+  /** Messages a second, at most; null: no limit. */
   messagesPerSecond?: number | null | undefined
-  /** Most messages a second from one sender; null: no limit. */
+  /** Messages a second from one sender, at most; null: no limit. */
   senderMessagesPerSecond?: number | null | undefined
-  /** how a long text is sent: UDH with an 8- or 16-bit reference, sar_* TLVs, or whole in message_payload. */
+  /** How a long text is sent: UDH with an 8- or 16-bit reference, sar_* TLVs, or whole in message_payload; default: udh. */
   longMessages?: LongMessages | undefined
-  /** longest validity_period it is given; null: the message's own end. */
+  /** Longest validity_period that it is given; null: the remaining validity of the message. */
   validitySeconds?: number | null | undefined
-  /** how validity_period of submit_sm is written (SMPP 3.4 §7.1.1); none: it is left out. */
+  /** How validity_period of submit_sm is written (SMPP 3.4 §7.1.1); none: it is left out; default: relative. */
   validityFormat?: 'relative' | 'absolute' | 'none' | undefined
-  /** what a command_status (0x45 or 69) of submit_sm_resp means; replaces the default table. */
+  /** What a command_status (0x45 or 69) of submit_sm_resp means: throttled, retry, limited-retry, rebind, permanent; empty: the default table. */
   submitOutcomes?: Record<string, SubmitOutcome> | undefined
-  /** How message ids in receipts match those in answers; auto learns it. */
+  /** How message ids in receipts match those in answers; auto: learned from the first receipts; default: auto. */
   idRule?: IdRule | undefined
 }
 
@@ -169,37 +169,37 @@ export interface CarrierCreation {
   systemId: string
   /** Password to bind with. */
   password: string
-  /** draining: bound, but nothing new is submitted; stopped: unbound. */
+  /** draining: bound, but nothing new is submitted; stopped: unbound; default: started. */
   state?: OperatingState | undefined
   /** TCP port; default: 2775. */
   port?: number | undefined
-  /** Connect with TLS. */
+  /** Connect with TLS; false: connect without TLS; default: no TLS. */
   tls?: boolean | undefined
-  /** PEM of the authorities that its certificate may come from; null: those of the system. */
+  /** Authorities (PEM) that its certificate may come from; null: those that Node.js or the system trusts. */
   tlsCa?: string | null | undefined
-  /** name that its certificate must have; null: its host. */
+  /** Name that its certificate must have; null: its host. */
   tlsServerName?: string | null | undefined
-  /** How to bind. */
+  /** How to bind; default: transceiver. */
   bindMode?: BindMode | undefined
-  /** binds of each kind, shared among the nodes. */
+  /** Binds of each kind, shared among the nodes; default: 1. */
   binds?: number | undefined
-  /** system_type to bind with. */
+  /** system_type to bind with; default: none. */
   systemType?: string | undefined
-  /** unanswered submit_sm of each bind. */
+  /** Unanswered submit_sm of each bind, at most; default: 10. */
   window?: number | undefined
-  /** Most messages a second; null: no limit. */
+  /** Messages a second, at most; null: no limit. */
   messagesPerSecond?: number | null | undefined
-  /** Most messages a second from one sender; null: no limit. */
+  /** Messages a second from one sender, at most; null: no limit. */
   senderMessagesPerSecond?: number | null | undefined
-  /** how a long text is sent: UDH with an 8- or 16-bit reference, sar_* TLVs, or whole in message_payload. */
+  /** How a long text is sent: UDH with an 8- or 16-bit reference, sar_* TLVs, or whole in message_payload; default: udh. */
   longMessages?: LongMessages | undefined
-  /** longest validity_period it is given; null: the message's own end. */
+  /** Longest validity_period that it is given; null: the remaining validity of the message. */
   validitySeconds?: number | null | undefined
-  /** how validity_period of submit_sm is written (SMPP 3.4 §7.1.1); none: it is left out. */
+  /** How validity_period of submit_sm is written (SMPP 3.4 §7.1.1); none: it is left out; default: relative. */
   validityFormat?: 'relative' | 'absolute' | 'none' | undefined
-  /** what a command_status (0x45 or 69) of submit_sm_resp means; replaces the default table. */
+  /** What a command_status (0x45 or 69) of submit_sm_resp means: throttled, retry, limited-retry, rebind, permanent; empty: the default table. */
   submitOutcomes?: Record<string, SubmitOutcome> | undefined
-  /** How message ids in receipts match those in answers; auto learns it. */
+  /** How message ids in receipts match those in answers; auto: learned from the first receipts; default: auto. */
   idRule?: IdRule | undefined
 }
 
@@ -232,7 +232,7 @@ export interface CreatedAccount {
   defaultDlrUrl: string | null
   webhookHeaderNames: string[]
   webhookCredentialsSet: boolean
-  /** Messages per second, and how many at once (default: as many); null: no limit. */
+  /** Messages a second, and how many may come at once; null: no limit. */
   rateLimit: RateLimit | null
   previousWebhookSecretLive: boolean
   createdAt: string
@@ -240,7 +240,7 @@ export interface CreatedAccount {
 }
 
 export interface DestinationRequest {
-  /** Service plan: 24 hex digits. */
+  /** Id of the service plan, 24 hex digits. */
   servicePlanId: string
   /** Scheme, host and port. */
   destination: string
@@ -352,18 +352,18 @@ export interface InboundNumber {
 }
 
 export interface InboundNumberChange {
-  /** Service plan: 24 hex digits. */
+  /** Id of the service plan, 24 hex digits. */
   servicePlanId?: string | undefined
-  /** Keywords that are reported with a message, all of them. */
+  /** Keywords that are reported with a message; empty: none. */
   keywords?: string[] | undefined
 }
 
 export interface InboundNumberCreation {
   /** E.164 number or short code. */
   number: string
-  /** Service plan: 24 hex digits. */
+  /** Id of the service plan, 24 hex digits. */
   servicePlanId: string
-  /** Keywords that are reported with a message, all of them. */
+  /** Keywords that are reported with a message; empty: none. */
   keywords?: string[] | undefined
 }
 
@@ -544,7 +544,7 @@ export interface OptOut {
 }
 
 export interface OptOutCreation {
-  /** Service plan: 24 hex digits. */
+  /** Id of the service plan, 24 hex digits. */
   servicePlanId: string
   /** Sender that the person has opted out of. */
   from: string
@@ -567,34 +567,34 @@ export interface OptOutPage {
 }
 
 export interface OptOutSetting {
-  /** Words that replace STOP, UNSUBSCRIBE, CANCEL …. */
+  /** Words that count as STOP; default: STOP, UNSUBSCRIBE, CANCEL …. */
   stopWords?: OptOutWordList | undefined
-  /** Words that replace START, UNSTOP and YES. */
+  /** Words that count as START; default: START, UNSTOP, YES. */
   startWords?: OptOutWordList | undefined
-  /** Words that replace HELP and INFO. */
+  /** Words that count as HELP; default: HELP, INFO. */
   helpWords?: OptOutWordList | undefined
-  /** Reply that confirms an opt-out; null: none. */
+  /** Reply that confirms an opt-out; null: no reply. */
   stopReply?: string | null | undefined
-  /** Reply that confirms the end of an opt-out; null: none. */
+  /** Reply that confirms the end of an opt-out; null: no reply. */
   startReply?: string | null | undefined
-  /** Reply to HELP; null: none. */
+  /** Reply to HELP; null: no reply. */
   helpReply?: string | null | undefined
 }
 
 export type OptOutWordList = string[]
 
 export interface OptOutWords {
-  /** Words that replace STOP, UNSUBSCRIBE, CANCEL …. */
+  /** Words that count as STOP; default: STOP, UNSUBSCRIBE, CANCEL …. */
   stopWords: OptOutWordList
-  /** Words that replace START, UNSTOP and YES. */
+  /** Words that count as START; default: START, UNSTOP, YES. */
   startWords: OptOutWordList
-  /** Words that replace HELP and INFO. */
+  /** Words that count as HELP; default: HELP, INFO. */
   helpWords: OptOutWordList
-  /** Reply that confirms an opt-out; null: none. */
+  /** Reply that confirms an opt-out; null: no reply. */
   stopReply: string | null
-  /** Reply that confirms the end of an opt-out; null: none. */
+  /** Reply that confirms the end of an opt-out; null: no reply. */
   startReply: string | null
-  /** Reply to HELP; null: none. */
+  /** Reply to HELP; null: no reply. */
   helpReply: string | null
 }
 
@@ -611,22 +611,22 @@ export interface Quality {
 export interface QualityFloor {
   /** percent of the messages with a receipt. */
   minDelivered: number
-  /** how far back to look. */
+  /** how many minutes to look back; default: 60. */
   windowMinutes: number
-  /** with fewer messages the carrier is not judged. */
+  /** fewer messages are not judged; default: 100. */
   minMessages: number
-  /** how long a carrier is out of use. */
+  /** how many minutes the carrier is out of use; default: 30. */
   pauseMinutes: number
 }
 
 export interface QualityFloorSetting {
   /** percent of the messages with a receipt. */
   minDelivered: number
-  /** how far back to look. */
+  /** how many minutes to look back; default: 60. */
   windowMinutes?: number | undefined
-  /** with fewer messages the carrier is not judged. */
+  /** fewer messages are not judged; default: 100. */
   minMessages?: number | undefined
-  /** how long a carrier is out of use. */
+  /** how many minutes the carrier is out of use; default: 30. */
   pauseMinutes?: number | undefined
 }
 
@@ -678,28 +678,28 @@ export interface Rate {
 }
 
 export interface RateChange {
-  /** price: decimal, for one segment. */
+  /** Price: decimal, for one segment. */
   price?: string | number | undefined
-  /** pass-through fee: decimal, for one segment; default: 0. */
+  /** Pass-through fee: decimal, for one segment; default: 0. */
   ptf?: string | number | undefined
-  /** ISO 4217. */
+  /** Currency (ISO 4217). */
   currency?: string | undefined
 }
 
 export interface RateCreation {
-  /** Service plan: 24 hex digits. */
+  /** Id of the service plan, 24 hex digits. */
   servicePlanId?: string | null | undefined
   /** Beginning of E.164 numbers. */
   prefix?: string | null | undefined
-  /** ISO 3166-1 alpha-2. */
+  /** Country (ISO 3166-1 alpha-2). */
   country?: string | null | undefined
   /** Mobile country code and network code. */
   mccmnc?: string | null | undefined
-  /** price: decimal, for one segment. */
+  /** Price: decimal, for one segment. */
   price: string | number
-  /** pass-through fee: decimal, for one segment; default: 0. */
+  /** Pass-through fee: decimal, for one segment; default: 0. */
   ptf?: string | number | undefined
-  /** ISO 4217. */
+  /** Currency (ISO 4217). */
   currency: string
 }
 
@@ -733,19 +733,19 @@ export interface Receipt {
 }
 
 export interface RedeliverEventsRequest {
-  /** Service plan: 24 hex digits. */
+  /** Id of the service plan, 24 hex digits. */
   servicePlanId: string
   /** UUID of the message. */
   msgId?: string | undefined
   /** Scheme, host and port. */
   destination?: string | undefined
-  /** Start of the window of messages' createdAt, inclusive. */
+  /** Start of the window of the messages' createdAt, RFC 3339, inclusive. */
   fromDate?: string | undefined
-  /** End, inclusive. */
+  /** End of the window, RFC 3339, inclusive. */
   toDate?: string | undefined
-  /** failed (the default), or kept without a URL. */
+  /** failed, or kept without a URL; default: failed. */
   state?: 'failed' | 'kept' | undefined
-  /** Message id, a dash, and the place among the events of the message. */
+  /** Continue after this event. */
   after?: string | undefined
 }
 
@@ -772,7 +772,7 @@ export interface ResealProgress {
 }
 
 export interface ResealRequest {
-  /** `nextAfter` of the previous response. */
+  /** Continue at this position. */
   after?: string | undefined
 }
 
@@ -792,36 +792,36 @@ export interface Route {
 
 export interface RouteCarrier {
   carrier: string
-  /** lowest first. */
+  /** lowest first; default: 0. */
   priority: number
-  /** share among equal priorities. */
+  /** share among equal priorities; default: 1. */
   weight: number
 }
 
 export interface RouteCarrierSetting {
   /** Name. */
   carrier: string
-  /** lowest first. */
+  /** lowest first; default: 0. */
   priority?: number | undefined
-  /** share among equal priorities. */
+  /** share among equal priorities; default: 1. */
   weight?: number | undefined
 }
 
 export interface RouteChange {
   /** Name. */
   name?: string | undefined
-  /** Its carriers, all of them; the lowest priority is tried first. */
+  /** Its carriers; empty: no carrier. */
   carriers?: RouteCarrierSetting[] | undefined
-  /** Take a carrier out of use when it delivers less than this percentage; null: never. */
+  /** Take a carrier out of use when it delivers less than this percentage; null: never take one out of use. */
   qualityFloor?: QualityFloorSetting | null | undefined
 }
 
 export interface RouteCreation {
   /** Name. */
   name: string
-  /** Its carriers, all of them; the lowest priority is tried first. */
+  /** Its carriers; empty: no carrier. */
   carriers: RouteCarrierSetting[]
-  /** Take a carrier out of use when it delivers less than this percentage; null: never. */
+  /** Take a carrier out of use when it delivers less than this percentage; null: never take one out of use. */
   qualityFloor?: QualityFloorSetting | null | undefined
 }
 
@@ -865,13 +865,13 @@ export interface RoutingRuleChange {
 }
 
 export interface RoutingRuleCreation {
-  /** Service plan: 24 hex digits. */
+  /** Id of the service plan, 24 hex digits. */
   servicePlanId?: string | null | undefined
   /** Sender of the messages. */
   from?: string | null | undefined
   /** Beginning of E.164 numbers. */
   prefix?: string | null | undefined
-  /** ISO 3166-1 alpha-2. */
+  /** Country (ISO 3166-1 alpha-2). */
   country?: string | null | undefined
   /** Mobile country code and network code. */
   mccmnc?: string | null | undefined
@@ -924,16 +924,16 @@ export interface SenderRule {
 }
 
 export interface SenderRuleChange {
-  /** none: no sender at all. */
+  /** Kinds of sender to allow; empty: allow no sender in this country. */
   senderTypes: SenderKind[]
 }
 
 export interface SenderRuleCreation {
-  /** Service plan: 24 hex digits. */
+  /** Service plan; null: every plan without a rule of its own. */
   servicePlanId?: string | null | undefined
-  /** ISO 3166-1 alpha-2. */
+  /** Country (ISO 3166-1 alpha-2). */
   country: string
-  /** none: no sender at all. */
+  /** Kinds of sender to allow; empty: allow no sender in this country. */
   senderTypes: SenderKind[]
 }
 
@@ -958,73 +958,73 @@ export interface ServicePlan {
   complete: boolean
   route: string | null
   inboundUrl: string | null
-  /** Messages per second, and how many at once (default: as many); null: no limit. */
+  /** Messages a second, and how many may come at once; null: no limit. */
   rateLimit: RateLimit | null
-  /** Kinds of sender that it may use. */
+  /** Kinds of sender that it may use; default: all. */
   senderTypes: SenderKind[]
-  /** What to do with a message that may or may not have reached the carrier. */
+  /** What to do with a message that may or may not have reached the carrier; default: resubmit. */
   ambiguousSubmits: AmbiguousSubmits
-  /** how long a message may wait for a carrier before it fails; carriers are told the rest of it. */
+  /** How long a message may wait for a carrier before it fails; carriers are told the rest of it; default: 86400. */
   validitySeconds: number
-  /** replaces typographic characters if that makes the whole text fit the GSM alphabet. */
+  /** Replace typographic characters if that makes the whole text fit the GSM alphabet; false: send texts as they are; default: as they are. */
   smartEncoding: boolean
-  /** languages whose GSM tables may be used for texts, the preferred one first. */
+  /** Languages whose GSM tables may be used for texts, the preferred one first; empty: none; default: none. */
   nationalLanguages: NationalLanguage[]
   optOut: OptOutWords | null
   createdAt: string
 }
 
 export interface ServicePlanChange {
-  /** Name for people. */
+  /** Name to show. */
   name?: DisplayName | undefined
-  /** Accept its messages. */
+  /** Accept its messages; false: refuse them; default: true. */
   active?: boolean | undefined
-  /** Route of its messages; null: it cannot send. */
+  /** Route of its messages; null: none, so it cannot send. */
   route?: string | null | undefined
-  /** URL that its inbound messages are pushed to. */
+  /** URL that its inbound messages are pushed to; null: none. */
   inboundUrl?: string | null | undefined
-  /** Messages per second, and how many at once (default: as many); null: no limit. */
+  /** Messages a second, and how many may come at once; null: no limit. */
   rateLimit?: RateLimit | null | undefined
-  /** Kinds of sender that it may use. */
+  /** Kinds of sender that it may use; default: all. */
   senderTypes?: SenderKind[] | undefined
-  /** What to do with a message that may or may not have reached the carrier. */
+  /** What to do with a message that may or may not have reached the carrier; default: resubmit. */
   ambiguousSubmits?: AmbiguousSubmits | undefined
-  /** how long a message may wait for a carrier before it fails; carriers are told the rest of it. */
+  /** How long a message may wait for a carrier before it fails; carriers are told the rest of it; default: 86400. */
   validitySeconds?: number | undefined
-  /** replaces typographic characters if that makes the whole text fit the GSM alphabet. */
+  /** Replace typographic characters if that makes the whole text fit the GSM alphabet; false: send texts as they are; default: as they are. */
   smartEncoding?: boolean | undefined
-  /** languages whose GSM tables may be used for texts, the preferred one first. */
+  /** Languages whose GSM tables may be used for texts, the preferred one first; empty: none; default: none. */
   nationalLanguages?: NationalLanguage[] | undefined
-  /** Act on STOP, START and HELP; null: they are messages like any other. */
+  /** Act on STOP, START and HELP; null: treat them like any other message. */
   optOut?: OptOutSetting | null | undefined
 }
 
 export interface ServicePlanCreation {
-  /** Service plan: 24 hex digits. */
+  /** Id of the service plan, 24 hex digits. */
   servicePlanId?: string | undefined
-  /** Account: 24 hex digits. */
+  /** Id of the account, 24 hex digits. */
   accountId: string
-  /** Name for people. */
+  /** Name to show. */
   name: DisplayName
-  /** Accept its messages. */
+  /** Accept its messages; false: refuse them; default: true. */
   active?: boolean | undefined
-  /** Route of its messages; null: it cannot send. */
+  /** Route of its messages; null: none, so it cannot send. */
   route?: string | null | undefined
-  /** URL that its inbound messages are pushed to. */
+  /** URL that its inbound messages are pushed to; null: none. */
   inboundUrl?: string | null | undefined
-  /** Messages per second, and how many at once (default: as many); null: no limit. */
+  /** Messages a second, and how many may come at once; null: no limit. */
   rateLimit?: RateLimit | null | undefined
-  /** Kinds of sender that it may use. */
+  /** Kinds of sender that it may use; default: all. */
   senderTypes?: SenderKind[] | undefined
-  /** What to do with a message that may or may not have reached the carrier. */
+  /** What to do with a message that may or may not have reached the carrier; default: resubmit. */
   ambiguousSubmits?: AmbiguousSubmits | undefined
-  /** how long a message may wait for a carrier before it fails; carriers are told the rest of it. */
+  /** How long a message may wait for a carrier before it fails; carriers are told the rest of it; default: 86400. */
   validitySeconds?: number | undefined
-  /** replaces typographic characters if that makes the whole text fit the GSM alphabet. */
+  /** Replace typographic characters if that makes the whole text fit the GSM alphabet; false: send texts as they are; default: as they are. */
   smartEncoding?: boolean | undefined
-  /** languages whose GSM tables may be used for texts, the preferred one first. */
+  /** Languages whose GSM tables may be used for texts, the preferred one first; empty: none; default: none. */
   nationalLanguages?: NationalLanguage[] | undefined
-  /** Act on STOP, START and HELP; null: they are messages like any other. */
+  /** Act on STOP, START and HELP; null: treat them like any other message. */
   optOut?: OptOutSetting | null | undefined
 }
 
@@ -1076,7 +1076,7 @@ export interface TestEvent {
 }
 
 export interface TestEventRequest {
-  /** Service plan: 24 hex digits. */
+  /** Id of the service plan, 24 hex digits. */
   servicePlanId: string
   /** Kind of event; default: deliveryReceipt. */
   type?: EventType | undefined
@@ -1104,15 +1104,15 @@ export interface Token {
 }
 
 export interface TokenCreation {
-  /** Account: 24 hex digits. */
+  /** Id of the account, 24 hex digits. */
   accountId: string
-  /** Name for people. */
+  /** Name to show. */
   name: DisplayName
-  /** Service plans it may be used for; null or absent: all. */
+  /** Service plans that it may be used for; null: all. */
   servicePlanIds?: string[] | null | undefined
-  /** What the token may do; null or absent: everything. */
+  /** What the token may do; null: everything. */
   scopes?: ('send' | 'read' | 'webhooks')[] | null | undefined
-  /** RFC 3339 timestamp; null or absent: never. */
+  /** When it expires, RFC 3339; null: never. */
   expiresAt?: string | null | undefined
 }
 
@@ -1269,7 +1269,7 @@ export interface WebhookHeader {
 export interface Operations {
   /** Create an account. The account owns service plans and tokens. Its webhook secret is shown in this answer only. */
   createAccount: { input: AccountCreation; answer: CreatedAccount }
-  /** List accounts. Items come in the order of their keys. */
+  /** List accounts. Sorted by key. */
   listAccounts: {
     input: {
       /** Maximum number of items; default: 100. */
@@ -1282,23 +1282,23 @@ export interface Operations {
   /** Show an account. Secrets are never shown: of headers the names, of URLs no credentials. */
   getAccount: {
     input: {
-      /** 24 hex digits. */
+      /** Id of the account, 24 hex digits. */
       accountId: string
     }
     answer: Account
   }
-  /** Change an account. Omitted fields keep their values. The change takes effect at once on the node that answers, and within 5 seconds on every other node. */
+  /** Update an account. Omitted fields keep their values. The change takes effect at once on the node that answers, and within 5 seconds on every other node. */
   changeAccount: {
     input: {
-      /** 24 hex digits. */
+      /** Id of the account, 24 hex digits. */
       accountId: string
     } & AccountChange
     answer: Account
   }
-  /** Delete an account. An account that has service plans or live tokens cannot be deleted: 409. */
+  /** Delete an account. An account that has service plans or live tokens cannot be deleted. */
   deleteAccount: {
     input: {
-      /** 24 hex digits. */
+      /** Id of the account, 24 hex digits. */
       accountId: string
     }
     answer: undefined
@@ -1306,29 +1306,29 @@ export interface Operations {
   /** Rotate the webhook secret of an account. Returns a new secret, shown in this answer only. Webhooks are signed with both secrets until the rotation is ended. */
   rotateWebhookSecret: {
     input: {
-      /** Account: 24 hex digits. */
+      /** Id of the account, 24 hex digits. */
       accountId: string
     }
     answer: RotatedWebhookSecret
   }
-  /** End the rotation of a webhook secret. Webhooks are signed with the newest secret only from now on. */
+  /** Remove the previous webhook secret of an account. Ends a rotation: from now on webhooks are signed with the newest secret only. */
   removePreviousWebhookSecret: {
     input: {
-      /** Account: 24 hex digits. */
+      /** Id of the account, 24 hex digits. */
       accountId: string
     }
     answer: undefined
   }
   /** Create a service plan. Messages are sent and received under a service plan. It can send once it has a route. */
   createServicePlan: { input: ServicePlanCreation; answer: ServicePlan }
-  /** List service plans. Items come in the order of their keys. */
+  /** List service plans. Sorted by key. */
   listServicePlans: {
     input: {
       /** Maximum number of items; default: 100. */
       limit?: string | undefined
       /** nextAfter of the previous page. */
       after?: string | undefined
-      /** Account: 24 hex digits. */
+      /** Id of the account, 24 hex digits. */
       accountId?: string | undefined
     }
     answer: ServicePlanPage
@@ -1336,37 +1336,37 @@ export interface Operations {
   /** Show a service plan. Returns its settings and whether it can send. */
   getServicePlan: {
     input: {
-      /** 24 hex digits. */
+      /** Id of the service plan, 24 hex digits. */
       servicePlanId: string
     }
     answer: ServicePlan
   }
-  /** Change a service plan. Omitted fields keep their values. The change takes effect at once on the node that answers, and within 5 seconds on every other node. */
+  /** Update a service plan. Omitted fields keep their values. The change takes effect at once on the node that answers, and within 5 seconds on every other node. */
   changeServicePlan: {
     input: {
-      /** 24 hex digits. */
+      /** Id of the service plan, 24 hex digits. */
       servicePlanId: string
     } & ServicePlanChange
     answer: ServicePlan
   }
-  /** Delete a service plan. A service plan that is in use cannot be deleted: 409. */
+  /** Delete a service plan. A service plan that is in use cannot be deleted. */
   deleteServicePlan: {
     input: {
-      /** 24 hex digits. */
+      /** Id of the service plan, 24 hex digits. */
       servicePlanId: string
     }
     answer: undefined
   }
   /** Create a token. Customers call the API with it. The token is shown in this answer only; the database keeps its hash. */
   createToken: { input: TokenCreation; answer: IssuedToken }
-  /** List tokens. Revoked tokens are listed too. Items come in the order of their keys. */
+  /** List tokens. Revoked tokens are listed too. Sorted by key. */
   listTokens: {
     input: {
       /** Maximum number of items; default: 100. */
       limit?: string | undefined
       /** nextAfter of the previous page. */
       after?: string | undefined
-      /** Account: 24 hex digits. */
+      /** Id of the account, 24 hex digits. */
       accountId?: string | undefined
     }
     answer: TokenPage
@@ -1374,23 +1374,23 @@ export interface Operations {
   /** Show a token. Returns its settings and a hint, never its secret. */
   getToken: {
     input: {
-      /** Number that the service assigned. */
+      /** Number of the token, as listed. */
       tokenId: string
     }
     answer: Token
   }
-  /** Revoke a token. This is final. Every node refuses the token within 5 seconds. */
+  /** Delete a token. Revokes it for good: every node refuses it within 5 seconds. Lists still show it. */
   revokeToken: {
     input: {
-      /** Number that the service assigned. */
+      /** Number of the token, as listed. */
       tokenId: string
     }
     answer: undefined
   }
-  /** Subscribe a service plan to a sender. The status is approved, pending or denied. Only an approved sender may be used. */
+  /** Create or replace a sender subscription. The service plan may use the sender while the status is approved; pending and denied are the others. */
   setSender: {
     input: {
-      /** Service plan: 24 hex digits. */
+      /** Id of the service plan, 24 hex digits. */
       servicePlanId: string
       /** Sender: its number or name. */
       sender: string
@@ -1400,45 +1400,45 @@ export interface Operations {
   /** Show a sender subscription. Returns the status of the sender for this service plan. */
   getSender: {
     input: {
-      /** Service plan: 24 hex digits. */
+      /** Id of the service plan, 24 hex digits. */
       servicePlanId: string
       /** Sender: its number or name. */
       sender: string
     }
     answer: Sender
   }
-  /** End a sender subscription. The service plan may not send from this sender any more. The change takes effect at once on the node that answers, and within 5 seconds on every other node. */
+  /** Delete a sender subscription. The service plan may not send from this sender any more. The change takes effect at once on the node that answers, and within 5 seconds on every other node. */
   deleteSender: {
     input: {
-      /** Service plan: 24 hex digits. */
+      /** Id of the service plan, 24 hex digits. */
       servicePlanId: string
       /** Sender: its number or name. */
       sender: string
     }
     answer: undefined
   }
-  /** List the senders of a service plan. Items come in the order of their keys. */
+  /** List the senders of a service plan. Sorted by key. */
   listSenders: {
     input: {
       /** Maximum number of items; default: 100. */
       limit?: string | undefined
       /** nextAfter of the previous page. */
       after?: string | undefined
-      /** Service plan: 24 hex digits. */
+      /** Id of the service plan, 24 hex digits. */
       servicePlanId: string
     }
     answer: SenderPage
   }
   /** Create an inbound number. Messages to this number belong to the service plan. */
   createInboundNumber: { input: InboundNumberCreation; answer: InboundNumber }
-  /** List inbound numbers. Items come in the order of their keys. */
+  /** List inbound numbers. Sorted by key. */
   listInboundNumbers: {
     input: {
       /** Maximum number of items; default: 100. */
       limit?: string | undefined
       /** nextAfter of the previous page. */
       after?: string | undefined
-      /** Service plan: 24 hex digits. */
+      /** Id of the service plan, 24 hex digits. */
       servicePlanId?: string | undefined
     }
     answer: InboundNumberPage
@@ -1451,7 +1451,7 @@ export interface Operations {
     }
     answer: InboundNumber
   }
-  /** Change an inbound number. Omitted fields keep their values. The change takes effect at once on the node that answers, and within 5 seconds on every other node. */
+  /** Update an inbound number. Omitted fields keep their values. The change takes effect at once on the node that answers, and within 5 seconds on every other node. */
   changeInboundNumber: {
     input: {
       /** E.164 number or short code. */
@@ -1467,16 +1467,16 @@ export interface Operations {
     }
     answer: undefined
   }
-  /** Add an opt-out. The service plan sends nothing more from this sender to this recipient. 200 when it existed already. */
+  /** Create an opt-out. The service plan sends nothing more from this sender to this recipient. An opt-out that exists already is kept. */
   addOptOut: { input: OptOutCreation; answer: OptOut }
-  /** List the opt-outs of a service plan. Of one sender or recipient where given. Items come in the order of their keys. */
+  /** List the opt-outs of a service plan. Sorted by sender, then by recipient. */
   listOptOuts: {
     input: {
       /** Maximum number of items; default: 100. */
       limit?: string | undefined
       /** nextAfter of the previous page. */
       after?: string | undefined
-      /** Service plan: 24 hex digits. */
+      /** Id of the service plan, 24 hex digits. */
       servicePlanId: string
       /** Sender that the person has opted out of. */
       from?: string | undefined
@@ -1485,10 +1485,10 @@ export interface Operations {
     }
     answer: OptOutPage
   }
-  /** Remove an opt-out. The recipient may get messages from this sender again. */
+  /** Delete an opt-out. The recipient may get messages from this sender again. */
   removeOptOut: {
     input: {
-      /** Service plan: 24 hex digits. */
+      /** Id of the service plan, 24 hex digits. */
       servicePlanId: string
       /** Sender that the person has opted out of. */
       from: string
@@ -1501,7 +1501,7 @@ export interface Operations {
   importOptOuts: { input: OptOutImport; answer: OptOutImportResult }
   /** Create a carrier. The service connects and binds at once, unless the state says otherwise. The password is never shown again. */
   createCarrier: { input: CarrierCreation; answer: Carrier }
-  /** List carriers. Items come in the order of their keys. */
+  /** List carriers. Sorted by key. */
   listCarriers: {
     input: {
       /** Maximum number of items; default: 100. */
@@ -1519,7 +1519,7 @@ export interface Operations {
     }
     answer: Carrier
   }
-  /** Change a carrier. Omitted fields keep their values. Binds are renewed where the change needs it. */
+  /** Update a carrier. Omitted fields keep their values. Binds are renewed where the change needs it. The change takes effect at once on the node that answers, and within 5 seconds on every other node. */
   changeCarrier: {
     input: {
       /** Name or number. */
@@ -1527,7 +1527,7 @@ export interface Operations {
     } & CarrierChange
     answer: Carrier
   }
-  /** Delete a carrier. A carrier that a route uses cannot be deleted: 409. */
+  /** Delete a carrier. A carrier that a route uses cannot be deleted. */
   deleteCarrier: {
     input: {
       /** Name or number. */
@@ -1537,7 +1537,7 @@ export interface Operations {
   }
   /** Create a route. A route lists carriers by priority and weight. Service plans and routing rules lead to routes. */
   createRoute: { input: RouteCreation; answer: Route }
-  /** List routes. Items come in the order of their keys. */
+  /** List routes. Sorted by key. */
   listRoutes: {
     input: {
       /** Maximum number of items; default: 100. */
@@ -1555,7 +1555,7 @@ export interface Operations {
     }
     answer: Route
   }
-  /** Change a route. Omitted fields keep their values. Carriers replace those of before. */
+  /** Update a route. Omitted fields keep their values. The carriers given replace all of its carriers. The change takes effect at once on the node that answers, and within 5 seconds on every other node. */
   changeRoute: {
     input: {
       /** Name or number. */
@@ -1563,7 +1563,7 @@ export interface Operations {
     } & RouteChange
     answer: Route
   }
-  /** Delete a route. A route that a service plan or routing rule uses cannot be deleted: 409. */
+  /** Delete a route. A route that a service plan or routing rule uses cannot be deleted. */
   deleteRoute: {
     input: {
       /** Name or number. */
@@ -1574,7 +1574,7 @@ export interface Operations {
   /** Explain the route of a message. Returns which carrier a message would take, why, and what it would cost. Nothing is sent. */
   explainRoute: {
     input: {
-      /** Service plan: 24 hex digits. */
+      /** Id of the service plan, 24 hex digits. */
       servicePlanId: string
       /** Sender. */
       from: string
@@ -1592,16 +1592,16 @@ export interface Operations {
       carrier?: string | undefined
       /** Name or number. */
       route?: string | undefined
-      /** How many minutes to look back, at most 10,000. */
+      /** How many minutes to look back, at most 10,000; default: 60. */
       minutes?: string | undefined
-      /** Whether to add the course of time. */
+      /** Show the course of time, all that is asked for added up. */
       series?: 'true' | 'false' | undefined
     }
     answer: Quality
   }
   /** List quality pauses. Returns the carriers that the quality floor of a route has taken out of use. */
   listQualityPauses: { input: Record<string, never>; answer: QualityPauses }
-  /** End a quality pause. The route uses the carrier again, and judges it by messages sent since. */
+  /** Resume the use of a carrier in a route. Ends a pause by the quality floor: the route uses the carrier again, and judges it by messages sent since. */
   endQualityPause: {
     input: {
       /** Name or number. */
@@ -1613,18 +1613,18 @@ export interface Operations {
   }
   /** Show what waits. Returns the waiting messages by route, carrier and cause, and the waiting webhooks by cause. */
   getQueue: { input: Record<string, never>; answer: Queue }
-  /** Seal with the present key what another has sealed. The first request does the configuration, each further one 10,000 messages from `nextAfter` on; the last does the configuration again. It may be repeated. */
+  /** Re-encrypt stored secrets with the current SECRET_KEY. The first request does the configuration, each further one 10,000 messages from `nextAfter` on; the last does the configuration again. It may be repeated. */
   resealSecrets: { input: ResealRequest; answer: ResealProgress }
   /** Create a routing rule. Overrides the plan's route for messages of a service plan, from a sender, or to a network, prefix or country. The most specific rule applies. */
   createRoutingRule: { input: RoutingRuleCreation; answer: RoutingRule }
-  /** List routing rules. Items come in the order of their keys. */
+  /** List routing rules. Sorted by key. */
   listRoutingRules: {
     input: {
       /** Maximum number of items; default: 100. */
       limit?: string | undefined
       /** nextAfter of the previous page. */
       after?: string | undefined
-      /** Service plan: 24 hex digits. */
+      /** Id of the service plan, 24 hex digits. */
       servicePlanId?: string | undefined
       /** Name. */
       route?: string | undefined
@@ -1634,15 +1634,15 @@ export interface Operations {
   /** Show a routing rule. Returns what it applies to and its route. */
   getRoutingRule: {
     input: {
-      /** Number that the service assigned. */
+      /** Number of the rule or rate, as listed. */
       ruleId: string
     }
     answer: RoutingRule
   }
-  /** Change a routing rule. What the rule applies to cannot be changed. */
+  /** Update a routing rule. What the rule applies to cannot be changed. */
   changeRoutingRule: {
     input: {
-      /** Number that the service assigned. */
+      /** Number of the rule or rate, as listed. */
       ruleId: string
     } & RoutingRuleChange
     answer: RoutingRule
@@ -1650,14 +1650,14 @@ export interface Operations {
   /** Delete a routing rule. Messages take the next rule that applies, or the route of their plan. The change takes effect at once on the node that answers, and within 5 seconds on every other node. */
   deleteRoutingRule: {
     input: {
-      /** Number that the service assigned. */
+      /** Number of the rule or rate, as listed. */
       ruleId: string
     }
     answer: undefined
   }
   /** Import number ranges. Sets the networks of up to 1,000 number ranges at once, all or none. */
   importNumberRanges: { input: NumberRangeImport; answer: ImportResult }
-  /** Set the network of a number range. A number belongs to the network of its longest prefix. */
+  /** Create or replace a number range. Sets the network of a prefix. A number belongs to the network of its longest prefix. */
   setNumberRange: {
     input: {
       /** Beginning of E.164 numbers. */
@@ -1681,7 +1681,7 @@ export interface Operations {
     }
     answer: undefined
   }
-  /** List number ranges. Items come in the order of their keys. */
+  /** List number ranges. Sorted by key. */
   listNumberRanges: {
     input: {
       /** Maximum number of items; default: 100. */
@@ -1697,18 +1697,18 @@ export interface Operations {
   importRates: { input: RateImport; answer: ImportResult }
   /** Create a rate. Sets what a segment costs to a network, prefix or country, or anywhere. The most specific rate applies. */
   createRate: { input: RateCreation; answer: Rate }
-  /** List rates. Items come in the order of their keys. */
+  /** List rates. Sorted by key. */
   listRates: {
     input: {
       /** Maximum number of items; default: 100. */
       limit?: string | undefined
       /** nextAfter of the previous page. */
       after?: string | undefined
-      /** Service plan: 24 hex digits. */
+      /** Id of the service plan, 24 hex digits. */
       servicePlanId?: string | undefined
       /** Beginning of E.164 numbers. */
       prefix?: string | undefined
-      /** ISO 3166-1 alpha-2. */
+      /** Country (ISO 3166-1 alpha-2). */
       country?: string | undefined
       /** Mobile country code and network code. */
       mccmnc?: string | undefined
@@ -1718,15 +1718,15 @@ export interface Operations {
   /** Show a rate. Returns what it applies to and its amounts. */
   getRate: {
     input: {
-      /** Number that the service assigned. */
+      /** Number of the rule or rate, as listed. */
       rateId: string
     }
     answer: Rate
   }
-  /** Change a rate. Omitted fields keep their values. Messages that were charged before keep their price. */
+  /** Update a rate. Omitted fields keep their values. Messages that were charged before keep their price. */
   changeRate: {
     input: {
-      /** Number that the service assigned. */
+      /** Number of the rule or rate, as listed. */
       rateId: string
     } & RateChange
     answer: Rate
@@ -1734,23 +1734,23 @@ export interface Operations {
   /** Delete a rate. Messages that were charged by it keep their price. */
   deleteRate: {
     input: {
-      /** Number that the service assigned. */
+      /** Number of the rule or rate, as listed. */
       rateId: string
     }
     answer: undefined
   }
   /** Create a sender rule. Sets which kinds of sender are allowed for recipients in a country. */
   createSenderRule: { input: SenderRuleCreation; answer: SenderRule }
-  /** List sender rules. Items come in the order of their keys. */
+  /** List sender rules. Sorted by key. */
   listSenderRules: {
     input: {
       /** Maximum number of items; default: 100. */
       limit?: string | undefined
       /** nextAfter of the previous page. */
       after?: string | undefined
-      /** Service plan: 24 hex digits. */
+      /** Id of the service plan, 24 hex digits. */
       servicePlanId?: string | undefined
-      /** ISO 3166-1 alpha-2. */
+      /** Country (ISO 3166-1 alpha-2). */
       country?: string | undefined
     }
     answer: SenderRulePage
@@ -1758,15 +1758,15 @@ export interface Operations {
   /** Show a sender rule. Returns its country and the kinds of sender that it allows. */
   getSenderRule: {
     input: {
-      /** Number that the service assigned. */
+      /** Number of the rule or rate, as listed. */
       ruleId: string
     }
     answer: SenderRule
   }
-  /** Change a sender rule. The change takes effect at once on the node that answers, and within 5 seconds on every other node. */
+  /** Update a sender rule. The change takes effect at once on the node that answers, and within 5 seconds on every other node. */
   changeSenderRule: {
     input: {
-      /** Number that the service assigned. */
+      /** Number of the rule or rate, as listed. */
       ruleId: string
     } & SenderRuleChange
     answer: SenderRule
@@ -1774,7 +1774,7 @@ export interface Operations {
   /** Delete a sender rule. Senders are judged by the next rule that applies, if any, and by the service plan. */
   deleteSenderRule: {
     input: {
-      /** Number that the service assigned. */
+      /** Number of the rule or rate, as listed. */
       ruleId: string
     }
     answer: undefined
@@ -1797,14 +1797,14 @@ export interface Operations {
     }
     answer: UnownedInboundMessagePage
   }
-  /** List messages of all service plans, or of one. Newest first. A page may have fewer items than the limit: go on until `nextAfter` is null. */
+  /** List messages of all service plans, or of one. Newest first; without `servicePlanId`, those of the last 24 hours unless a window is given. A page may have fewer items than the limit: go on until `nextAfter` is null. */
   listMessagesOfPlans: {
     input: {
       /** Maximum number of items; default: 100. */
       limit?: string | undefined
       /** nextAfter of the previous page. */
       after?: string | undefined
-      /** Service plan: 24 hex digits. */
+      /** Id of the service plan, 24 hex digits. */
       servicePlanId?: string | undefined
       /** Sender. */
       from?: string | undefined
@@ -1812,31 +1812,31 @@ export interface Operations {
       to?: string | undefined
       /** QUEUED, SENT, DELIVERED, FAILED or UNKNOWN. */
       status?: string | undefined
-      /** ISO 3166-1 alpha-2. */
+      /** Country (ISO 3166-1 alpha-2). */
       country?: string | undefined
-      /** 5 or 6 digits. */
+      /** Network (MCC and MNC), 5 or 6 digits. */
       mccmnc?: string | undefined
-      /** Start of the createdAt window, inclusive. */
+      /** Start of the createdAt window, RFC 3339, inclusive. */
       fromDate?: string | undefined
-      /** End, inclusive; without servicePlanId at most 24 hours after fromDate. */
+      /** End of the window, RFC 3339, inclusive; without a service plan at most 24 hours after its start. */
       toDate?: string | undefined
-      /** 3 digits. */
+      /** Error code, 3 digits. */
       errorCode?: string | undefined
       /** Name or number. */
       carrier?: string | undefined
-      /** Of submit_sm_resp or a receipt, of the last 8 days. */
+      /** Id that the carrier gave it in submit_sm_resp or a receipt, of the last 8 days. */
       carrierMessageId?: string | undefined
     }
     answer: ListedMessagePage
   }
-  /** List the inbound messages of a service plan. Newest first; from one sender, to one number, or by keyword where given. */
+  /** List the inbound messages of a service plan. Newest first. */
   listInboundMessagesOfPlan: {
     input: {
       /** Maximum number of items; default: 100. */
       limit?: string | undefined
       /** nextAfter of the previous page. */
       after?: string | undefined
-      /** Service plan: 24 hex digits. */
+      /** Id of the service plan, 24 hex digits. */
       servicePlanId: string
       /** Sender, in the form that its carrier uses. */
       from?: string | undefined
@@ -1855,22 +1855,22 @@ export interface Operations {
     }
     answer: InspectedInboundMessage
   }
-  /** List the events of a service plan. Those of the newest message first; by state, message, destination and time where given. */
+  /** List the events of a service plan. Those of the newest message first. */
   listWebhookEventsOfPlan: {
     input: {
       /** Maximum number of items; default: 100. */
       limit?: string | undefined
       /** nextAfter of the previous page. */
       after?: string | undefined
-      /** Service plan: 24 hex digits. */
+      /** Id of the service plan, 24 hex digits. */
       servicePlanId: string
       /** UUID of the message. */
       msgId?: string | undefined
       /** Scheme, host and port. */
       destination?: string | undefined
-      /** Start of the window of messages' createdAt, inclusive. */
+      /** Start of the window of the messages' createdAt, RFC 3339, inclusive. */
       fromDate?: string | undefined
-      /** End, inclusive. */
+      /** End of the window, RFC 3339, inclusive. */
       toDate?: string | undefined
       /** State of the delivery. */
       state?: 'pending' | 'delivered' | 'failed' | 'kept' | undefined
@@ -1893,16 +1893,16 @@ export interface Operations {
     }
     answer: WebhookEventDetail
   }
-  /** Redeliver events of a service plan. Delivers up to 20,000 events that failed, or were kept without a URL. Pass `nextAfter` as `after` for the rest. */
+  /** Redeliver events of a service plan. Redelivers up to 20,000 events that failed, or were kept without a URL. Pass `nextAfter` as `after` for the rest. */
   redeliverWebhookEventsOfPlan: { input: RedeliverEventsRequest; answer: Redelivered }
-  /** List the webhook destinations of a service plan. Those that are in trouble, paused, or have events waiting. */
+  /** List the webhook destinations of a service plan. Destinations that are in trouble, paused, or have events waiting. */
   listWebhookDestinationsOfPlan: {
     input: {
       /** Maximum number of items; default: 100. */
       limit?: string | undefined
       /** nextAfter of the previous page. */
       after?: string | undefined
-      /** Service plan: 24 hex digits. */
+      /** Id of the service plan, 24 hex digits. */
       servicePlanId: string
     }
     answer: WebhookDestinationPage
@@ -1911,7 +1911,7 @@ export interface Operations {
   pauseWebhookDestinationOfPlan: { input: DestinationRequest; answer: WebhookDestination }
   /** Resume a webhook destination. Ends a pause, whoever made it, and closes an open breaker. */
   resumeWebhookDestinationOfPlan: { input: DestinationRequest; answer: WebhookDestination }
-  /** Send a test event. Sends a signed test event at once and returns the result. One a second for each account. */
+  /** Test a receiver with an event that never happened. Sends a signed test event at once and returns the result. One a second for each account. */
   sendTestWebhookOfPlan: { input: TestEventRequest; answer: TestEvent }
 }
 

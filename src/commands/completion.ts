@@ -11,7 +11,7 @@ export function addCompletion(program: Command): void {
   program
     .command('completion')
     .description('Print a script that completes commands and options in a shell')
-    .addArgument(new Argument('<shell>', 'the shell').choices(Object.keys(SCRIPTS)))
+    .addArgument(new Argument('<shell>', 'The shell').choices(Object.keys(SCRIPTS)))
     .addHelpText('after', EXAMPLES)
     .action((shell: keyof typeof SCRIPTS) => {
       process.stdout.write(SCRIPTS[shell](wordsOf(program)))
@@ -23,7 +23,7 @@ type Words = readonly (readonly [after: string, words: string])[]
 
 function wordsOf(command: Command, path: readonly string[] = []): Words {
   const subcommands = command.commands.flatMap((each) => [each.name(), ...each.aliases()])
-  const options = command.options.map(({ long }) => long!)
+  const options = command.options.filter(({ hidden }) => !hidden).map(({ long }) => long!)
   const below = command.commands.flatMap((each) =>
     [each.name(), ...each.aliases()].flatMap((name) => wordsOf(each, [...path, name])),
   )

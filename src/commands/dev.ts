@@ -25,10 +25,13 @@ const DATA_DIR = '.aldis'
 
 const EXAMPLES = `
 Examples:
-  aldis dev --port 8081 --data-dir ./data
+  aldis dev --port 8081
   aldis dev --port 0 --ready-file ready.json            for scripts
-  eval "$(aldis dev env)"                               in a second terminal
+  eval "$(aldis dev env)"                               in a second terminal; with the same --data-dir, if any
   aldis dev inbound --from +15551230002 --body 'Hello'  while it runs`
+
+const IN_FOLDER = `
+  --data-dir <folder>  Folder of the aldis dev that runs (default: "${DATA_DIR}", env: ALDIS_DATA_DIR)`
 
 const SMPP_PORT = 2775
 const HOST = '127.0.0.1'
@@ -39,29 +42,27 @@ export function register(program: Command): void {
     .command('dev')
     .description('Run the whole service on this machine, with its own database and a simulated carrier')
     .addOption(
-      new Option('--port <number>', 'port of the HTTP API, 0 for any free one')
+      new Option('--port <number>', 'Port of the HTTP API, 0 for any free one')
         .env('ALDIS_PORT')
         .default(8080)
         .argParser(port),
     )
     .addOption(
-      new Option('--data-dir <folder>', 'where data and tokens are kept')
-        .env('ALDIS_DATA_DIR')
-        .default(DATA_DIR),
+      new Option('--data-dir <folder>', 'Folder for data and tokens').env('ALDIS_DATA_DIR').default(DATA_DIR),
     )
     .addOption(
-      new Option('--listen-port <number>', 'port of aldis listen, to which inbound messages are pushed')
+      new Option('--listen-port <number>', 'Port of aldis listen, to which inbound messages are pushed')
         .env('ALDIS_LISTEN_PORT')
         .default(LISTEN_PORT)
         .argParser(receiverPort),
     )
-    .option('--strict-callbacks', 'accept only public HTTPS callback URLs, as in production')
+    .option('--strict-callbacks', 'Accept only public HTTPS callback URLs, as in production')
     .option(
       '--ready-file <path>',
-      'write addresses and tokens to this file, as JSON, once everything is ready',
+      'Write addresses and tokens to this file, as JSON, once everything is ready',
     )
     .addOption(
-      new Option('--log-level <level>', 'lowest level to log')
+      new Option('--log-level <level>', 'Lowest level to log')
         .choices(['trace', 'debug', 'info', 'warn', 'error'])
         .default('warn'),
     )
@@ -70,13 +71,15 @@ export function register(program: Command): void {
   dev
     .command('env')
     .description('Print addresses and tokens as shell variables: eval "$(aldis dev env)"')
+    .addHelpText('after', IN_FOLDER)
     .action(printEnvironment)
   dev
     .command('inbound')
     .description('Send an inbound (MO) message, as if from a handset')
-    .requiredOption('--to <number>', 'the number it is sent to', DEV_INBOUND_NUMBER)
-    .requiredOption('--from <number>', 'the number it comes from')
-    .requiredOption('--body <text>', 'its text; a long one arrives in parts, like any other')
+    .requiredOption('--to <number>', 'Number that it is sent to', DEV_INBOUND_NUMBER)
+    .requiredOption('--from <number>', 'Number that it comes from (required)')
+    .requiredOption('--body <text>', 'Its text; a long one arrives in parts (required)')
+    .addHelpText('after', IN_FOLDER)
     .action(sendInbound)
 }
 

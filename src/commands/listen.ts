@@ -29,15 +29,15 @@ export function register(program: Command): void {
     .command('listen')
     .description('Receive webhooks on this machine and print a line for each, to see what a receiver gets')
     .addOption(
-      new Option('--port <number>', 'port to listen on, 0 for any free one')
+      new Option('--port <number>', 'Port to listen on, 0 for any free one')
         .env('ALDIS_LISTEN_PORT')
         .default(LISTEN_PORT)
         .argParser(port),
     )
-    .option('--json', 'print JSON for programs, one object a line')
+    .option('--json', 'Print JSON for programs, one object a line')
     .option(
       '--secret <whsec>',
-      'webhook secret of the account; unsigned requests are answered 401',
+      'Webhook secret of the account; unsigned requests are answered 401',
       webhookSecret,
     )
     .addHelpText('after', EXAMPLES)

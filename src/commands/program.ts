@@ -27,8 +27,11 @@ Examples:
 /** Runs `aldis` with these arguments. Never rejects: a failure is said on standard error and sets the exit code. */
 export async function runProgram(argv: readonly string[]): Promise<void> {
   try {
-    const program = await buildProgram(argv[0])
-    await program.parseAsync(argv, { from: 'user' })
+    const [first, ...others] = argv
+    // Commander's own `help` knows the first level only.
+    const words = first === 'help' ? [...others, '--help'] : argv
+    const program = await buildProgram(words[0])
+    await program.parseAsync(words, { from: 'user' })
   } catch (error) {
     // Commander has already said what is wrong, or printed what was asked for.
     process.exitCode = error instanceof CommanderError ? error.exitCode : 1
@@ -39,7 +42,9 @@ export async function runProgram(argv: readonly string[]): Promise<void> {
 async function buildProgram(name: string | undefined): Promise<Command> {
   const program = new Command('aldis')
     .description('Self-hosted SMS: REST in, SMPP out, receipts and inbound messages by webhook.')
-    .version(packageVersion(), '-V, --version', 'print the version')
+    .version(packageVersion(), '-V, --version', 'Print the version')
+    .helpOption('-h, --help', 'Show this help')
+    .helpCommand('help [command]', 'Show the help of a command')
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(oneLine(text)) })
     .addHelpText('after', EXAMPLES)

@@ -18,11 +18,11 @@ export function register(program: Command): void {
     .description('Run the service, configured by the environment')
     .option(
       '--carriers-stopped',
-      'stop every carrier before anything is bound, for use after a restore (CARRIERS_STOPPED=on)',
+      'Stop every carrier before anything is bound, for use after a restore (CARRIERS_STOPPED=on)',
     )
     .option(
       '--workers <number>',
-      'processes that share the ports, each a node of its own (WORKERS)',
+      'Processes that share the ports, each a node of its own (WORKERS)',
       workerCount,
     )
     .addOption(new Option('--as-worker').hideHelp())

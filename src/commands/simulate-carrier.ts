@@ -29,17 +29,21 @@ export function register(program: Command): void {
   program
     .command('simulate-carrier')
     .description('Run an SMSC (SMPP 3.4 server) that simulates a carrier; see docs/simulator.md')
-    .option('--port <number>', 'port to listen on, 0 for any free one', integer(0, 65_535), 2775)
-    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--port <number>', 'Port to listen on, 0 for any free one', integer(0, 65_535), 2775)
+    .option('--host <address>', 'Address to listen on', '127.0.0.1')
     .option('--system-id <id>', 'system_id that may bind (default: any)')
-    .option('--password <password>', 'its password (default: any)')
-    .option('--receipt-delay-ms <delay>', 'delay of receipts, N or MIN-MAX (default: 50-300)', delayRange)
+    .option('--password <password>', 'Password of that system_id, needs --system-id (default: any)')
+    .option(
+      '--receipt-delay-ms <delay>',
+      'Delay of receipts in milliseconds, N or MIN-MAX (default: 50-300)',
+      delayRange,
+    )
     .option(
       '--throughput <number>',
-      'submits accepted per second (default: no limit)',
+      'Submits accepted per second (default: no limit)',
       integer(1, MAX_THROUGHPUT),
     )
-    .option('--quiet', 'print only errors')
+    .option('--quiet', 'Print only errors')
     .addHelpText('after', EXAMPLES)
     .action(simulateCarrier)
 }

@@ -6,7 +6,7 @@ const POLL_MS = 500
 const DRAIN_HELP = `
 It stays bound, so that receipts and inbound messages arrive; nothing new is submitted. Messages that wait for it take
 another carrier of its route, or go on waiting. The command returns when every submit has been answered, as far as the
-node that answers it knows.`
+node that it asks knows. Exit code 1 if some are not answered in time.`
 
 interface DrainOptions extends ConnectionOptions {
   readonly wait: boolean
@@ -30,16 +30,16 @@ export function addCarrierStates(carrier: Command, print: Print): void {
     )
   const change = (name: string, options: ConnectionOptions, state: string) =>
     requestAdmin(options, 'PATCH', pathOf(name), { state }) as Promise<Carrier>
-  add('start', 'Bind, and submit to it').action(async (name: string, options: ConnectionOptions) =>
+  add('start', 'Bind a carrier and submit to it').action(async (name: string, options: ConnectionOptions) =>
     print(options, await change(name, options, 'started')),
   )
-  add('stop', 'Unbind, once submits in flight are answered').action(
+  add('stop', 'Unbind a carrier once its submits are answered (15 s at most)').action(
     async (name: string, options: ConnectionOptions) =>
       print(options, await change(name, options, 'stopped')),
   )
-  add('drain', 'Stop submitting to it, but stay bound')
-    .option('--no-wait', 'do not wait for submits in flight')
-    .option('--timeout <seconds>', 'how long to wait', wholeNumber, 60)
+  add('drain', 'Stop submitting to a carrier that stays bound')
+    .option('--no-wait', 'Do not wait for submits in flight')
+    .option('--timeout <seconds>', 'How long to wait; the carrier stays draining after it', wholeNumber, 60)
     .addHelpText('after', DRAIN_HELP)
     .action(async (name: string, options: DrainOptions) => {
       const carrier = await change(name, options, 'draining')

@@ -12,10 +12,10 @@ export interface ConnectionOptions {
 export function addConnectionOptions(command: Command): Command {
   return command
     .addOption(
-      new Option('--url <url>', 'address of the service').env('ALDIS_URL').default('http://localhost:8080'),
+      new Option('--url <url>', 'Address of the service').env('ALDIS_URL').default('http://localhost:8080'),
     )
-    .addOption(new Option('--operator-token <token>', 'operator token').env('ALDIS_OPERATOR_TOKEN'))
-    .option('--json', 'print JSON for programs')
+    .addOption(new Option('--operator-token <token>', 'Operator token').env('ALDIS_OPERATOR_TOKEN'))
+    .option('--json', 'Print JSON for programs')
 }
 
 const TIMEOUT_MS = 30_000

@@ -22,17 +22,36 @@ export function nouns(): string[] {
 export function addNoun(program: Command, name: string): void {
   const row: Partial<Noun> = NOUNS[name] ?? {}
   const own = operations().filter(({ noun }) => noun === name)
-  const noun = program.command(name).description(withoutPeriod(describeTag(own[0]!.tag)))
+  const noun = program.command(name).description(row.description ?? withoutPeriod(describeTag(own[0]!.tag)))
+  noun.helpCommand('help [command]', 'Show the help of a command')
   if (row.notes !== undefined) noun.addHelpText('after', `\n${row.notes}`)
-  for (const operation of own) addOperation(noun, operation, row)
+  for (const operation of own.toSorted((a, b) => placeOf(a) - placeOf(b))) addOperation(noun, operation, row)
+  if (row.isShown === true) showDefault(noun)
   if (name === 'carrier')
     addCarrierStates(noun, (options, carrier) => print({ noun: name, verb: 'show' }, options, carrier))
+}
+
+const FIRST_VERBS = ['list', 'show', 'create', 'update', 'delete']
+
+function placeOf({ verb }: Operation): number {
+  const place = FIRST_VERBS.indexOf(verb)
+  return place === -1 ? FIRST_VERBS.length : place
+}
+
+/** The noun alone is `show`, so its options belong to the help of the noun. */
+function showDefault(noun: Command): void {
+  const show = noun.commands.find((command) => command.name() === 'show')!
+  noun.addHelpText(
+    'after',
+    () => `\naldis ${noun.name()} alone is aldis ${noun.name()} show:\n\n${show.helpInformation()}`,
+  )
 }
 
 function addOperation(noun: Command, operation: Operation, row: Partial<Noun>): void {
   const { verb, summary, description, method } = operation
   const command = noun.command(verb, { isDefault: row.isShown === true && verb === 'show' })
-  command.summary(summary).description([`${summary}.`, description].join(' ').trim())
+  const told = row.descriptions?.[verb] ?? [`${summary}.`, description].join(' ').trim()
+  command.summary(summary).description(told)
   if (method === 'PUT') command.alias('update')
   if (verb === 'import') addImport(command, operation)
   else addRequest(command, operation)
@@ -48,8 +67,8 @@ function addImport(command: Command, operation: Operation): void {
 
 function addRequest(command: Command, operation: Operation): void {
   const inputs = inputsOf(operation)
-  addInputs(command, inputs)
-  if (isList(operation)) command.option('--all', 'show all pages')
+  addInputs(command, inputs, operation.method === 'PATCH')
+  if (isList(operation)) command.option('--all', 'Show all pages')
   command.addHelpText('after', `\nExample:\n  ${exampleOf(operation, inputs)}`)
   const names = inputs.filter(({ isArgument }) => isArgument).map(({ name }) => name)
   command.action(async (...words: unknown[]) => {

@@ -34,9 +34,17 @@ export function inputsOf(operation: Operation): Input[] {
   const { parameters, query, body } = operation
   return [
     ...parameters.map((field) => argument(field, 'path')),
-    ...query.map((field) => input(operation, 'query', [field.name], field)),
+    ...query.map((field) => input(operation, 'query', [field.name], queried(field))),
     ...body.flatMap((field) => bodyInputs(operation, field)),
   ]
+}
+
+const CHOSEN_ID = 'Choose the id, 24 hex digits; default: a new one'
+const CONTINUED = 'Continue a list: the value printed after the previous page'
+
+/** The document speaks of `nextAfter`, which people do not see. */
+function queried(field: Field): Field {
+  return field.name === 'after' ? { ...field, schema: { ...field.schema, description: CONTINUED } } : field
 }
 
 function argument({ name, schema, example }: Field, place: Input['place']): Input {
@@ -48,7 +56,7 @@ function bodyInputs(operation: Operation, field: Field): Input[] {
   const isKey = verb === 'create' && NOUNS[noun]?.key === field.name
   if (isKey && field.required) return [argument(field, 'body')]
   const whole = input(operation, 'body', [field.name], field)
-  if (isKey) return [{ ...whole, name: 'id' }]
+  if (isKey) return [{ ...whole, name: 'id', schema: { ...field.schema, description: CHOSEN_ID } }]
   if (kindOf(field.schema) !== 'group') return [whole]
   const { properties = {}, required = [] } = field.schema
   const parts = Object.entries(properties).map(([name, schema]) =>
@@ -80,8 +88,12 @@ function input(operation: Operation, place: Input['place'], path: string[], fiel
   }
 }
 
-/** What is absent need not be cleared. */
-function canClear(kind: Kind, { types, minItems = 0 }: Schema, isPresent: boolean): boolean {
-  if (kind === 'flag') return true
+/** What is absent need not be cleared; a flag only if it would be set otherwise. */
+function canClear(
+  kind: Kind,
+  { types, minItems = 0, description = '' }: Schema,
+  isPresent: boolean,
+): boolean {
+  if (kind === 'flag') return isPresent || description.includes('; default: true')
   return isPresent && (types.includes('null') || kind === 'map' || (kind === 'list' && minItems === 0))
 }

@@ -14,6 +14,8 @@ import { type Columns, type Fields, type Tables, without } from './printing.ts'
  */
 export interface Noun {
   readonly path: string
+  /** What the noun is, if it is not all of a tag of the document. */
+  readonly description?: string
   /** The field of `create` that names what is created: an argument if it is required, otherwise `--id`. */
   readonly key?: string
   /** What operations are called that are not the list, show, create, update or delete of the path. */
@@ -31,9 +33,13 @@ export interface Noun {
   /** The noun alone means `show`. */
   readonly isShown?: true
   readonly notes?: string
+  /** What a command does where that is not what one request of it does. */
+  readonly descriptions?: Readonly<Record<string, string>>
 }
 
-const PASSWORD = { password: 'ALDIS_CARRIER_PASSWORD' }
+const importOf = (what: string) =>
+  `${what} The file may have any length: it is sent 1,000 lines at a time, each all or none. An error names its line and
+how many lines were imported before.`
 const LINKS = {
   links: 'number bind state boundSince unanswered lastClose',
 }
@@ -63,7 +69,6 @@ export const NOUNS: Readonly<Record<string, Noun>> = {
   },
   token: {
     path: '/tokens',
-    verbs: { revokeToken: 'revoke' },
     columns: 'tokenId accountId name hint servicePlanIds scopes createdAt expiresAt revokedAt',
   },
   sender: {
@@ -81,6 +86,7 @@ kind too: the plan's own rule applies, otherwise the one for all plans.`,
   'opt-out': {
     path: '/opt-outs',
     columns: 'from to createdAt',
+    descriptions: { import: importOf('Import opt-outs. Those that exist already are kept.') },
     notes: 'Opt-outs apply to plans that act on STOP: aldis plan update <servicePlanId> --opt-out',
   },
   carrier: {
@@ -89,7 +95,7 @@ kind too: the plan's own rule applies, otherwise the one for all plans.`,
     columns: 'name host port tls bindMode systemId window messagesPerSecond state LINK=link.state',
     tables: { show: LINKS, create: LINKS, update: LINKS },
     present: { show: presentCarrier, create: presentCarrier, update: presentCarrier },
-    environment: { create: PASSWORD, update: PASSWORD },
+    environment: { create: { password: 'ALDIS_CARRIER_PASSWORD' } },
     warning: longPassword,
   },
   route: {
@@ -109,44 +115,59 @@ SHARE of an explanation is the percentage of such messages that each carrier get
 sender comes first, then the more specific destination, then the plan's own. Messages that match no rule take the route
 of their plan.`,
   },
-  'number-range': { path: '/number-ranges', columns: 'prefix mccmnc' },
+  'number-range': {
+    path: '/number-ranges',
+    columns: 'prefix mccmnc',
+    descriptions: {
+      import: importOf('Import number ranges. Those that exist already get the network of the file.'),
+    },
+  },
   rate: {
     path: '/rates',
     columns: 'rateId servicePlanId prefix country mccmnc price ptf currency',
+    descriptions: { import: importOf('Import rates. Those that exist already get the amounts of the file.') },
     notes: `Prices are exact to 6 decimal places. The most specific rate applies: one of the message's plan before those for all
 plans; then by network, longest prefix, country, anywhere.`,
   },
   message: {
     path: '/messages',
     columns: 'createdAt msgId servicePlanId from to status errorCode carrier',
+    descriptions: {
+      list: `List messages of all service plans, or of one, newest first. Without --plan or --carrier-message-id, those of the
+last 24 hours, or of at most 24 hours from --from-date or up to --to-date. Dates are RFC 3339. A page may have fewer messages than --limit.`,
+    },
     tables: { show: { timeline: 'at what detail' } },
     // The timeline has these.
     present: { show: without('attempts', 'submissions', 'receipts', 'webhookAttempts', 'webhookEvents') },
   },
   inbound: {
     path: '/inbound-messages',
+    description: 'Inbound messages of a service plan, and those that nobody owns',
     verbs: { listUnownedInboundMessages: 'unowned' },
     columns: 'receivedAt msgId from to keyword body',
     tables: { unowned: { items: 'receivedAt msgId from to carrier body' } },
   },
-  webhook: {
+  event: {
     path: '/webhook-events',
-    verbs: {
-      redeliverWebhookEventsOfPlan: 'redeliver-failed',
-      sendTestWebhookOfPlan: 'test',
-      listWebhookDestinationsOfPlan: 'destinations',
-      pauseWebhookDestinationOfPlan: 'pause',
-      resumeWebhookDestinationOfPlan: 'resume',
+    description: 'Events of a service plan, and how webhooks delivered them',
+    verbs: { redeliverWebhookEventsOfPlan: 'redeliver-failed', sendTestWebhookOfPlan: 'test' },
+    descriptions: {
+      'redeliver-failed':
+        'Redeliver all failed events of a service plan, or all kept without a URL, 20,000 a request.',
     },
     columns: 'occurredAt eventId messageStatus state attempts nextAttemptAt responseStatus error destination',
     tables: {
       show: ATTEMPTS,
       redeliver: ATTEMPTS,
-      destinations: {
-        items: 'destination state since pausedBy error waiting parked failed',
-      },
     },
     notes: `An event is a change of a message's status, or an inbound message: its id is that of the message, a dash and a number.`,
+  },
+  destination: {
+    path: '/webhook-destinations',
+    description: 'Destinations of the webhooks of a service plan',
+    columns: 'destination state since pausedBy error waiting parked failed',
+    notes:
+      'A destination is the scheme, host and port of the URLs that webhooks go to: https://hooks.example.com',
   },
   quality: {
     path: '/quality',
@@ -170,7 +191,13 @@ plans; then by network, longest prefix, country, anywhere.`,
     },
     present: { show: presentQueue },
   },
-  secrets: { path: '/secrets' },
+  secrets: {
+    path: '/secrets',
+    descriptions: {
+      reseal: `Re-encrypt stored secrets with the current SECRET_KEY. Reports progress, and can be interrupted and
+repeated safely. Exit code 1 if a secret is opened by neither key, or kept changing.`,
+    },
+  },
 }
 
 /** The tables of an answer. */

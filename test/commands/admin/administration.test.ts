@@ -114,7 +114,7 @@ test('everything a plan needs can be set up, changed and taken away again', asyn
   await json('number', 'delete', '+46701234567')
   await json('sender', 'delete', servicePlanId, 'Example')
   await json('sender', 'delete', servicePlanId, '+46701234567')
-  await json('token', 'revoke', String(token.tokenId))
+  await json('token', 'delete', String(token.tokenId))
   await json('plan', 'delete', servicePlanId)
   await json('account', 'delete', accountId)
   await json('route', 'delete', 'default')

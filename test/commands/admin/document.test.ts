@@ -8,6 +8,10 @@ import { operations } from '../../../src/commands/admin/document.ts'
 import { inputsOf } from '../../../src/commands/admin/inputs.ts'
 import { tablesOf } from '../../../src/commands/admin/nouns.ts'
 import { headed } from '../../../src/commands/admin/printing.ts'
+import * as dev from '../../../src/commands/dev.ts'
+import * as listen from '../../../src/commands/listen.ts'
+import * as serve from '../../../src/commands/serve.ts'
+import * as simulateCarrier from '../../../src/commands/simulate-carrier.ts'
 import { CARRIER, startAdminServer } from '../../support/admin-server.ts'
 import { runAldis } from '../../support/cli.ts'
 
@@ -57,6 +61,42 @@ test('every option says what it is for', () => {
   expect(silent).toEqual([])
 })
 
+function helpOf(noun: string, verb: string): string {
+  let help = ''
+  commandOf(noun, verb)
+    .configureOutput({ writeOut: (text) => (help += text), getOutHelpWidth: () => 1_000 })
+    .outputHelp()
+  return help
+}
+
+test('help says what an option is without a value, its default, and what is required', () => {
+  for (const { noun, verb } of operations())
+    expect(helpOf(noun, verb)).not.toMatch(/\bnull\b|undefined|; default:|nextAfter|\b409\b/)
+  const update = helpOf('carrier', 'update')
+  expect(update).toMatch(/--no-rate +No limit$/m)
+  expect(update).not.toContain('(default: 10)')
+  expect(update).not.toContain('ALDIS_CARRIER_PASSWORD')
+  const create = helpOf('carrier', 'create')
+  expect(create).toMatch(/--window <number> .*\(default: 10\)$/m)
+  expect(create).toMatch(
+    /^Usage: .*<name> --host <host> --system-id <id> --password <password> \[options\]$/m,
+  )
+  expect(create).toMatch(/--host <host> .*\(required\)$/m)
+  expect(create).not.toContain('--no-rate')
+  expect(helpOf('sender-rule', 'create')).toMatch(/--no-sender-type +Allow no sender in this country$/m)
+})
+
+test('help of a command, by either way to ask for it', async () => {
+  const asked = await runAldis(['help', 'carrier', 'create'])
+  expect(asked).toEqual(await runAldis(['carrier', 'create', '--help']))
+  expect(asked.stdout).toContain('Usage: aldis carrier create')
+})
+
+test('a noun whose default is show has its options in its help', async () => {
+  const { stdout } = await runAldis(['quality', '--help'])
+  expect(stdout).toContain('--minutes <minutes>')
+})
+
 test('the verbs are the same everywhere', () => {
   const verbs = new Set(operations().map(({ verb }) => verb))
   expect([...verbs].filter((verb) => /^(add|remove|get|set|change|edit)$/.test(verb))).toEqual([])
@@ -103,8 +143,30 @@ test('the example in the help of every command reaches the service, which unders
     const { stderr } = await runAldis(words.slice(own.length + 1), {
       env: { ...env, ...Object.fromEntries(own) },
     })
-    expect(stderr, line).not.toMatch(/required|unknown|argument|must (?!be (?:an )?existing)/)
+    expect(stderr, line).not.toMatch(
+      /required|unknown|argument|must (?!be (?:(?:an )?existing|service plans of))/,
+    )
   }
+})
+
+test('options that the documents name by themselves are those of some command', () => {
+  const all = new Command('aldis')
+  for (const { register } of [dev, listen, serve, simulateCarrier]) register(all)
+  for (const noun of nouns()) addNoun(all, noun)
+  const optionsOf = (command: Command): (string | undefined)[] => [
+    ...command.options.map(({ long }) => long),
+    ...command.commands.flatMap(optionsOf),
+  ]
+  const known = new Set(['--help', ...optionsOf(all)])
+  const files = ['README.md', ...globSync('docs/*.md', { cwd: ROOT })]
+  const named = files.flatMap((file) =>
+    [...readFileSync(join(ROOT, file), 'utf8').matchAll(/(?<=`)--[a-z-]+/g)].map(([option]) => [
+      file,
+      option,
+    ]),
+  )
+  expect(named.length).toBeGreaterThan(20)
+  expect(named.filter(([, option]) => !known.has(option))).toEqual([])
 })
 
 test('every command line of the documents is one', () => {
@@ -124,6 +186,11 @@ test('every command line of the documents is one', () => {
       const known = command.commands.find((each) => [each.name(), ...each.aliases()].includes(verb!))
       expect(known, `${file}: ${line}`).toBeDefined()
       const options = known!.options.map(({ long }) => long!)
+      // A line with an ellipsis is abridged, and a synopsis in prose has no options.
+      const isWhole = rest!.includes(' --') && !rest!.includes('…') && !/[[\]|]/.test(rest!)
+      for (const { mandatory, long } of known!.options)
+        if (mandatory && isWhole && line.startsWith('aldis') && text.includes(`\n${line}`))
+          expect(rest!.replace('--no-', '--'), `${file}: ${line}`).toContain(long)
       for (const [option] of rest!.matchAll(/(?<= )--[a-z-]+/g))
         expect(options, `${file}: ${line}`).toContain(option)
     }

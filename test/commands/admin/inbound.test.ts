@@ -84,5 +84,5 @@ test('those that nobody owns', async () => {
 
 test('a list needs a plan', async () => {
   const { code, stderr } = await runAldis(['inbound', 'list'], { env })
-  expect([code, stderr]).toEqual([1, "error: required option '--plan <servicePlanId>' not specified\n"])
+  expect([code, stderr]).toEqual([1, "error: required option '--plan <id>' not specified\n"])
 })

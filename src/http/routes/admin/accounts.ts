@@ -43,8 +43,7 @@ const WebhookHeaders = Type.Array(
   {
     maxItems: MAX_WEBHOOK_HEADERS,
     writeOnly: true,
-    description:
-      'headers of every webhook of the account, in addition to ours; they replace the current ones',
+    description: 'Headers of every webhook of the account, in addition to ours; null: none',
   },
 )
 const WebhookCredentials = Type.Object(
@@ -54,12 +53,12 @@ const WebhookCredentials = Type.Object(
     additionalProperties: false,
     writeOnly: true,
     description:
-      'sent as Basic credentials with every webhook whose URL has none; excludes a header Authorization',
+      'Basic credentials of every webhook whose URL has none; they exclude a header Authorization; null: none',
   },
 )
 const settings = {
   defaultDlrUrl: Type.Optional(
-    Nullable(described(CallbackUrl, 'URL for receipts of messages without a callbackUrl')),
+    Nullable(described(CallbackUrl, 'URL for receipts of messages that name none; null: none')),
   ),
   webhookHeaders: Type.Optional(Nullable(WebhookHeaders)),
   webhookCredentials: Type.Optional(Nullable(WebhookCredentials)),
@@ -69,7 +68,7 @@ const Creation = requestBody(
   'AccountCreation',
   { accountId: Type.Optional(AccountId), name: DisplayName, ...settings },
   {
-    accountId: '65f0c0ffee65f0c0ffee65f0',
+    accountId: '64f0c0ffee64f0c0ffee64f0',
     name: 'Example Ltd',
     defaultDlrUrl: 'https://hooks.example.com/receipts',
   },
@@ -138,10 +137,10 @@ function accountsOf(secretKey: SecretKeys): Resource<typeof Account, AccountReco
     texts: {
       create: 'The account owns service plans and tokens. Its webhook secret is shown in this answer only.',
       show: 'Secrets are never shown: of headers the names, of URLs no credentials.',
-      remove: 'An account that has service plans or live tokens cannot be deleted: 409.',
+      remove: 'An account that has service plans or live tokens cannot be deleted.',
     },
     key: 'accountId',
-    keyField: PublicId,
+    keyField: AccountId,
     item: Account,
     keyOf: (account) => account.accountId,
     present: (account) => {
@@ -185,8 +184,8 @@ function registerWebhookSecret(scope: AdminScope, { db, secretKey }: AdminDeps):
     {
       schema: {
         operationId: 'removePreviousWebhookSecret',
-        summary: 'End the rotation of a webhook secret',
-        description: 'Webhooks are signed with the newest secret only from now on.',
+        summary: 'Remove the previous webhook secret of an account',
+        description: 'Ends a rotation: from now on webhooks are signed with the newest secret only.',
         tags: ['Accounts'],
         params: Params,
         response: answers(204, Type.Null()),

@@ -25,7 +25,7 @@ import {
   pageQuery,
   Timestamp,
 } from './fields.ts'
-import { addChange, addCreate, addReads, addRemoval, type Resource } from './resource.ts'
+import { AT_ONCE, addChange, addCreate, addReads, addRemoval, type Resource } from './resource.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 /** Limits of host names and of the PEM text: more than the usual lists of a carrier, within the limit of a request. */
@@ -46,62 +46,68 @@ const Password = octetString(64, 0, { description: 'Password to bind with' })
 const settings = {
   state: Type.Enum([...OPERATING_STATES], {
     title: 'OperatingState',
-    description: 'draining: bound, but nothing new is submitted; stopped: unbound',
+    description: 'draining: bound, but nothing new is submitted; stopped: unbound; default: started',
   }),
   port: Type.Integer({ minimum: 1, maximum: 65_535, description: 'TCP port; default: 2775' }),
-  tls: Type.Boolean({ description: 'Connect with TLS' }),
+  tls: Type.Boolean({ description: 'Connect with TLS; false: connect without TLS; default: no TLS' }),
   tlsCa: Nullable(
     Type.String({
       minLength: 1,
       maxLength: MAX_PEM_CHARACTERS,
-      description: 'PEM of the authorities that its certificate may come from; null: those of the system',
+      description:
+        'Authorities (PEM) that its certificate may come from; null: those that Node.js or the system trusts',
     }),
   ),
   tlsServerName: Nullable(
     Type.String({
       minLength: 1,
       maxLength: MAX_NAME_CHARACTERS,
-      description: 'name that its certificate must have; null: its host',
+      description: 'Name that its certificate must have; null: its host',
     }),
   ),
-  bindMode: Type.Enum([...BIND_MODES], { title: 'BindMode', description: 'How to bind' }),
+  bindMode: Type.Enum([...BIND_MODES], {
+    title: 'BindMode',
+    description: 'How to bind; default: transceiver',
+  }),
   binds: Type.Integer({
     minimum: 1,
     maximum: MAX_BINDS,
-    description: 'binds of each kind, shared among the nodes',
+    description: 'Binds of each kind, shared among the nodes; default: 1',
   }),
-  systemType: octetString(12, 0, { description: 'system_type to bind with' }),
+  systemType: octetString(12, 0, { description: 'system_type to bind with; default: none' }),
   window: Type.Integer({
     minimum: 1,
     maximum: 1_000,
-    description: 'unanswered submit_sm of each bind',
+    description: 'Unanswered submit_sm of each bind, at most; default: 10',
   }),
-  messagesPerSecond: Nullable(described(PositiveInteger, 'Most messages a second; null: no limit')),
+  messagesPerSecond: Nullable(described(PositiveInteger, 'Messages a second, at most; null: no limit')),
   senderMessagesPerSecond: Nullable(
-    described(PositiveInteger, 'Most messages a second from one sender; null: no limit'),
+    described(PositiveInteger, 'Messages a second from one sender, at most; null: no limit'),
   ),
   longMessages: Type.Enum([...LONG_MESSAGES], {
     title: 'LongMessages',
     description:
-      'how a long text is sent: UDH with an 8- or 16-bit reference, sar_* TLVs, or whole in message_payload',
+      'How a long text is sent: UDH with an 8- or 16-bit reference, sar_* TLVs, or whole in message_payload; default: udh',
   }),
   validitySeconds: Nullable(
     Type.Integer({
       minimum: VALIDITY_SECONDS.least,
       maximum: VALIDITY_SECONDS.most,
-      description: "longest validity_period it is given; null: the message's own end",
+      description: 'Longest validity_period that it is given; null: the remaining validity of the message',
     }),
   ),
   validityFormat: Type.Enum([...VALIDITY_FORMATS], {
-    description: 'how validity_period of submit_sm is written (SMPP 3.4 §7.1.1); none: it is left out',
+    description:
+      'How validity_period of submit_sm is written (SMPP 3.4 §7.1.1); none: it is left out; default: relative',
   }),
   submitOutcomes: Type.Record(Type.String(), Type.Enum([...REFUSED_OUTCOMES], { title: 'SubmitOutcome' }), {
     maxProperties: MAX_SUBMIT_OUTCOMES,
-    description: 'what a command_status (0x45 or 69) of submit_sm_resp means; replaces the default table',
+    description: `What a command_status (0x45 or 69) of submit_sm_resp means: ${REFUSED_OUTCOMES.join(', ')}; empty: the default table`,
   }),
   idRule: Type.Enum([...ID_RULES, 'auto'], {
     title: 'IdRule',
-    description: 'How message ids in receipts match those in answers; auto learns it',
+    description:
+      'How message ids in receipts match those in answers; auto: learned from the first receipts; default: auto',
   }),
 }
 const Creation = requestBody(
@@ -169,8 +175,8 @@ function carriersOf({ linkStatus, carrierAnomalies }: AdminDeps): Resource<typeo
       create:
         'The service connects and binds at once, unless the state says otherwise. The password is never shown again.',
       show: 'Returns its settings, except its password, and the state of its binds.',
-      change: 'Binds are renewed where the change needs it.',
-      remove: 'A carrier that a route uses cannot be deleted: 409.',
+      change: `Binds are renewed where the change needs it. ${AT_ONCE}`,
+      remove: 'A carrier that a route uses cannot be deleted.',
     },
     key: 'carrier',
     keyField: LinkKey,

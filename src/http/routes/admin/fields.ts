@@ -28,8 +28,11 @@ export const PublicId = patterned(/^[a-fA-F0-9]{24}$/, 'must be 24 hex digits', 
   description: '24 hex digits',
   examples: ['65f0c0ffee65f0c0ffee65f0'],
 })
-export const AccountId = described(PublicId, 'Account: 24 hex digits')
-export const ServicePlanId = described(PublicId, 'Service plan: 24 hex digits')
+export const AccountId = {
+  ...described(PublicId, 'Id of the account, 24 hex digits'),
+  examples: ['64f0c0ffee64f0c0ffee64f0'],
+} as typeof PublicId
+export const ServicePlanId = described(PublicId, 'Id of the service plan, 24 hex digits')
 export const LinkName = patterned(
   LINK_NAME,
   'must begin with a letter and have at most 63 letters, digits, dots, underscores or dashes',
@@ -65,12 +68,12 @@ export const Mccmnc = patterned(MCCMNC, 'must be 5 or 6 digits: mobile country c
 export const CountryCode = patterned(
   /^[A-Z]{2}$/,
   'must be a country code of two capital letters (ISO 3166-1)',
-  { description: 'ISO 3166-1 alpha-2', examples: ['GB'] },
+  { description: 'Country (ISO 3166-1 alpha-2)', examples: ['GB'] },
 )
 export const CurrencyCode = patterned(
   /^[A-Z]{3}$/,
   'must be a currency code of three capital letters (ISO 4217)',
-  { description: 'ISO 4217', examples: ['EUR'] },
+  { description: 'Currency (ISO 4217)', examples: ['EUR'] },
 )
 const AMOUNT = /^[0-9]{1,7}(?:\.[0-9]{1,6})?$/
 PATTERN_MEANINGS.set(
@@ -86,12 +89,12 @@ export const Amount = Type.Unsafe<string | number>({
 })
 /** The number that the service gave to something without a name. */
 export const RowId = patterned(/^(?:0|[1-9][0-9]{0,8})$/, 'must be a whole number', {
-  description: 'Number that the service assigned',
+  description: 'Number of the rule or rate, as listed',
   examples: ['1'],
 })
 /** How far back to look, within the 8 days that minutes are kept. */
 export const Minutes = patterned(/^(?:[1-9][0-9]{0,3}|10000)$/, 'must be a whole number from 1 to 10000', {
-  description: 'How many minutes to look back, at most 10,000',
+  description: 'How many minutes to look back, at most 10,000; default: 60',
   examples: ['60'],
 })
 export const MessageId = patterned(
@@ -108,14 +111,14 @@ export const EventId = patterned(
   },
 )
 export const TokenId = patterned(/^[1-9][0-9]{0,8}$/, 'must be a token number', {
-  description: 'Number that the service assigned',
+  description: 'Number of the token, as listed',
   examples: ['1'],
 })
 /** A name for people: any printable text, no control characters, no space at the ends. */
 export const DisplayName = patterned(
   /^(?=.{1,100}$)[^\s\p{Cc}](?:[^\p{Cc}]*[^\s\p{Cc}])?$/u,
   'must have 1 to 100 printable characters and no space at the ends',
-  { title: 'DisplayName', description: 'Name for people', examples: ['Example Ltd'] },
+  { title: 'DisplayName', description: 'Name to show', examples: ['Example Ltd'] },
 )
 export const Keyword = patterned(KEYWORD, 'must be one word of at most 32 characters', {
   description: 'One word, matched in any case',
@@ -157,7 +160,7 @@ export const RateLimitField = Type.Object(
   { messagesPerSecond: PositiveInteger, burst: Type.Optional(PositiveInteger) },
   {
     title: 'RateLimit',
-    description: 'Messages per second, and how many at once (default: as many); null: no limit',
+    description: 'Messages a second, and how many may come at once; null: no limit',
     additionalProperties: false,
   },
 )

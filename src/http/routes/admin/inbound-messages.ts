@@ -52,7 +52,7 @@ export function registerInboundMessages(scope: AdminScope, { reads }: AdminDeps)
       schema: {
         operationId: 'listInboundMessagesOfPlan',
         summary: 'List the inbound messages of a service plan',
-        description: 'Newest first; from one sender, to one number, or by keyword where given.',
+        description: 'Newest first.',
         tags,
         querystring: Query,
         response: answers(200, pageOf(InboundMessage)),

@@ -8,7 +8,7 @@ import type { AdminDeps, AdminScope } from './scope.ts'
 
 const Keywords = Type.Array(Keyword, {
   maxItems: 100,
-  description: 'Keywords that are reported with a message, all of them',
+  description: 'Keywords that are reported with a message; empty: none',
 })
 const Creation = requestBody(
   'InboundNumberCreation',

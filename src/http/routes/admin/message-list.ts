@@ -49,13 +49,15 @@ export function registerMessageList(scope: AdminScope, { reads, messages }: Admi
     from: Text('Sender'),
     to: Text('Recipient'),
     status: Text('QUEUED, SENT, DELIVERED, FAILED or UNKNOWN'),
-    country: Text('ISO 3166-1 alpha-2'),
-    mccmnc: Text('5 or 6 digits'),
-    fromDate: Text('Start of the createdAt window, inclusive'),
-    toDate: Text('End, inclusive; without servicePlanId at most 24 hours after fromDate'),
-    errorCode: Text('3 digits'),
+    country: Text('Country (ISO 3166-1 alpha-2)'),
+    mccmnc: Text('Network (MCC and MNC), 5 or 6 digits'),
+    fromDate: Text('Start of the createdAt window, RFC 3339, inclusive'),
+    toDate: Text(
+      'End of the window, RFC 3339, inclusive; without a service plan at most 24 hours after its start',
+    ),
+    errorCode: Text('Error code, 3 digits'),
     carrier: Type.Optional(LinkKey),
-    carrierMessageId: Text('Of submit_sm_resp or a receipt, of the last 8 days'),
+    carrierMessageId: Text('Id that the carrier gave it in submit_sm_resp or a receipt, of the last 8 days'),
   })
   scope.get(
     '/messages',
@@ -64,7 +66,7 @@ export function registerMessageList(scope: AdminScope, { reads, messages }: Admi
         operationId: 'listMessagesOfPlans',
         summary: 'List messages of all service plans, or of one',
         description:
-          'Newest first. A page may have fewer items than the limit: go on until `nextAfter` is null.',
+          'Newest first; without `servicePlanId`, those of the last 24 hours unless a window is given. A page may have fewer items than the limit: go on until `nextAfter` is null.',
         tags: ['Message search'],
         querystring: Query,
         response: answers(200, pageOf(ListedMessage)),

@@ -72,8 +72,8 @@ export function registerNumberRanges(scope: AdminScope, deps: AdminDeps): void {
     {
       schema: {
         operationId: 'setNumberRange',
-        summary: 'Set the network of a number range',
-        description: 'A number belongs to the network of its longest prefix.',
+        summary: 'Create or replace a number range',
+        description: 'Sets the network of a prefix. A number belongs to the network of its longest prefix.',
         tags,
         params: Type.Object({ prefix: NumberPrefix }),
         body: Body,

@@ -5,7 +5,6 @@ import type { OptOutRecord } from '../../../store/opt-outs.ts'
 import { withPlus } from '../../query-strings.ts'
 import { requestBody, titled } from '../../schemas/shapes.ts'
 import { limitOf, octetString, page, pageOf, pageQuery, ServicePlanId, Timestamp } from './fields.ts'
-import { PAGED } from './resource.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
@@ -43,9 +42,9 @@ export function registerOptOuts(scope: AdminScope, { db, reads }: AdminDeps): vo
     {
       schema: {
         operationId: 'addOptOut',
-        summary: 'Add an opt-out',
+        summary: 'Create an opt-out',
         description:
-          'The service plan sends nothing more from this sender to this recipient. 200 when it existed already.',
+          'The service plan sends nothing more from this sender to this recipient. An opt-out that exists already is kept.',
         tags,
         body: Key,
         response: { ...answers(200, OptOut), ...answers(201, OptOut) },
@@ -85,7 +84,7 @@ export function registerOptOuts(scope: AdminScope, { db, reads }: AdminDeps): vo
       schema: {
         operationId: 'listOptOuts',
         summary: 'List the opt-outs of a service plan',
-        description: `Of one sender or recipient where given. ${PAGED}`,
+        description: 'Sorted by sender, then by recipient.',
         tags,
         querystring: Query,
         response: answers(200, pageOf(OptOut)),
@@ -109,7 +108,7 @@ export function registerOptOuts(scope: AdminScope, { db, reads }: AdminDeps): vo
     {
       schema: {
         operationId: 'removeOptOut',
-        summary: 'Remove an opt-out',
+        summary: 'Delete an opt-out',
         description: 'The recipient may get messages from this sender again.',
         tags,
         querystring: Key,

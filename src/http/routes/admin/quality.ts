@@ -89,7 +89,11 @@ const Query = Type.Object(
     carrier: Type.Optional(LinkKey),
     route: Type.Optional(RouteKey),
     minutes: Type.Optional(Minutes),
-    series: Type.Optional(Type.Enum(['true', 'false'], { description: 'Whether to add the course of time' })),
+    series: Type.Optional(
+      Type.Enum(['true', 'false'], {
+        description: 'Show the course of time, all that is asked for added up',
+      }),
+    ),
   },
   { additionalProperties: false },
 )
@@ -157,8 +161,9 @@ export function registerQuality(scope: AdminScope, { db, reads, quality }: Admin
     {
       schema: {
         operationId: 'endQualityPause',
-        summary: 'End a quality pause',
-        description: 'The route uses the carrier again, and judges it by messages sent since.',
+        summary: 'Resume the use of a carrier in a route',
+        description:
+          'Ends a pause by the quality floor: the route uses the carrier again, and judges it by messages sent since.',
         tags,
         params: Params,
         response: answers(204, Type.Null()),

@@ -21,8 +21,8 @@ import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 const DECIMAL = 'decimal, for one segment'
-const Price = described(Amount, `price: ${DECIMAL}`)
-const Ptf = described(Amount, `pass-through fee: ${DECIMAL}; default: 0`)
+const Price = described(Amount, `Price: ${DECIMAL}`)
+const Ptf = described(Amount, `Pass-through fee: ${DECIMAL}; default: 0`)
 const Creation = requestBody(
   'RateCreation',
   {

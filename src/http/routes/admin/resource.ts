@@ -12,7 +12,7 @@ import type { AdminDeps, AdminScope } from './scope.ts'
  */
 
 /** Sentences of the document. */
-export const PAGED = 'Items come in the order of their keys.'
+export const PAGED = 'Sorted by key.'
 export const AT_ONCE =
   'The change takes effect at once on the node that answers, and within 5 seconds on every other node.'
 
@@ -124,7 +124,7 @@ const VERBS = {
   create: ['create', 'Create'],
   list: ['list', 'List'],
   show: ['get', 'Show'],
-  change: ['change', 'Change'],
+  change: ['change', 'Update'],
   remove: ['delete', 'Delete'],
 } as const
 

@@ -4,17 +4,21 @@ import { changeRoute, createRoute } from '../../../operations/manage-routes.ts'
 import { type RouteRecord, routes } from '../../../store/routes.ts'
 import { changeBody, requestBody, titled } from '../../schemas/shapes.ts'
 import { LinkName, Nullable, pageQuery, RouteKey, Timestamp } from './fields.ts'
-import { addChange, addCreate, addReads, addRemoval, type Resource } from './resource.ts'
+import { AT_ONCE, addChange, addCreate, addReads, addRemoval, type Resource } from './resource.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
-const Priority = Type.Integer({ minimum: 0, maximum: 1_000, description: 'lowest first' })
-const Weight = Type.Integer({ minimum: 1, maximum: 1_000, description: 'share among equal priorities' })
+const Priority = Type.Integer({ minimum: 0, maximum: 1_000, description: 'lowest first; default: 0' })
+const Weight = Type.Integer({
+  minimum: 1,
+  maximum: 1_000,
+  description: 'share among equal priorities; default: 1',
+})
 const Entries = Type.Array(
   Type.Object(
     { carrier: LinkName, priority: Type.Optional(Priority), weight: Type.Optional(Weight) },
     { title: 'RouteCarrierSetting', additionalProperties: false },
   ),
-  { maxItems: 100, description: 'Its carriers, all of them; the lowest priority is tried first' },
+  { maxItems: 100, description: 'Its carriers; empty: no carrier' },
 )
 const floor = {
   minDelivered: Type.Integer({
@@ -22,20 +26,29 @@ const floor = {
     maximum: 100,
     description: 'percent of the messages with a receipt',
   }),
-  windowMinutes: Type.Integer({ minimum: 5, maximum: 1_440, description: 'how far back to look' }),
+  windowMinutes: Type.Integer({
+    minimum: 5,
+    maximum: 1_440,
+    description: 'how many minutes to look back; default: 60',
+  }),
   minMessages: Type.Integer({
     minimum: 10,
     maximum: 1_000_000,
-    description: 'with fewer messages the carrier is not judged',
+    description: 'fewer messages are not judged; default: 100',
   }),
-  pauseMinutes: Type.Integer({ minimum: 1, maximum: 1_440, description: 'how long a carrier is out of use' }),
+  pauseMinutes: Type.Integer({
+    minimum: 1,
+    maximum: 1_440,
+    description: 'how many minutes the carrier is out of use; default: 30',
+  }),
 }
 const { minDelivered, ...judged } = floor
 const NewFloor = Type.Object(
   { minDelivered, ...Type.Partial(Type.Object(judged)).properties },
   {
     title: 'QualityFloorSetting',
-    description: 'Take a carrier out of use when it delivers less than this percentage; null: never',
+    description:
+      'Take a carrier out of use when it delivers less than this percentage; null: never take one out of use',
     additionalProperties: false,
   },
 )
@@ -74,8 +87,8 @@ const ROUTES: Resource<typeof Route, RouteRecord> = {
   texts: {
     create: 'A route lists carriers by priority and weight. Service plans and routing rules lead to routes.',
     show: 'Returns its carriers and its quality floor.',
-    change: 'Carriers replace those of before.',
-    remove: 'A route that a service plan or routing rule uses cannot be deleted: 409.',
+    change: `The carriers given replace all of its carriers. ${AT_ONCE}`,
+    remove: 'A route that a service plan or routing rule uses cannot be deleted.',
   },
   key: 'route',
   keyField: RouteKey,

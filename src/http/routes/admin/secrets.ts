@@ -12,7 +12,7 @@ const Position = patterned(
 )
 const Body = requestBody(
   'ResealRequest',
-  { after: Type.Optional(described(Position, '`nextAfter` of the previous response')) },
+  { after: Type.Optional(described(Position, 'Continue at this position')) },
   {},
 )
 const Progress = titled('ResealProgress', {
@@ -39,7 +39,7 @@ export function registerSecrets(scope: AdminScope, { db, secretKey }: AdminDeps)
     {
       schema: {
         operationId: 'resealSecrets',
-        summary: 'Seal with the present key what another has sealed',
+        summary: 'Re-encrypt stored secrets with the current SECRET_KEY',
         description:
           'The first request does the configuration, each further one 10,000 messages from `nextAfter` on; the last does the configuration again. It may be repeated.',
         tags: ['Secrets'],

@@ -58,8 +58,9 @@ export function registerSenders(scope: AdminScope, { db, reads }: AdminDeps): vo
     {
       schema: {
         operationId: 'setSender',
-        summary: 'Subscribe a service plan to a sender',
-        description: 'The status is approved, pending or denied. Only an approved sender may be used.',
+        summary: 'Create or replace a sender subscription',
+        description:
+          'The service plan may use the sender while the status is approved; pending and denied are the others.',
         tags,
         params: Params,
         body: Body,
@@ -121,7 +122,7 @@ export function registerSenders(scope: AdminScope, { db, reads }: AdminDeps): vo
     {
       schema: {
         operationId: 'deleteSender',
-        summary: 'End a sender subscription',
+        summary: 'Delete a sender subscription',
         description: `The service plan may not send from this sender any more. ${AT_ONCE}`,
         tags,
         params: Params,

@@ -34,11 +34,11 @@ import type { AdminDeps, AdminScope } from './scope.ts'
 const SenderTypes = Type.Array(Type.Enum([...SENDER_KINDS], { title: 'SenderKind' }), {
   minItems: 1,
   uniqueItems: true,
-  description: 'Kinds of sender that it may use',
+  description: 'Kinds of sender that it may use; default: all',
 })
 const AmbiguousSubmits = Type.Enum([...AMBIGUOUS_SUBMITS], {
   title: 'AmbiguousSubmits',
-  description: 'What to do with a message that may or may not have reached the carrier',
+  description: 'What to do with a message that may or may not have reached the carrier; default: resubmit',
 })
 const OptOutWords = Type.Unsafe<readonly string[]>(
   Type.Array(Type.String({ minLength: 1, maxLength: MAX_WORD_CHARACTERS }), {
@@ -49,35 +49,42 @@ const OptOutWords = Type.Unsafe<readonly string[]>(
 )
 const OptOutReply = Nullable(Type.String({ minLength: 1, maxLength: MAX_BODY_CHARACTERS }))
 const optOut = {
-  stopWords: described(OptOutWords, 'Words that replace STOP, UNSUBSCRIBE, CANCEL …'),
-  startWords: described(OptOutWords, 'Words that replace START, UNSTOP and YES'),
-  helpWords: described(OptOutWords, 'Words that replace HELP and INFO'),
-  stopReply: described(OptOutReply, 'Reply that confirms an opt-out; null: none'),
-  startReply: described(OptOutReply, 'Reply that confirms the end of an opt-out; null: none'),
-  helpReply: described(OptOutReply, 'Reply to HELP; null: none'),
+  stopWords: described(OptOutWords, 'Words that count as STOP; default: STOP, UNSUBSCRIBE, CANCEL …'),
+  startWords: described(OptOutWords, 'Words that count as START; default: START, UNSTOP, YES'),
+  helpWords: described(OptOutWords, 'Words that count as HELP; default: HELP, INFO'),
+  stopReply: described(OptOutReply, 'Reply that confirms an opt-out; null: no reply'),
+  startReply: described(OptOutReply, 'Reply that confirms the end of an opt-out; null: no reply'),
+  helpReply: described(OptOutReply, 'Reply to HELP; null: no reply'),
 }
 /** Omitted word lists are those of the field (docs/opt-outs.md); {} is a plan with all defaults. */
 const OptOutChange = Type.Partial(Type.Object(optOut), {
   title: 'OptOutSetting',
-  description: 'Act on STOP, START and HELP; null: they are messages like any other',
+  description: 'Act on STOP, START and HELP; null: treat them like any other message',
   additionalProperties: false,
 })
 const NationalLanguages = Type.Array(Type.Enum([...NATIONAL_LANGUAGES], { title: 'NationalLanguage' }), {
   uniqueItems: true,
-  description: 'languages whose GSM tables may be used for texts, the preferred one first',
+  description:
+    'Languages whose GSM tables may be used for texts, the preferred one first; empty: none; default: none',
 })
 const SmartEncoding = Type.Boolean({
-  description: 'replaces typographic characters if that makes the whole text fit the GSM alphabet',
+  description:
+    'Replace typographic characters if that makes the whole text fit the GSM alphabet; false: send texts as they are; default: as they are',
 })
 const ValiditySeconds = Type.Integer({
   minimum: VALIDITY_SECONDS.least,
   maximum: VALIDITY_SECONDS.most,
-  description: 'how long a message may wait for a carrier before it fails; carriers are told the rest of it',
+  description:
+    'How long a message may wait for a carrier before it fails; carriers are told the rest of it; default: 86400',
 })
 const settings = {
-  active: Type.Optional(Type.Boolean({ description: 'Accept its messages' })),
-  route: Type.Optional(Nullable(described(LinkKey, 'Route of its messages; null: it cannot send'))),
-  inboundUrl: Type.Optional(Nullable(described(CallbackUrl, 'URL that its inbound messages are pushed to'))),
+  active: Type.Optional(
+    Type.Boolean({ description: 'Accept its messages; false: refuse them; default: true' }),
+  ),
+  route: Type.Optional(Nullable(described(LinkKey, 'Route of its messages; null: none, so it cannot send'))),
+  inboundUrl: Type.Optional(
+    Nullable(described(CallbackUrl, 'URL that its inbound messages are pushed to; null: none')),
+  ),
   rateLimit: Type.Optional(Nullable(RateLimitField)),
   senderTypes: Type.Optional(SenderTypes),
   ambiguousSubmits: Type.Optional(AmbiguousSubmits),
@@ -89,7 +96,7 @@ const settings = {
 const Creation = requestBody(
   'ServicePlanCreation',
   { servicePlanId: Type.Optional(ServicePlanId), accountId: AccountId, name: DisplayName, ...settings },
-  { servicePlanId: '65f0c0ffee65f0c0ffee65f0', accountId: '65f0c0ffee65f0c0ffee65f0', name: 'Alerts' },
+  { servicePlanId: '65f0c0ffee65f0c0ffee65f0', accountId: '64f0c0ffee64f0c0ffee64f0', name: 'Alerts' },
 )
 const Change = changeBody(
   'ServicePlanChange',
@@ -157,10 +164,10 @@ function plansOf(secretKey: SecretKeys): Resource<typeof ServicePlan, ServicePla
     texts: {
       create: 'Messages are sent and received under a service plan. It can send once it has a route.',
       show: 'Returns its settings and whether it can send.',
-      remove: 'A service plan that is in use cannot be deleted: 409.',
+      remove: 'A service plan that is in use cannot be deleted.',
     },
     key: 'servicePlanId',
-    keyField: PublicId,
+    keyField: ServicePlanId,
     item: ServicePlan,
     keyOf: (plan) => plan.servicePlanId,
     present: (plan) => ({

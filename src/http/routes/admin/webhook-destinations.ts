@@ -21,7 +21,7 @@ export function registerWebhookDestinations(scope: AdminScope, { db, reads }: Ad
       schema: {
         operationId: 'listWebhookDestinationsOfPlan',
         summary: 'List the webhook destinations of a service plan',
-        description: 'Those that are in trouble, paused, or have events waiting.',
+        description: 'Destinations that are in trouble, paused, or have events waiting.',
         tags,
         querystring: Query,
         response: answers(200, pageOf(WebhookDestinationSchema)),

@@ -15,7 +15,7 @@ import {
   WebhookEventDetailSchema,
   WebhookEventSchema,
 } from '../../schemas/webhook-event.ts'
-import { EventId, limitOf, MessageId, page, pageOf, pageQuery, ServicePlanId } from './fields.ts'
+import { described, EventId, limitOf, MessageId, page, pageOf, pageQuery, ServicePlanId } from './fields.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
@@ -25,17 +25,17 @@ const FILTERS = {
   servicePlanId: ServicePlanId,
   msgId: Type.Optional(MessageId),
   destination: Type.Optional(text('Scheme, host and port')),
-  fromDate: Type.Optional(text("Start of the window of messages' createdAt, inclusive")),
-  toDate: Type.Optional(text('End, inclusive')),
+  fromDate: Type.Optional(text("Start of the window of the messages' createdAt, RFC 3339, inclusive")),
+  toDate: Type.Optional(text('End of the window, RFC 3339, inclusive')),
 }
 const Redeliveries = requestBody(
   'RedeliverEventsRequest',
   {
     ...FILTERS,
     state: Type.Optional(
-      oneOf(['failed', 'kept'], { description: 'failed (the default), or kept without a URL' }),
+      oneOf(['failed', 'kept'], { description: 'failed, or kept without a URL; default: failed' }),
     ),
-    after: Type.Optional(EventId),
+    after: Type.Optional(described(EventId, 'Continue after this event')),
   },
   { servicePlanId: '65f0c0ffee65f0c0ffee65f0', state: 'failed' },
 )
@@ -57,8 +57,7 @@ export function registerWebhookEvents(scope: AdminScope, deps: AdminDeps): void 
       schema: {
         operationId: 'listWebhookEventsOfPlan',
         summary: 'List the events of a service plan',
-        description:
-          'Those of the newest message first; by state, message, destination and time where given.',
+        description: 'Those of the newest message first.',
         tags,
         querystring: Query,
         response: answers(200, pageOf(WebhookEventSchema)),
@@ -123,7 +122,7 @@ function registerRedeliveries(scope: AdminScope, deps: AdminDeps): void {
         operationId: 'redeliverWebhookEventsOfPlan',
         summary: 'Redeliver events of a service plan',
         description:
-          'Delivers up to 20,000 events that failed, or were kept without a URL. Pass `nextAfter` as `after` for the rest.',
+          'Redelivers up to 20,000 events that failed, or were kept without a URL. Pass `nextAfter` as `after` for the rest.',
         tags,
         body: Redeliveries,
         response: answers(202, RedeliveredSchema),

@@ -27,7 +27,7 @@ export function registerWebhookTests(scope: AdminScope, { directory, testEvents 
     {
       schema: {
         operationId: 'sendTestWebhookOfPlan',
-        summary: 'Send a test event',
+        summary: 'Test a receiver with an event that never happened',
         description:
           'Sends a signed test event at once and returns the result. One a second for each account.',
         tags: ['Webhook administration'],

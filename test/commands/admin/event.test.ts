@@ -35,7 +35,7 @@ afterAll(async () => {
 })
 
 async function printed(...args: string[]): Promise<string> {
-  const { code, stdout, stderr } = await runAldis(['webhook', ...args], { env })
+  const { code, stdout, stderr } = await runAldis(args, { env })
   expect({ code, stderr }, args.join(' ')).toEqual({ code: 0, stderr: '' })
   return stdout
 }
@@ -45,7 +45,7 @@ async function json(...args: string[]) {
 }
 
 async function refused(...args: string[]): Promise<string> {
-  const { code, stdout, stderr } = await runAldis(['webhook', ...args], { env })
+  const { code, stdout, stderr } = await runAldis(args, { env })
   expect([code, stdout]).toEqual([1, ''])
   expect(stderr).toMatch(/^error: .+\n$/)
   return stderr
@@ -61,7 +61,7 @@ function cells(text: string): string[][] {
 
 test('a list of a plan, newest first', async () => {
   const [delivered, failed] = [iso(AT), iso(AT + 1_000)]
-  const [head, ...rows] = cells(await printed('list', '--plan', servicePlanId))
+  const [head, ...rows] = cells(await printed('event', 'list', '--plan', servicePlanId))
   const names = [
     ...['OCCURRED AT', 'EVENT ID', 'MESSAGE STATUS', 'STATE', 'ATTEMPTS', 'NEXT ATTEMPT AT'],
     ...['RESPONSE STATUS', 'ERROR', 'DESTINATION'],
@@ -77,7 +77,7 @@ test('a list of a plan, newest first', async () => {
 
 test('filtered, and page by page', async () => {
   const list = async (...args: string[]) => {
-    const { items } = await json('list', '--plan', servicePlanId, ...args)
+    const { items } = await json('event', 'list', '--plan', servicePlanId, ...args)
     return items.map(({ msgId }: { msgId: string }) => ids.indexOf(msgId))
   }
   expect(await list('--state', 'failed')).toEqual([2, 1])
@@ -85,14 +85,16 @@ test('filtered, and page by page', async () => {
   expect(await list('--destination', DESTINATION, '--state', 'delivered')).toEqual([0])
   expect(await list('--from-date', iso(AT + 1_000), '--to-date', iso(AT + 2_000))).toEqual([2, 1])
   expect(await list('--after', `${ids[1]}-1`)).toEqual([0])
-  const { stderr } = await runAldis(['webhook', 'list', '--plan', servicePlanId, '--limit', '1'], { env })
+  const { stderr } = await runAldis(['event', 'list', '--plan', servicePlanId, '--limit', '1'], { env })
   expect(stderr).toBe(`more: --after '${ids[3]}-0', or --all\n`)
-  expect(await refused('list', '--plan', servicePlanId, '--from-date', 'yesterday')).toContain('RFC 3339')
-  expect(await refused('list')).toContain('--plan')
+  expect(await refused('event', 'list', '--plan', servicePlanId, '--from-date', 'yesterday')).toContain(
+    'RFC 3339',
+  )
+  expect(await refused('event', 'list')).toContain('--plan')
 })
 
 test('one of them, with its attempts', async () => {
-  const text = await printed('show', `${ids[1]}-1`)
+  const text = await printed('event', 'show', `${ids[1]}-1`)
   expect(text).toMatch(/^state +failed$/m)
   expect(text).not.toContain('attemptRecords')
   const [, table] = text.split('\n\n')
@@ -101,22 +103,22 @@ test('one of them, with its attempts', async () => {
     [iso(AT + 2_000), '1', '1', '503', '-', 'busy'],
     [iso(AT + 3_000), '2', '2', '503', '-', 'busy'],
   ])
-  expect(await printed('show', `${ids[3]}-0`)).not.toContain('ATTEMPT')
-  expect((await json('show', `${ids[1]}-1`)).attemptRecords).toHaveLength(2)
-  expect(await refused('show', `${ids[1]}-2`)).toBe('error: No such event\n')
+  expect(await printed('event', 'show', `${ids[3]}-0`)).not.toContain('ATTEMPT')
+  expect((await json('event', 'show', `${ids[1]}-1`)).attemptRecords).toHaveLength(2)
+  expect(await refused('event', 'show', `${ids[1]}-2`)).toBe('error: No such event\n')
 })
 
 test('redelivered: one, those that failed, those that were kept', async () => {
-  expect(await printed('redeliver', `${ids[0]}-1`)).toMatch(/^state +pending$/m)
-  expect(await json('redeliver', `${ids[0]}-1`)).toMatchObject({ state: 'pending', attempts: 1 })
+  expect(await printed('event', 'redeliver', `${ids[0]}-1`)).toMatch(/^state +pending$/m)
+  expect(await json('event', 'redeliver', `${ids[0]}-1`)).toMatchObject({ state: 'pending', attempts: 1 })
   const to = iso(AT + 1_500)
-  expect(await printed('redeliver-failed', '--plan', servicePlanId, '--to-date', to)).toBe(
+  expect(await printed('event', 'redeliver-failed', '--plan', servicePlanId, '--to-date', to)).toBe(
     '1 to be delivered again\n',
   )
-  expect(await json('redeliver-failed', '--plan', servicePlanId)).toEqual({ redelivered: 1 })
-  const kept = ['redeliver-failed', '--plan', servicePlanId, '--state', 'kept']
+  expect(await json('event', 'redeliver-failed', '--plan', servicePlanId)).toEqual({ redelivered: 1 })
+  const kept = ['event', 'redeliver-failed', '--plan', servicePlanId, '--state', 'kept']
   expect(await json(...kept)).toEqual({ redelivered: 0 })
-  expect(await refused('redeliver', `${ids[3]}-0`)).toContain('no URL')
+  expect(await refused('event', 'redeliver', `${ids[3]}-0`)).toContain('no URL')
   expect(await refused(...kept, '--destination', DESTINATION)).toContain('destination must be omitted')
 })
 
@@ -135,21 +137,23 @@ test('a great many are redelivered by one request after the other', async () => 
      select plan_id, msg_id, seq, 7, 'infinity', now(), 'failed' from events where plan_id = $1`,
     [planId],
   )
-  const { stdout, stderr } = await runAldis(['webhook', 'redeliver-failed', '--plan', servicePlanId], { env })
+  const { stdout, stderr } = await runAldis(['event', 'redeliver-failed', '--plan', servicePlanId], { env })
   expect([stdout, stderr]).toEqual(['20500 to be delivered again\n', '20000 to be delivered again so far\n'])
 })
 
 test('a test event, and what came of it', async () => {
-  const args = ['test', '--plan', servicePlanId, '--to', `${receiver.origin}/dlr`]
+  const args = ['event', 'test', '--plan', servicePlanId, '--to', `${receiver.origin}/dlr`]
   const text = await printed(...args, '--type', 'inboundMessage')
   expect(text).toMatch(/^delivered +yes$/m)
   expect(JSON.parse((await receiver.next()).body)).toMatchObject({ servicePlanId, direction: 'MO' })
-  expect(await refused('test', '--plan', servicePlanId, '--type', 'status')).toContain('deliveryReceipt')
+  expect(await refused('event', 'test', '--plan', servicePlanId, '--type', 'status')).toContain(
+    'deliveryReceipt',
+  )
 })
 
 test('a test event that is not delivered: what came of it, and exit code 1', async () => {
   receiver.answerWith((exchange) => exchange.respond(500, {}, 'oh'))
-  const args = ['webhook', 'test', '--plan', servicePlanId, '--to', receiver.origin, '--json']
+  const args = ['event', 'test', '--plan', servicePlanId, '--to', receiver.origin, '--json']
   // One a second of an account, and the test before sent one.
   const { code, stdout, stderr } = await eventually(async () => {
     const ran = await runAldis(args, { env })
@@ -161,14 +165,14 @@ test('a test event that is not delivered: what came of it, and exit code 1', asy
 
 test('destinations are listed, paused and resumed', async () => {
   const at = ['--plan', servicePlanId, '--destination', 'https://a.example.com:8443']
-  expect(await printed('pause', ...at)).toMatch(/^state +paused$/m)
-  const [head, paused] = cells(await printed('destinations', '--plan', servicePlanId))
+  expect(await printed('destination', 'pause', ...at)).toMatch(/^state +paused$/m)
+  const [head, paused] = cells(await printed('destination', 'list', '--plan', servicePlanId))
   expect(head).toEqual(['DESTINATION', 'STATE', 'SINCE', 'PAUSED BY', 'ERROR', 'WAITING', 'PARKED', 'FAILED'])
   const counts = ['0', '0', '0']
   expect(paused).toEqual([at[3], 'paused', expect.any(String), 'operator', '-', ...counts])
-  expect(await json('resume', ...at)).toMatchObject({ state: 'recovering', pausedBy: null })
-  expect(await refused('pause', '--plan', servicePlanId, '--destination', 'a.example.com')).toContain(
-    'destination',
-  )
-  expect(await refused('resume', '--plan', servicePlanId)).toContain('--destination')
+  expect(await json('destination', 'resume', ...at)).toMatchObject({ state: 'recovering', pausedBy: null })
+  expect(
+    await refused('destination', 'pause', '--plan', servicePlanId, '--destination', 'a.example.com'),
+  ).toContain('destination')
+  expect(await refused('destination', 'resume', '--plan', servicePlanId)).toContain('--destination')
 })
