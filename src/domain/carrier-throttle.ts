@@ -64,6 +64,11 @@ export class CarrierThrottle {
     return this.#ratePerS < this.#limitPerS
   }
 
+  /** Segments that may be sent at once: a tenth of a second's worth, smooth enough for a carrier that counts by the second. */
+  get burst(): number {
+    return Math.max(1, this.#pacePerS / 10)
+  }
+
   /** Milliseconds until a segment may be sent; 0: now. */
   waitMs(nowMs: number): number {
     this.#advance(nowMs)
@@ -120,8 +125,7 @@ export class CarrierThrottle {
     this.#refilledAtMs = nowMs
     if (this.#ratePerS === Number.POSITIVE_INFINITY) return
     const pace = this.#pacePerS
-    // Up to a tenth of a second's worth at once: smooth enough for a carrier that counts by the second.
-    this.#tokens = Math.min(this.#tokens + elapsedS * pace, Math.max(1, pace / 10))
+    this.#tokens = Math.min(this.#tokens + elapsedS * pace, this.burst)
     if (this.#used && this.#throttledInARow < CLOSED_AFTER) this.#grow(elapsedS)
     this.#used = false
   }

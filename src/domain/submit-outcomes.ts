@@ -148,6 +148,10 @@ export class SubmissionProgress {
     this.#failure ??= { commandStatus }
   }
 
+  get isInFlight(): boolean {
+    return this.#underWay > 0
+  }
+
   /** No segment is in flight, and no answer has ended the attempt. */
   get isIdle(): boolean {
     return this.#underWay === 0 && this.#failure === null && this.#retry === null && !this.#ambiguous

@@ -280,11 +280,14 @@ export class MessagesInProgress implements AcceptanceJournal {
     return true
   }
 
-  /** Calls `appended` when all facts told of the message so far are appended: at once, or when its record is written. */
+  /**
+   * Calls `appended` when all facts told of the message so far are appended: at once, or when its record is written. Not if its
+   * lane is lost before that: then the message leaves memory, and may even be back.
+   */
   whenAppended(msgId: string, appended: () => void): void {
-    const deferred = this.#lives.get(msgId)?.deferred ?? null
-    if (deferred === null) appended()
-    else deferred.push(appended)
+    const live = this.#lives.get(msgId)
+    if (live === undefined || live.deferred === null) appended()
+    else live.deferred.push(() => this.#lives.get(msgId) === live && appended())
   }
 
   #append(live: Live, fact: JournalFact['fact'], waiting?: Partial<Waiting>): void {

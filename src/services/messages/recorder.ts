@@ -227,12 +227,19 @@ export class Recorder {
         if (written[index] && fact.kind === 'submitted') this.#unparked.push(submissionId(fact))
     }
     if (this.#unparked.length === 0) return
-    const parked = await findParkedReceipts(
-      this.#options.db,
-      this.#unparked.flatMap((id) => this.#options.idRules.parkedUnder(id)),
-    )
-    this.#unparked = []
-    this.#receipts = [...parked.map((row) => ({ row, done: null })), ...this.#receipts]
+    const { db, idRules } = this.#options
+    // More are added during the look.
+    const ids = this.#unparked.splice(0)
+    try {
+      const parked = await findParkedReceipts(
+        db,
+        ids.flatMap((id) => idRules.parkedUnder(id)),
+      )
+      this.#receipts = [...parked.map((row) => ({ row, done: null })), ...this.#receipts]
+    } catch (error) {
+      this.#unparked.unshift(...ids)
+      throw error
+    }
   }
 
   /** Takes all facts of each message together, so that they become visible at once: another node may have its receipt. */

@@ -56,7 +56,8 @@ function sendAll(queue: CarrierQueue, carrierId: number, pumping: Pumping): void
     if (link === null) return
     const nowMs = performance.now()
     const isHeldUp = recorder.isStalled || recorder.backlog > MAX_BACKLOG || !lease.alive
-    const waitMs = isHeldUp ? HOLD_MS : queue.throttle.waitMs(nowMs)
+    // What begins waits for its COMMIT first, and for the rate only then.
+    const waitMs = isHeldUp ? HOLD_MS : begun === null ? 0 : queue.throttle.waitMs(nowMs)
     if (waitMs > 0) {
       queue.pauseFor(waitMs)
       return
@@ -68,7 +69,7 @@ function sendAll(queue: CarrierQueue, carrierId: number, pumping: Pumping): void
       queue.remove(job)
       pumping.putOff(job, queue.backOffs.leftMs(job.dispatch.recipient, nowMs))
     } else if (begun === null) {
-      if (held.begun(carrierId) >= links.places(carrierId)) return
+      if (held.begun(carrierId) >= links.places(carrierId) || queue.hasEnoughBegun) return
       admit(queue, job, nowMs, pumping)
     } else if (!sendNext(queue, job, { link, nowMs, pumping })) return
   }

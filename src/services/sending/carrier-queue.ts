@@ -23,7 +23,7 @@ export class CarrierQueue {
   #timer: NodeJS.Timeout | null = null
   /** Jobs whose `begun` is being committed. */
   readonly #beginning = new Set<SubmitJob>()
-  /** Jobs that have begun, and are sent before all others. At most as many as the windows have places. */
+  /** Jobs that have begun, and are sent before all others: `hasEnoughBegun` keeps them few. */
   readonly #begun: SubmitJob[] = []
 
   /** `pump` sends what can be sent. */
@@ -53,9 +53,10 @@ export class CarrierQueue {
     return this.#timer !== null
   }
 
-  /** A new message would be sent at once. */
-  get isIdle(): boolean {
-    return this.#jobs.size === 0 && this.#timer === null && this.#senderRate === null
+  /** PDUs of new messages that would be sent at once. */
+  get burst(): number {
+    const isIdle = this.#jobs.size === 0 && this.#timer === null && this.#senderRate === null
+    return isIdle ? this.throttle.burst : 0
   }
 
   get senderRate(): SenderRate | null {
@@ -99,6 +100,15 @@ export class CarrierQueue {
 
   get beginning(): number {
     return this.#beginning.size
+  }
+
+  /** As much has begun as the rate lets go at once. More would go before the next message of every other plan. */
+  get hasEnoughBegun(): boolean {
+    const { burst } = this.throttle
+    if (burst === Number.POSITIVE_INFINITY) return false
+    let pdus = 0
+    for (const { text } of [...this.#beginning, ...this.#begun]) pdus += text.pdus.length
+    return pdus >= burst
   }
 
   /** These jobs are committed, in this order. Jobs that were taken out meanwhile stay out. */

@@ -82,8 +82,7 @@ export class HeldMessages {
     if (held === undefined) return
     this.#unbegin(held)
     held.begunFor = carrierId
-    held.pdus = pdus
-    this.#begun.set(carrierId, this.begun(carrierId) + pdus)
+    this.#count(held, pdus)
   }
 
   /** Its `begun`, if it has one, is committed. */
@@ -121,6 +120,7 @@ export class HeldMessages {
     if (held === undefined) return
     held.job = job
     if (!held.isBegun || held.begunFor !== job.carrier.id) this.#unbegin(held)
+    else this.#count(held, job.text.pdus.length)
     const flow = flowOf(planId, job.route.id)
     if (flow === held.flow) return
     this.#exit(held)
@@ -145,11 +145,19 @@ export class HeldMessages {
   }
 
   #unbegin(held: Held): void {
-    const { begunFor, pdus } = held
-    if (begunFor === 0) return
-    this.#begun.set(begunFor, this.begun(begunFor) - pdus)
+    if (held.begunFor === 0) return
+    this.#count(held, 0)
     held.begunFor = 0
     held.isBegun = false
+  }
+
+  /** So many PDUs of a message that has begun are counted: a text that was accepted as several segments may be one PDU. */
+  #count(held: Held, pdus: number): void {
+    const { begunFor } = held
+    const more = pdus - held.pdus
+    held.pdus = pdus
+    this.#begun.set(begunFor, this.begun(begunFor) + more)
+    if (more >= 0) return
     if (this.#roomy.size === 0) queueMicrotask(() => this.#tellRoom())
     this.#roomy.add(begunFor)
   }

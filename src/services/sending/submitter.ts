@@ -77,7 +77,7 @@ export class Submitter {
     this.#departures = departures
     const isOpen = () => this.#due.isOpen
     const mayBegin = (carrierId: number) =>
-      this.#queues.get(carrierId)?.isIdle === true && held.begun(carrierId) < links.places(carrierId)
+      held.begun(carrierId) < Math.min(links.places(carrierId), this.#queues.get(carrierId)?.burst ?? 0)
     this.newMessages = {
       place: placeNew({ choice, directory, held, isOpen, lease, mayBegin, nowMs, random }),
       keep: (msgId) => this.#keep(msgId),
@@ -117,7 +117,7 @@ export class Submitter {
       const job = this.#held.jobOf(msgId)
       if (job !== null) this.#queue(job.carrier).remove(job)
       // A message with a segment in flight stays until that is answered or lost.
-      if (job === null || job.progress.isIdle) this.#held.delete(msgId)
+      if (!job?.progress.isInFlight) this.#held.delete(msgId)
     }
   }
 

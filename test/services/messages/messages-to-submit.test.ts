@@ -8,6 +8,7 @@ import type {
   MessagesInProgress,
   MessagesInProgressOptions,
 } from '../../../src/services/messages/messages-in-progress.ts'
+import { takeOverLane } from '../../../src/store/journal.ts'
 import { registerNode, removeNode } from '../../../src/store/nodes.ts'
 import { aDirectory, aPlan } from '../../support/directory.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -258,6 +259,33 @@ describe('a message that is being submitted', () => {
     expect(await begun).toBe(true)
     await eventually(() => left.includes(msgId))
     expect(await recordOf(msgId)).toEqual({ lane: null, status: 'QUEUED', attempt: 3 })
+  })
+
+  test('whose lane is lost while it is recorded leaves, and who waits for its facts is not called', async () => {
+    await start()
+    const msgId = await accept()
+    const blocker = await db.connect()
+    await blocker.query('begin; lock table messages in share mode')
+    const needed = inProgress.project([msgId])
+    await eventually(async () => {
+      const { rows } = await db.query(
+        `select from pg_locks where relation = 'messages'::regclass and not granted`,
+      )
+      return rows.length > 0
+    })
+    inProgress.tell(msgId, [postponed()])
+    let isAppended = false
+    inProgress.whenAppended(msgId, () => {
+      isAppended = true
+    })
+    const other = await registerNode(db, 'b')
+    await takeOverLane(db, { lane: inProgress.lane!, epoch: 1, nodeId }, other)
+    await blocker.query('rollback')
+    blocker.release()
+    await needed
+    await eventually(() => left.includes(msgId))
+    expect(isAppended).toBe(false)
+    await removeNode(db, other)
   })
 
   test('is found by who takes the lane over as it was then', async () => {

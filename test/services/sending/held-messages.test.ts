@@ -3,6 +3,7 @@ import type { Dispatch } from '../../../src/domain/messages-in-progress.ts'
 import { MAX_BODY_CHARACTERS } from '../../../src/domain/send-requests.ts'
 import { bytesOf } from '../../../src/services/messages/lives.ts'
 import { HeldMessages } from '../../../src/services/sending/held-messages.ts'
+import { eventually } from '../../support/eventually.ts'
 import { aDispatch, aJob } from '../../support/submit-jobs.ts'
 
 /** Takes as many of the plan's as there is room for. */
@@ -55,4 +56,19 @@ test('the longest texts of many plans take no more memory than short ones', () =
   const before = held.of(1, 1)
   held.delete(job.dispatch.msgId)
   expect(held.of(1, 1)).toBe(before - 1)
+})
+
+test('a text that was accepted as several segments and is one PDU takes one place in the window', async () => {
+  const roomy: number[] = []
+  const held = new HeldMessages((carrierId) => roomy.push(carrierId))
+  const job = aJob()
+  const { msgId } = job.dispatch
+  held.add(job.dispatch)
+  held.begin(msgId, job.carrier.id, 7)
+  held.committed(msgId)
+  held.setJob(job)
+  expect([held.isBegun(msgId), held.begun(job.carrier.id)]).toEqual([true, 1])
+  await eventually(() => roomy.length > 0)
+  held.delete(msgId)
+  expect([roomy, held.begun(job.carrier.id)]).toEqual([[job.carrier.id], 0])
 })
