@@ -242,7 +242,7 @@ export interface CreatedAccount {
 export interface DestinationRequest {
   /** Id of the service plan, 24 hex digits. */
   servicePlanId: string
-  /** Scheme, host and port. */
+  /** Scheme, host and port: https://hooks.example.com. */
   destination: string
 }
 
@@ -687,7 +687,7 @@ export interface RateChange {
 }
 
 export interface RateCreation {
-  /** Id of the service plan, 24 hex digits. */
+  /** Id of the service plan, 24 hex digits; null: all plans. */
   servicePlanId?: string | null | undefined
   /** Beginning of E.164 numbers. */
   prefix?: string | null | undefined
@@ -737,7 +737,7 @@ export interface RedeliverEventsRequest {
   servicePlanId: string
   /** UUID of the message. */
   msgId?: string | undefined
-  /** Scheme, host and port. */
+  /** Scheme, host and port: https://hooks.example.com. */
   destination?: string | undefined
   /** Start of the window of the messages' createdAt, RFC 3339, inclusive. */
   fromDate?: string | undefined
@@ -860,14 +860,14 @@ export interface RoutingRule {
 }
 
 export interface RoutingRuleChange {
-  /** Name. */
+  /** Name of the route. */
   route: string
 }
 
 export interface RoutingRuleCreation {
-  /** Id of the service plan, 24 hex digits. */
+  /** Id of the service plan, 24 hex digits; null: all plans. */
   servicePlanId?: string | null | undefined
-  /** Sender of the messages. */
+  /** Sender of the messages; null: any. */
   from?: string | null | undefined
   /** Beginning of E.164 numbers. */
   prefix?: string | null | undefined
@@ -875,7 +875,7 @@ export interface RoutingRuleCreation {
   country?: string | null | undefined
   /** Mobile country code and network code. */
   mccmnc?: string | null | undefined
-  /** Name. */
+  /** Name of the route. */
   route: string
 }
 
@@ -929,7 +929,7 @@ export interface SenderRuleChange {
 }
 
 export interface SenderRuleCreation {
-  /** Service plan; null: every plan without a rule of its own. */
+  /** Id of the service plan, 24 hex digits; null: all plans. */
   servicePlanId?: string | null | undefined
   /** Country (ISO 3166-1 alpha-2). */
   country: string
@@ -945,7 +945,7 @@ export interface SenderRulePage {
 export interface SenderSetting {
   /** approved, pending or denied. */
   status: string
-  /** Accept any other status; sends are answered 422 while it is set. */
+  /** Accept any other status; messages from this sender are refused while it is set. */
   force?: boolean | undefined
 }
 
@@ -1588,9 +1588,9 @@ export interface Operations {
   /** Show the quality of carriers. Returns the answers, receipts and latencies of each carrier in each route. */
   getQuality: {
     input: {
-      /** Name or number. */
+      /** Carrier, by name or number. */
       carrier?: string | undefined
-      /** Name or number. */
+      /** Route, by name or number. */
       route?: string | undefined
       /** How many minutes to look back, at most 10,000; default: 60. */
       minutes?: string | undefined
@@ -1822,7 +1822,7 @@ export interface Operations {
       toDate?: string | undefined
       /** Error code, 3 digits. */
       errorCode?: string | undefined
-      /** Name or number. */
+      /** Carrier, by name or number. */
       carrier?: string | undefined
       /** Id that the carrier gave it in submit_sm_resp or a receipt, of the last 8 days. */
       carrierMessageId?: string | undefined
@@ -1855,7 +1855,7 @@ export interface Operations {
     }
     answer: InspectedInboundMessage
   }
-  /** List the events of a service plan. Those of the newest message first. */
+  /** List the events of a service plan. Sorted by message, newest first. */
   listWebhookEventsOfPlan: {
     input: {
       /** Maximum number of items; default: 100. */
@@ -1866,7 +1866,7 @@ export interface Operations {
       servicePlanId: string
       /** UUID of the message. */
       msgId?: string | undefined
-      /** Scheme, host and port. */
+      /** Scheme, host and port: https://hooks.example.com. */
       destination?: string | undefined
       /** Start of the window of the messages' createdAt, RFC 3339, inclusive. */
       fromDate?: string | undefined

@@ -24,6 +24,7 @@ test('bash completes commands, verbs and options', async () => {
   expect(await completed('sender', 'update', '--st')).toEqual(['--status'])
   expect(await completed('dev', 'in')).toEqual(['inbound'])
   expect(await completed('completion', '--h')).toEqual(['--help'])
+  expect(await completed('serve', '--')).toEqual(['--carriers-stopped', '--workers', '--help'])
 })
 
 test('bash asks for completions of the word at the cursor', async () => {

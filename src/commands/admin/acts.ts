@@ -15,7 +15,7 @@ async function redeliverAll(call: Call): Promise<void> {
     redelivered += answer.redelivered
     if (answer.nextAfter === null) break
     more = { after: answer.nextAfter }
-    process.stderr.write(`${redelivered} to be delivered again so far\n`)
+    process.stderr.write(`${redelivered} to be delivered again; continues with --after ${answer.nextAfter}\n`)
   }
   if (call.options.json) printJson({ redelivered })
   else process.stdout.write(`${redelivered} to be delivered again\n`)

@@ -25,6 +25,7 @@ export function addCarrierStates(carrier: Command, print: Print): void {
     addConnectionOptions(
       carrier
         .command(`${verb} <carrier>`)
+        .usage('<carrier> [options]')
         .description(description)
         .addHelpText('after', `\nExample:\n  aldis carrier ${verb} acme`),
     )
@@ -37,7 +38,7 @@ export function addCarrierStates(carrier: Command, print: Print): void {
     async (name: string, options: ConnectionOptions) =>
       print(options, await change(name, options, 'stopped')),
   )
-  add('drain', 'Stop submitting to a carrier that stays bound')
+  add('drain', 'Drain a carrier: submit nothing more to it, but stay bound')
     .option('--no-wait', 'Do not wait for submits in flight')
     .option('--timeout <seconds>', 'How long to wait; the carrier stays draining after it', wholeNumber, 60)
     .addHelpText('after', DRAIN_HELP)

@@ -51,7 +51,7 @@ function addOperation(noun: Command, operation: Operation, row: Partial<Noun>): 
   const { verb, summary, description, method } = operation
   const command = noun.command(verb, { isDefault: row.isShown === true && verb === 'show' })
   const told = row.descriptions?.[verb] ?? [`${summary}.`, description].join(' ').trim()
-  command.summary(summary).description(told)
+  command.summary(summary).description(told.replaceAll('\n', ' '))
   if (method === 'PUT') command.alias('update')
   if (verb === 'import') addImport(command, operation)
   else addRequest(command, operation)
@@ -61,6 +61,7 @@ function addOperation(noun: Command, operation: Operation, row: Partial<Noun>): 
 function addImport(command: Command, operation: Operation): void {
   command
     .argument('<file>', describeFile(operation))
+    .usage('<file> [options]')
     .addHelpText('after', `\nExample:\n  aldis ${operation.noun} import ${operation.noun}s.csv`)
     .action((file: string, options: ConnectionOptions) => importFile(options, operation, file))
 }

@@ -34,29 +34,33 @@ export function inputsOf(operation: Operation): Input[] {
   const { parameters, query, body } = operation
   return [
     ...parameters.map((field) => argument(field, 'path')),
-    ...query.map((field) => input(operation, 'query', [field.name], queried(field))),
+    ...query.map((field) =>
+      input(operation, 'query', [field.name], field.name === 'after' ? told(field, CONTINUED) : field),
+    ),
     ...body.flatMap((field) => bodyInputs(operation, field)),
   ]
 }
 
 const CHOSEN_ID = 'Choose the id, 24 hex digits; default: a new one'
-const CONTINUED = 'Continue a list: the value printed after the previous page'
-
 /** The document speaks of `nextAfter`, which people do not see. */
-function queried(field: Field): Field {
-  return field.name === 'after' ? { ...field, schema: { ...field.schema, description: CONTINUED } } : field
+const CONTINUED = 'Continue a list: the value printed after the previous page'
+const RESUMED = 'Continue an interrupted run: the value that it printed last'
+
+function told(field: Field, description: string): Field {
+  return { ...field, schema: { ...field.schema, description } }
 }
 
 function argument({ name, schema, example }: Field, place: Input['place']): Input {
   return { place, path: [name], schema, name, isArgument: true, required: true, clears: false, example }
 }
 
-function bodyInputs(operation: Operation, field: Field): Input[] {
+function bodyInputs(operation: Operation, given: Field): Input[] {
+  const field = given.name === 'after' ? told(given, RESUMED) : given
   const { noun, verb } = operation
   const isKey = verb === 'create' && NOUNS[noun]?.key === field.name
   if (isKey && field.required) return [argument(field, 'body')]
   const whole = input(operation, 'body', [field.name], field)
-  if (isKey) return [{ ...whole, name: 'id', schema: { ...field.schema, description: CHOSEN_ID } }]
+  if (isKey) return [{ ...whole, name: 'id', schema: told(field, CHOSEN_ID).schema }]
   if (kindOf(field.schema) !== 'group') return [whole]
   const { properties = {}, required = [] } = field.schema
   const parts = Object.entries(properties).map(([name, schema]) =>

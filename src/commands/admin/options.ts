@@ -46,6 +46,8 @@ const VALUES: readonly (readonly [field: RegExp, value: string])[] = [
   [/Seconds$/, 'seconds'],
   [/^minutes$/, 'minutes'],
   [/^after$/, 'position'],
+  [/^from$/, 'sender'],
+  [/^to$/, 'number'],
   [/^tlsCa$/, 'pem'],
   [/url$/i, 'url'],
   [/(Date|At)$/, 'time'],

@@ -138,7 +138,8 @@ test('a great many are redelivered by one request after the other', async () => 
     [planId],
   )
   const { stdout, stderr } = await runAldis(['event', 'redeliver-failed', '--plan', servicePlanId], { env })
-  expect([stdout, stderr]).toEqual(['20500 to be delivered again\n', '20000 to be delivered again so far\n'])
+  expect(stdout).toBe('20500 to be delivered again\n')
+  expect(stderr).toMatch(/^20000 to be delivered again; continues with --after [0-9a-f-]{36}-1\n$/)
 })
 
 test('a test event, and what came of it', async () => {

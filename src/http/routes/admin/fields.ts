@@ -33,6 +33,8 @@ export const AccountId = {
   examples: ['64f0c0ffee64f0c0ffee64f0'],
 } as typeof PublicId
 export const ServicePlanId = described(PublicId, 'Id of the service plan, 24 hex digits')
+/** The plan of a rule or rate, which is one of those for all plans without it. */
+export const PlanOrAll = described(ServicePlanId, 'Id of the service plan, 24 hex digits; null: all plans')
 export const LinkName = patterned(
   LINK_NAME,
   'must begin with a letter and have at most 63 letters, digits, dots, underscores or dashes',

@@ -7,6 +7,7 @@ import { keyOfCarrier, keyOfPlan } from '../../../operations/administration.ts'
 import type { FoundMessage } from '../../../store/message-search.ts'
 import { titled } from '../../schemas/shapes.ts'
 import {
+  described,
   LinkKey,
   limitOf,
   MessageId,
@@ -56,7 +57,7 @@ export function registerMessageList(scope: AdminScope, { reads, messages }: Admi
       'End of the window, RFC 3339, inclusive; without a service plan at most 24 hours after its start',
     ),
     errorCode: Text('Error code, 3 digits'),
-    carrier: Type.Optional(LinkKey),
+    carrier: Type.Optional(described(LinkKey, 'Carrier, by name or number')),
     carrierMessageId: Text('Id that the carrier gave it in submit_sm_resp or a receipt, of the last 8 days'),
   })
   scope.get(

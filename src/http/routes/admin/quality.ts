@@ -18,7 +18,7 @@ import {
   sumQuality,
 } from '../../../store/quality.ts'
 import { titled } from '../../schemas/shapes.ts'
-import { LinkKey, Minutes, Nullable, RouteKey, Timestamp } from './fields.ts'
+import { described, LinkKey, Minutes, Nullable, RouteKey, Timestamp } from './fields.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
@@ -86,8 +86,8 @@ const Quality = titled('Quality', {
 })
 const Query = Type.Object(
   {
-    carrier: Type.Optional(LinkKey),
-    route: Type.Optional(RouteKey),
+    carrier: Type.Optional(described(LinkKey, 'Carrier, by name or number')),
+    route: Type.Optional(described(RouteKey, 'Route, by name or number')),
     minutes: Type.Optional(Minutes),
     series: Type.Optional(
       Type.Enum(['true', 'false'], {

@@ -11,6 +11,7 @@ import {
   Nullable,
   NullableText,
   NumberPrefix,
+  PlanOrAll,
   pageQuery,
   RowId,
   ServicePlanId,
@@ -26,7 +27,7 @@ const Ptf = described(Amount, `Pass-through fee: ${DECIMAL}; default: 0`)
 const Creation = requestBody(
   'RateCreation',
   {
-    servicePlanId: Type.Optional(Nullable(ServicePlanId)),
+    servicePlanId: Type.Optional(Nullable(PlanOrAll)),
     prefix: Type.Optional(Nullable(NumberPrefix)),
     country: Type.Optional(Nullable(CountryCode)),
     mccmnc: Type.Optional(Nullable(Mccmnc)),

@@ -11,6 +11,7 @@ import {
   NullableText,
   NumberPrefix,
   octetString,
+  PlanOrAll,
   pageQuery,
   RowId,
   ServicePlanId,
@@ -21,19 +22,20 @@ import type { AdminDeps, AdminScope } from './scope.ts'
 
 /** As long as a sender may be. Whether it is a valid sender is judged when a rule is written. */
 const Sender = octetString(16, 1)
+const RouteName = described(LinkName, 'Name of the route')
 const Creation = requestBody(
   'RoutingRuleCreation',
   {
-    servicePlanId: Type.Optional(Nullable(ServicePlanId)),
-    from: Type.Optional(Nullable(described(Sender, 'Sender of the messages'))),
+    servicePlanId: Type.Optional(Nullable(PlanOrAll)),
+    from: Type.Optional(Nullable(described(Sender, 'Sender of the messages; null: any'))),
     prefix: Type.Optional(Nullable(NumberPrefix)),
     country: Type.Optional(Nullable(CountryCode)),
     mccmnc: Type.Optional(Nullable(Mccmnc)),
-    route: LinkName,
+    route: RouteName,
   },
   { servicePlanId: '65f0c0ffee65f0c0ffee65f0', country: 'GB', route: 'main' },
 )
-const Change = requestBody('RoutingRuleChange', { route: LinkName }, { route: 'main' })
+const Change = requestBody('RoutingRuleChange', { route: RouteName }, { route: 'main' })
 const RoutingRule = titled('RoutingRule', {
   ruleId: Type.Integer(),
   servicePlanId: NullableText,

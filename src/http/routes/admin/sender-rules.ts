@@ -4,18 +4,17 @@ import { changeRow } from '../../../operations/administration.ts'
 import { createSenderRule } from '../../../operations/manage-sender-rules.ts'
 import { type SenderRuleRecord, senderRules } from '../../../store/sender-rules.ts'
 import { requestBody, titled } from '../../schemas/shapes.ts'
-import { CountryCode, described, Nullable, pageQuery, RowId, ServicePlanId, Timestamp } from './fields.ts'
+import { CountryCode, Nullable, PlanOrAll, pageQuery, RowId, ServicePlanId, Timestamp } from './fields.ts'
 import { addChange, addCreate, addReads, addRemoval, type Resource } from './resource.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
-const PlanOfRule = described(ServicePlanId, 'Service plan; null: every plan without a rule of its own')
 const SenderTypes = Type.Array(Type.Enum([...SENDER_KINDS], { title: 'SenderKind' }), {
   uniqueItems: true,
   description: 'Kinds of sender to allow; empty: allow no sender in this country',
 })
 const Creation = requestBody(
   'SenderRuleCreation',
-  { servicePlanId: Type.Optional(Nullable(PlanOfRule)), country: CountryCode, senderTypes: SenderTypes },
+  { servicePlanId: Type.Optional(Nullable(PlanOrAll)), country: CountryCode, senderTypes: SenderTypes },
   { country: 'GB', senderTypes: ['alphanumeric', 'e164'] },
 )
 const Change = requestBody(

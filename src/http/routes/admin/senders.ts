@@ -32,7 +32,7 @@ const Body = requestBody(
     status: SubscriptionStatus,
     force: Type.Optional(
       Type.Boolean({
-        description: 'Accept any other status; sends are answered 422 while it is set',
+        description: 'Accept any other status; messages from this sender are refused while it is set',
       }),
     ),
   },

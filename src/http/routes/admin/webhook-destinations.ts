@@ -8,7 +8,7 @@ import { limitOf, page, pageOf, pageQuery, ServicePlanId } from './fields.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
-const Text = Type.String({ maxLength: 300, description: 'Scheme, host and port' })
+const Text = Type.String({ maxLength: 300, description: 'Scheme, host and port: https://hooks.example.com' })
 
 /** Where the webhooks of a plan go. */
 export function registerWebhookDestinations(scope: AdminScope, { db, reads }: AdminDeps): void {

@@ -24,7 +24,7 @@ const text = (description: string) => Type.String({ maxLength: 300, description 
 const FILTERS = {
   servicePlanId: ServicePlanId,
   msgId: Type.Optional(MessageId),
-  destination: Type.Optional(text('Scheme, host and port')),
+  destination: Type.Optional(text('Scheme, host and port: https://hooks.example.com')),
   fromDate: Type.Optional(text("Start of the window of the messages' createdAt, RFC 3339, inclusive")),
   toDate: Type.Optional(text('End of the window, RFC 3339, inclusive')),
 }
@@ -57,7 +57,7 @@ export function registerWebhookEvents(scope: AdminScope, deps: AdminDeps): void 
       schema: {
         operationId: 'listWebhookEventsOfPlan',
         summary: 'List the events of a service plan',
-        description: 'Those of the newest message first.',
+        description: 'Sorted by message, newest first.',
         tags,
         querystring: Query,
         response: answers(200, pageOf(WebhookEventSchema)),
