@@ -15,7 +15,6 @@ import { Receiver } from '../services/receiving/receiver.ts'
 import { Refusals } from '../services/receiving/refusals.ts'
 import { SiblingReceipts } from '../services/receiving/sibling-receipts.ts'
 import { CarrierConditions } from '../services/sending/carrier-conditions.ts'
-import { linkEvents } from '../services/sending/link-events.ts'
 import type { SubmitToken } from '../services/sending/submit-job.ts'
 import { AMBIGUITY_WAIT_MS, Submitter } from '../services/sending/submitter.ts'
 import { Maintenance } from '../services/upkeep/maintenance.ts'
@@ -24,6 +23,7 @@ import { Deliverer } from '../services/webhooks/deliverer.ts'
 import { Destinations } from '../services/webhooks/destinations.ts'
 import { heldEvents, heldInboundEvents } from '../services/webhooks/message-order.ts'
 import { releaseEvents } from '../store/event-deliveries.ts'
+import { linkEvents } from './link-events.ts'
 import { type AppOptions, DRAIN } from './options.ts'
 import type { Platform } from './platform.ts'
 import type { ShutdownStack } from './shutdown.ts'
@@ -164,7 +164,7 @@ function takeAnswers(
   })
   inProgress.heardBy({
     onProjected: (submissions) => recorder.recorded(submissions),
-    onReturned: (outcome) => recorder.record(outcome),
+    onReturned: (outcome) => recorder.outcome(outcome),
   })
   shutdown.add('recorder', () => recorder.drain(drainTimeoutMs * DRAIN.outcomes))
   const newOfferId = () => messageId(nowMs(), random(9), 0)

@@ -4,7 +4,7 @@ import type { HttpLimits } from '../http/limits.ts'
 import type { Metrics } from '../http/metrics.ts'
 import type { LinkTimings } from '../services/links/carrier-link.ts'
 import type { HandedReceipt } from '../services/receiving/sibling-receipts.ts'
-import type { ReceiptRow } from '../store/receipts.ts'
+import type { IncomingReceipt } from '../store/receipts.ts'
 
 /** This process is one of several that share the ports, each a node of its own (docs/adr/0020). */
 export interface WorkerOptions {
@@ -23,7 +23,7 @@ export interface Siblings {
   /** Makes them read the changed configuration. */
   readonly refresh: () => Promise<unknown>
   /** What became of these receipts at each worker. */
-  readonly receipts: (rows: readonly ReceiptRow[]) => Promise<readonly (readonly HandedReceipt[])[]>
+  readonly receipts: (rows: readonly IncomingReceipt[]) => Promise<readonly (readonly HandedReceipt[])[]>
 }
 
 export interface AppOptions {

@@ -91,8 +91,8 @@ export interface QualityFloor {
   readonly pauseMinutes: number
 }
 
-/** Where a message goes: all but one of prefix, country and mccmnc are null. */
-export interface Destination {
+/** The recipients that a rule or a rate is for: at most one of prefix, country and mccmnc is not null. */
+export interface RecipientMatch {
   /** `+` and digits. */
   readonly prefix: string | null
   readonly country: string | null
@@ -100,7 +100,7 @@ export interface Destination {
 }
 
 /** Messages that match take `route` instead of their plan's own. A field that is null matches all. */
-export interface RoutingRule extends Destination {
+export interface RoutingRule extends RecipientMatch {
   readonly id: number
   readonly planId: number | null
   readonly sender: string | null
@@ -108,7 +108,7 @@ export interface RoutingRule extends Destination {
 }
 
 /** What one segment costs; exact decimals with up to 6 places. */
-export interface Rate extends Destination {
+export interface Rate extends RecipientMatch {
   readonly id: number
   /** Null: every plan without a rate of its own. */
   readonly planId: number | null

@@ -11,8 +11,8 @@ import type {
   Token,
 } from './configuration.ts'
 import { countryOf } from './countries.ts'
-import { PrefixTable, RoutingRules } from './destinations.ts'
 import { type Priced, RateTable } from './rates.ts'
+import { PrefixTable, RoutingRules } from './recipients.ts'
 import { type Routed, routed } from './routing.ts'
 
 export interface DirectoryContents {

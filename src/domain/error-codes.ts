@@ -36,8 +36,8 @@ export const FAILURES = {
 export type FailureCode = keyof typeof FAILURES
 type DeliveryCode = '000' | FailureCode
 
-/** The two fields of a delivery record. */
-export type DeliveryOutcome = { errorCode: DeliveryCode; errorMessage: string }
+/** The two fields of a public message that say how it ended. */
+export type CodedOutcome = { errorCode: DeliveryCode; errorMessage: string }
 
 /** Status texts under errorCode 000. */
 export const SUCCESSES = {
@@ -128,17 +128,17 @@ const CODE_OF_MAP_ERROR = new Map<number, FailureCode>([
 ])
 
 /** The outcome of a record whose status is good so far. */
-export function success(status: keyof typeof SUCCESSES): DeliveryOutcome {
+export function success(status: keyof typeof SUCCESSES): CodedOutcome {
   return { errorCode: '000', errorMessage: SUCCESSES[status] }
 }
 
 /** The outcome that a code of the closed list stands for. */
-export function failure(code: FailureCode): DeliveryOutcome {
+export function failure(code: FailureCode): CodedOutcome {
   return { errorCode: code, errorMessage: FAILURES[code] }
 }
 
 /** The outcome of a submission: 0 (ESME_ROK) is success, a status that the table lacks is 200. */
-export function fromSubmitStatus(commandStatus: number): DeliveryOutcome {
+export function fromSubmitStatus(commandStatus: number): CodedOutcome {
   if (commandStatus === 0) return success('SENT')
   return failure(CODE_OF_SUBMIT_STATUS.get(commandStatus) ?? '200')
 }
@@ -152,7 +152,7 @@ export function fromReceipt(
   state: CarrierState,
   rawErr: string | null,
   networkType: number | null = null,
-): DeliveryOutcome {
+): CodedOutcome {
   const code = CODE_OF_STATE[state]
   if (code === 'SENT' || code === 'DELIVERED') return success(code)
   if ((state !== 'UNDELIV' && state !== 'REJECTD') || rawErr === null) return failure(code)

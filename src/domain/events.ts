@@ -66,14 +66,14 @@ export function eventType(seq: number): EventType {
 }
 
 /** The JSON body of its webhook. `plan` owns the message. */
-export function eventBody(payload: EventPayload, plan: ServicePlan): DeliveryReceipt | InboundSmsWebhook {
+export function eventBody(payload: EventPayload, plan: ServicePlan): PublicMessage | InboundSmsWebhook {
   return payload.direction === 'MT'
-    ? deliveryReceipt(payload.message, plan)
+    ? publicMessage(payload.message, plan)
     : toInboundWebhook(payload.inbound, plan)
 }
 
-/** The public record of a message. */
-export interface DeliveryReceipt {
+/** A message as the API and webhooks show it: the schema `DeliveryReceipt`. */
+export interface PublicMessage {
   accountId: string | null
   servicePlanId: string | null
   msgId: string
@@ -96,7 +96,7 @@ export interface DeliveryReceipt {
   updatedAt: string
 }
 
-export function deliveryReceipt(message: Message, plan: ServicePlan): DeliveryReceipt {
+export function publicMessage(message: Message, plan: ServicePlan): PublicMessage {
   return {
     accountId: plan.account.accountId,
     servicePlanId: plan.servicePlanId,

@@ -3,8 +3,8 @@
  * and its fields in the order of FIELDS. Small numbers take one octet; a settled message takes some 60, a receipt some 45.
  */
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
-import type { Fact, MessageState, OpenSubmission, Receipt } from './message-facts.ts'
-import { type ReceiptOutcome, STATUSES } from './messages.ts'
+import type { DispatchState, Fact, MessageState, ReceiptFact } from './message-facts.ts'
+import { MESSAGE_STATUSES, type ReceiptOutcome } from './messages.ts'
 import { Reader, Writer } from './octets.ts'
 import type { Charge } from './rates.ts'
 import type { KeptReceipt } from './receipts.ts'
@@ -90,7 +90,7 @@ export interface EventTaken {
 }
 
 /** A receipt as the journal has it: what changes the message's state, and the evidence. */
-export type RecordedReceipt = Receipt & { readonly evidence: Evidence }
+export type JournalReceipt = ReceiptFact & { readonly evidence: Evidence }
 
 /** A fact and the message it is about. */
 export interface JournalFact {
@@ -102,8 +102,8 @@ export interface JournalFact {
     | Attempted
     | Noted
     | EventTaken
-    | RecordedReceipt
-    | Exclude<Fact, Receipt>
+    | JournalReceipt
+    | Exclude<Fact, ReceiptFact>
 }
 
 /** The fact with which a message begins in its lane. */
@@ -232,10 +232,10 @@ const accepted: Fields<Omit<Accepted, 'kind'>> = {
   routeId: whole,
   expiresAtMs: whole,
 }
-const submission = all<OpenSubmission>({
+const dispatch = all<DispatchState>({
   attempt: whole,
   carrierId: optional(whole),
-  acceptedSegments: bits,
+  acceptedPdus: bits,
   cut: optional(text),
   startedOver: flag,
   ambiguous: flag,
@@ -245,7 +245,7 @@ const submission = all<OpenSubmission>({
   chosenCarrierId: whole,
 })
 const state = all<MessageState>({
-  status: oneOf(...STATUSES),
+  status: oneOf(...MESSAGE_STATUSES),
   sequence: whole,
   changedAtMs: whole,
   sentAtMs: optional(whole),
@@ -260,7 +260,7 @@ const state = all<MessageState>({
   unknownSegments: bits,
   mccmnc: optional(text),
   charge: optional(charge),
-  submission: optional(submission),
+  dispatch: optional(dispatch),
 })
 
 /** Kinds and fields are numbered by their order here. */
@@ -275,7 +275,7 @@ const FIELDS: { readonly [K in Kind]: Fields<Omit<FactOf<K>, 'kind'>> } = {
     dueAtMs: whole,
     attempt: whole,
     carrierId: optional(whole),
-    acceptedSegments: bits,
+    acceptedPdus: bits,
     cut: optional(text),
     startedOver: flag,
     ambiguous: flag,

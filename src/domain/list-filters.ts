@@ -5,7 +5,7 @@ import { EVENT_STATES, type EventState } from './events.ts'
 import { type Fault, fault } from './faults.ts'
 import { isUuid } from './identifiers.ts'
 import { parseTimestamp } from './instants.ts'
-import { STATUSES, type Status } from './messages.ts'
+import { MESSAGE_STATUSES, type Status } from './messages.ts'
 import { isDestination } from './webhook-targets.ts'
 
 /** Filters of lists: one rule for all of them. */
@@ -98,8 +98,8 @@ export const MESSAGE_FILTERS: FilterRules<MessageFilters> = {
   from: SENDER_RULE,
   to: { parse: (text) => (isE164(text) ? text : null), rule: 'must be an E.164 number' },
   status: {
-    parse: (text) => STATUSES.find((status) => status === text) ?? null,
-    rule: `must be one of ${STATUSES.join(', ')}`,
+    parse: (text) => MESSAGE_STATUSES.find((status) => status === text) ?? null,
+    rule: `must be one of ${MESSAGE_STATUSES.join(', ')}`,
   },
   country: { parse: normalizeCountry, rule: 'must be an ISO 3166-1 alpha-2 code' },
   mccmnc: { parse: (text) => (MCCMNC.test(text) ? text : null), rule: 'must be 5 or 6 digits' },

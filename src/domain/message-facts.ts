@@ -29,18 +29,18 @@ export interface MessageState {
   readonly mccmnc: string | null
   /** Of all segments. */
   readonly charge: Charge | null
-  /** What is still to be submitted; null: the submission has ended. */
-  readonly submission: OpenSubmission | null
+  /** What is still to be submitted; null: nothing is. */
+  readonly dispatch: DispatchState | null
 }
 
-/** The submission of a message that has not ended. */
-export interface OpenSubmission {
+/** The dispatch of a message: how far submitting it has got. */
+export interface DispatchState {
   /** Attempts so far that count against a limit. */
   readonly attempt: number
   /** Carrier of the last attempt: the one that has the accepted segments. */
   readonly carrierId: number | null
   /** Bit n: PDU n is accepted. */
-  readonly acceptedSegments: bigint
+  readonly acceptedPdus: bigint
   /** How these are cut; null when there are none. */
   readonly cut: string | null
   /** Segments of it were sent again, cut differently. */
@@ -80,8 +80,8 @@ interface StartedOver extends At {
   readonly cut: string
 }
 
-/** An attempt ended without ending the submission, or none could be made. `carrierId`, `routeId` null: unchanged. */
-export interface Postponed extends At, Omit<OpenSubmission, 'begun' | 'routeId'> {
+/** An attempt ended without ending the dispatch, or none could be made. `carrierId`, `routeId` null: unchanged. */
+export interface Postponed extends At, Omit<DispatchState, 'begun' | 'routeId'> {
   readonly kind: 'postponed'
   readonly routeId: number | null
 }
@@ -93,7 +93,7 @@ interface Orphaned extends At {
   readonly ambiguityWaitMs: number
 }
 
-/** The submission ended: a carrier has all of it or refused it for good, or it is not retried any more. */
+/** The dispatch ended: a carrier has all of it or refused it for good, or it is not retried any more. */
 export interface Settled extends At {
   readonly kind: 'settled'
   readonly status: 'SENT' | 'FAILED' | 'UNKNOWN'
@@ -111,7 +111,7 @@ export interface Settled extends At {
 }
 
 /** A final receipt, or one that says nothing reliable. Intermediate ones change nothing, and are no facts. */
-export interface Receipt extends At {
+export interface ReceiptFact extends At {
   readonly kind: 'receipt'
   readonly outcome: 'DELIVERED' | 'FAILED' | 'UNKNOWN'
   /** Bits of the segments that it is about. */
@@ -131,7 +131,15 @@ interface Overdue extends At {
   readonly errorCode: string
 }
 
-export type Fact = Begun | SegmentAccepted | StartedOver | Postponed | Orphaned | Settled | Receipt | Overdue
+export type Fact =
+  | Begun
+  | SegmentAccepted
+  | StartedOver
+  | Postponed
+  | Orphaned
+  | Settled
+  | ReceiptFact
+  | Overdue
 
 /** The state of a message when it is accepted. */
 export function acceptedMessage(
@@ -141,7 +149,7 @@ export function acceptedMessage(
     begun = false,
     routeId = 0,
     chosenCarrierId = 0,
-  }: Partial<Pick<OpenSubmission, 'begun' | 'routeId' | 'chosenCarrierId'>> = {},
+  }: Partial<Pick<DispatchState, 'begun' | 'routeId' | 'chosenCarrierId'>> = {},
 ): MessageState {
   return {
     status: 'QUEUED',
@@ -159,10 +167,10 @@ export function acceptedMessage(
     unknownSegments: 0n,
     mccmnc: null,
     charge: null,
-    submission: {
+    dispatch: {
       attempt: 0,
       carrierId: null,
-      acceptedSegments: 0n,
+      acceptedPdus: 0n,
       cut: null,
       startedOver: false,
       ambiguous: false,
@@ -232,18 +240,18 @@ function keep(message: MessageState): MessageState {
   return message
 }
 
-// The submission.
+// The dispatch.
 
 function begin(message: MessageState): MessageState {
-  return withSubmission(message, (submission) => ({ ...submission, begun: true }))
+  return withDispatch(message, (dispatch) => ({ ...dispatch, begun: true }))
 }
 
-/** If segments of another cut are on record, the submission still continues after those. */
+/** If segments of another cut are on record, the dispatch still continues after those. */
 function acceptSegment(message: MessageState, { segments, cut }: SegmentAccepted): MessageState {
-  return withSubmission(message, (submission) =>
-    submission.acceptedSegments === 0n || submission.cut === cut
-      ? { ...submission, acceptedSegments: submission.acceptedSegments | segments, cut }
-      : submission,
+  return withDispatch(message, (dispatch) =>
+    dispatch.acceptedPdus === 0n || dispatch.cut === cut
+      ? { ...dispatch, acceptedPdus: dispatch.acceptedPdus | segments, cut }
+      : dispatch,
   )
 }
 
@@ -251,30 +259,30 @@ function postpone(
   message: MessageState,
   { kind: _, atMs: __, carrierId, routeId, ...change }: Postponed,
 ): MessageState {
-  return withSubmission(message, (submission) => ({
+  return withDispatch(message, (dispatch) => ({
     ...change,
-    carrierId: carrierId ?? submission.carrierId,
-    routeId: routeId ?? submission.routeId,
+    carrierId: carrierId ?? dispatch.carrierId,
+    routeId: routeId ?? dispatch.routeId,
     begun: false,
   }))
 }
 
 function orphan(message: MessageState, { atMs, ambiguityWaitMs }: Orphaned): MessageState {
-  return withSubmission(message, (submission) => ({
-    ...submission,
+  return withDispatch(message, (dispatch) => ({
+    ...dispatch,
     begun: false,
-    ambiguous: submission.ambiguous || submission.begun,
-    dueAtMs: submission.begun ? atMs + ambiguityWaitMs : Math.min(submission.dueAtMs, atMs),
+    ambiguous: dispatch.ambiguous || dispatch.begun,
+    dueAtMs: dispatch.begun ? atMs + ambiguityWaitMs : Math.min(dispatch.dueAtMs, atMs),
   }))
 }
 
-function withSubmission(
+function withDispatch(
   message: MessageState,
-  change: (submission: OpenSubmission) => OpenSubmission,
+  change: (dispatch: DispatchState) => DispatchState,
 ): MessageState {
-  if (message.submission === null) return message
-  const submission = change(message.submission)
-  return submission === message.submission ? message : { ...message, submission }
+  if (message.dispatch === null) return message
+  const dispatch = change(message.dispatch)
+  return dispatch === message.dispatch ? message : { ...message, dispatch }
 }
 
 // The record.
@@ -304,11 +312,11 @@ function settle(message: MessageState, fact: Settled): MessageState {
 /** The message has moved on already: it gets, once, what only its settlement knows. */
 function complete(message: MessageState, fact: Settled): MessageState {
   const isKnown = message.carrierId !== null || (fact.carrierId === null && fact.status !== 'SENT')
-  return isKnown ? withoutSubmission(message) : fillIn(message, fact)
+  return isKnown ? withoutDispatch(message) : fillIn(message, fact)
 }
 
-function withoutSubmission(message: MessageState): MessageState {
-  return message.submission === null ? message : { ...message, submission: null }
+function withoutDispatch(message: MessageState): MessageState {
+  return message.dispatch === null ? message : { ...message, dispatch: null }
 }
 
 function fillIn(message: MessageState, fact: Settled): MessageState {
@@ -316,7 +324,7 @@ function fillIn(message: MessageState, fact: Settled): MessageState {
   return {
     ...message,
     ...(!isOfPresentCut(message, fact) && { cut: fact.cut, deliveredSegments: 0n, unknownSegments: 0n }),
-    submission: null,
+    dispatch: null,
     sentAtMs: fact.status === 'SENT' ? fact.atMs : null,
     carrierId: fact.carrierId ?? message.carrierId,
     routeId: fact.routeId,
@@ -332,11 +340,11 @@ function isOfPresentCut(message: MessageState, fact: Settled): boolean {
   return fact.segments === null || fact.cut === message.cut
 }
 
-function receiveInTime(message: MessageState, fact: Receipt): MessageState {
+function receiveInTime(message: MessageState, fact: ReceiptFact): MessageState {
   return fact.atMs - message.changedAtMs < UNKNOWN_REVERSIBLE_MS ? receive(message, fact) : message
 }
 
-function receive(message: MessageState, fact: Receipt): MessageState {
+function receive(message: MessageState, fact: ReceiptFact): MessageState {
   if (fact.cut !== message.cut || fact.segments === 0n) return message
   const { outcome, segments } = fact
   const deliveredSegments = message.deliveredSegments | (outcome === 'DELIVERED' ? segments : 0n)
@@ -359,7 +367,7 @@ function receive(message: MessageState, fact: Receipt): MessageState {
   }
 }
 
-/** A QUEUED message's number of segments is settled with its submission: until then, several are not all delivered. */
+/** A QUEUED message's number of segments is settled when its dispatch ends: until then, several are not all delivered. */
 function statusOfSegments({ status, segments }: MessageState, delivered: bigint, unknown: bigint): Status {
   const whole = allOf(segments)
   if ((delivered & whole) === whole) return status === 'QUEUED' && segments > 1 ? status : 'DELIVERED'

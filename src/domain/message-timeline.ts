@@ -73,7 +73,7 @@ export interface TravelEvent {
 }
 
 /** A receipt on record; `receipt` null: it came before receipts were kept. */
-export interface RecordedReceipt {
+export interface TimelineReceipt {
   readonly receivedAt: string
   readonly carrier: string | null
   /** Null when the message has one segment: the id is that of its submission. */
@@ -85,7 +85,7 @@ export interface RecordedReceipt {
 }
 
 /** A receipt and what it was read as. `text` null: it came before receipts were kept. */
-export interface TravelReceipt extends Omit<RecordedReceipt, 'receipt'> {
+export interface TravelReceipt extends Omit<TimelineReceipt, 'receipt'> {
   readonly carrierCode: string | null
   readonly text: string | null
   readonly tlvs: Readonly<Record<string, string>>
@@ -93,7 +93,7 @@ export interface TravelReceipt extends Omit<RecordedReceipt, 'receipt'> {
 
 /** The receipts as shown: with the carrier's words, and with the id of the only segment when they have none. */
 export function receiptsOf(
-  recorded: readonly RecordedReceipt[],
+  recorded: readonly TimelineReceipt[],
   submissions: readonly { readonly carrierMessageId: string }[],
 ): TravelReceipt[] {
   const [submission] = submissions.length === 1 ? submissions : []

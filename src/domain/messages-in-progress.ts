@@ -14,9 +14,9 @@ import type {
 import {
   acceptedMessage,
   applyFact,
+  type DispatchState,
   type Fact,
   type MessageState,
-  type OpenSubmission,
 } from './message-facts.ts'
 import type { Message, Status } from './messages.ts'
 import type { Charge } from './rates.ts'
@@ -63,7 +63,7 @@ export interface MessageInProgress {
   readonly events: StatusEvent[]
 }
 
-export function begunBy(msgId: string, fact: FirstFact): MessageInProgress {
+export function enteredBy(msgId: string, fact: FirstFact): MessageInProgress {
   return fact.kind === 'accepted' ? messageInProgress(msgId, fact) : loadedMessage(msgId, fact)
 }
 
@@ -242,16 +242,16 @@ export class MessagesByPlan<Value = MessageInProgress> {
 export interface Dispatch
   extends Pick<Accepted, 'planId' | 'sender' | 'recipient' | 'body' | 'optedOut' | 'expiresAtMs'>,
     Pick<MessageState, 'status' | 'segments' | 'deliveredSegments'>,
-    Omit<OpenSubmission, 'begun' | 'dueAtMs' | 'routeId' | 'chosenCarrierId'> {
+    Omit<DispatchState, 'begun' | 'dueAtMs' | 'routeId' | 'chosenCarrierId'> {
   readonly msgId: string
 }
 
-/** What is left to be submitted of a message; null when its submission has ended. */
+/** What is left to be submitted of a message; null when its dispatch has ended. */
 export function dispatchOf({ msgId, accepted, state }: MessageInProgress): Dispatch | null {
   const { planId, sender, recipient, body, optedOut, expiresAtMs } = accepted
-  const { status, segments, deliveredSegments, submission } = state
-  if (submission === null) return null
-  const { attempt, carrierId, acceptedSegments, cut, startedOver, ambiguous } = submission
+  const { status, segments, deliveredSegments, dispatch } = state
+  if (dispatch === null) return null
+  const { attempt, carrierId, acceptedPdus, cut, startedOver, ambiguous } = dispatch
   // Written out, because this runs for every message and composing it from other objects takes 0.4 µs more.
   return {
     msgId,
@@ -266,7 +266,7 @@ export function dispatchOf({ msgId, accepted, state }: MessageInProgress): Dispa
     deliveredSegments,
     attempt,
     carrierId,
-    acceptedSegments,
+    acceptedPdus,
     cut,
     startedOver,
     ambiguous,

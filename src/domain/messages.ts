@@ -4,7 +4,7 @@ import type { CarrierState } from './receipts.ts'
 
 export type Status = 'QUEUED' | 'SENT' | 'DELIVERED' | 'FAILED' | 'UNKNOWN'
 
-export const STATUSES: readonly Status[] = ['QUEUED', 'SENT', 'DELIVERED', 'FAILED', 'UNKNOWN']
+export const MESSAGE_STATUSES: readonly Status[] = ['QUEUED', 'SENT', 'DELIVERED', 'FAILED', 'UNKNOWN']
 
 const HOUR_MS = 3_600_000
 

@@ -1,5 +1,5 @@
 import type { Rate } from './configuration.ts'
-import { DestinationTable, type Place } from './destinations.ts'
+import { type Place, RecipientTable } from './recipients.ts'
 
 /**
  * Amounts of money: exact decimals with up to 6 places. They are text outside and whole millionths (bigint) in
@@ -46,14 +46,14 @@ export interface Charge {
 
 /** All rates, indexed because one is looked up for each message. */
 export class RateTable {
-  readonly #shared: DestinationTable<Rate> | undefined
-  readonly #ofPlans: ReadonlyMap<number | null, DestinationTable<Rate>>
+  readonly #shared: RecipientTable<Rate> | undefined
+  readonly #ofPlans: ReadonlyMap<number | null, RecipientTable<Rate>>
   /** Whether a receipt that names another network can change a price. */
   readonly hasNetworks: boolean
 
   constructor(rates: readonly Rate[]) {
     const byPlan = Map.groupBy(rates, (rate) => rate.planId)
-    this.#ofPlans = new Map([...byPlan].map(([planId, own]) => [planId, new DestinationTable(own)]))
+    this.#ofPlans = new Map([...byPlan].map(([planId, own]) => [planId, new RecipientTable(own)]))
     this.#shared = this.#ofPlans.get(null)
     this.hasNetworks = rates.some((rate) => rate.mccmnc !== null)
   }

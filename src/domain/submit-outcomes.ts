@@ -84,7 +84,7 @@ export function nextTryMs(
   return delayMs < leftMs ? delayMs : null
 }
 
-/** How the submission of a message ends, once none of its segments is in flight. */
+/** How the dispatch of a message ends, once none of its segments is in flight. */
 export type SubmissionEnd =
   | { readonly kind: 'sent' }
   | { readonly kind: 'failed'; readonly errorCode: string; readonly commandStatus: number }

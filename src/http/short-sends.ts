@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { ServicePlan, Token } from '../domain/configuration.ts'
 import { Directory } from '../domain/directory.ts'
-import { deliveryReceipt } from '../domain/events.ts'
+import { publicMessage } from '../domain/events.ts'
 import {
   fieldFaults,
   judgeSender,
@@ -18,7 +18,7 @@ import type { HttpMetrics } from './metrics.ts'
 import { inHundredths, isLogged, recordUnanswered } from './request-records.ts'
 import { SEND_PATH, type SendDeps } from './routes/sendsms.ts'
 import { ANSWER_HEADERS } from './wire/arrivals.ts'
-import type { PlainRequest } from './wire/plain-heads.ts'
+import type { ShortRequest } from './wire/short-heads.ts'
 
 export interface ShortSendsOptions
   extends Pick<SendDeps, 'accepter' | 'baseUrl' | 'clock' | 'directory' | 'guard'> {
@@ -60,7 +60,7 @@ export class ShortSends {
   }
 
   /** Null when the request must take the ordinary way: it has had no effect yet. */
-  async answer(request: PlainRequest): Promise<Answer | null> {
+  async answer(request: ShortRequest): Promise<Answer | null> {
     const startMs = performance.now()
     const allowed = this.#allowed(request)
     if (allowed === null) return null
@@ -79,7 +79,7 @@ export class ShortSends {
     return (isLast) => this.#answered(outcome, { plan, token, startMs, isLast })
   }
 
-  #allowed({ tokenHash, body }: PlainRequest): Allowed | null {
+  #allowed({ tokenHash, body }: ShortRequest): Allowed | null {
     const { clock, directory: source, isOpen, limits } = this.#options
     const directory = isOpen() ? source() : null
     if (!(directory instanceof Directory)) {
@@ -103,8 +103,8 @@ export class ShortSends {
   ): string {
     const { baseUrl, limits, log, metrics, newRequestId } = this.#options
     if (!('message' in outcome)) throw new Error('a send without a key')
-    const receipt = deliveryReceipt(outcome.message, plan)
-    const { msgId } = receipt
+    const message = publicMessage(outcome.message, plan)
+    const { msgId } = message
     const isQueued = outcome.kind !== 'failed'
     const status = isQueued ? 202 : 500
     const errorCode = isQueued ? undefined : 'INTERNAL_ERROR'
@@ -120,7 +120,7 @@ export class ShortSends {
         'request',
       )
     }
-    const text = JSON.stringify(receipt)
+    const text = JSON.stringify(message)
     const location = isQueued ? `location: ${baseUrl ?? ''}/v1/messages/${msgId}\r\n` : ''
     const connection = isLast
       ? 'Connection: close\r\n'

@@ -65,7 +65,7 @@ export type AcceptOutcome =
 interface Place {
   readonly msgId: string
   /** This node, which has reserved room for it until `keep` or `release`; null: it waits in the database. */
-  readonly holder: number | null
+  readonly owner: number | null
   /** It is submitted at once. */
   readonly begun: boolean
   readonly routeId: number | null
@@ -93,7 +93,7 @@ export type Acceptance = 'committed' | 'lost' | 'retracted' | 'uncertain'
 /** A message to keep in the memory of this process, as this node. */
 export interface KeptMessage {
   readonly msgId: string
-  readonly holder: number
+  readonly owner: number
   readonly accepted: Accepted
   /** Called when it goes to the database. False: it must have no effect. Default: it goes. */
   readonly goes?: () => boolean
@@ -187,7 +187,7 @@ export class GroupAccepter {
     const callbackUrl = url === null ? null : sealCallbackUrl(secretKey, url, () => random(12))
     const isAppended = plan.optOut === null && idempotency === null
     const place = placement.place(plan, draft, { segments, isAppended })
-    const { msgId, holder, begun, routeId, chosenCarrierId = 0 } = place
+    const { msgId, owner, begun, routeId, chosenCarrierId = 0 } = place
     const accepted: Accepted = {
       kind: 'accepted',
       planId: plan.id,
@@ -203,11 +203,11 @@ export class GroupAccepter {
       expiresAtMs: createdAtMs(msgId) + plan.validitySeconds * 1_000,
     }
     const deadline = new AnswerDeadline(answerWithinMs, onOver)
-    return { msgId, accepted, holder, chosenCarrierId, key: idempotency, deadline }
+    return { msgId, accepted, owner, chosenCarrierId, key: idempotency, deadline }
   }
 
   async #outcomeOf(item: Item, { optOut }: ServicePlan): Promise<AcceptOutcome> {
-    const { msgId, accepted, holder, deadline } = item
+    const { msgId, accepted, owner, deadline } = item
     let stored: Stored
     try {
       const optedOut = optOut !== null && (await this.#optOuts.add(item))
@@ -218,8 +218,8 @@ export class GroupAccepter {
     }
     deadline.clear()
     const { isHere = false, ...outcome } = stored
-    if (holder !== null && isHere) this.#options.placement.keep(msgId)
-    else if (holder !== null) this.#options.placement.release(msgId)
+    if (owner !== null && isHere) this.#options.placement.keep(msgId)
+    else if (owner !== null) this.#options.placement.release(msgId)
     return outcome
   }
 
@@ -242,11 +242,11 @@ export class GroupAccepter {
   }
 
   #write(item: Item): Promise<Written> {
-    const { msgId, accepted, holder, key, deadline } = item
+    const { msgId, accepted, owner, key, deadline } = item
     const { journal } = this.#options
-    if (holder === null || !journal.isOpen) return this.#records.add(item)
+    if (owner === null || !journal.isOpen) return this.#records.add(item)
     if (key !== null) return this.#keyed.add(item)
-    const acceptance = journal.accept({ msgId, accepted, holder, goes: () => deadline.go() })
+    const acceptance = journal.accept({ msgId, accepted, owner, goes: () => deadline.go() })
     return acceptance.then((one) => this.#conclude(item, one))
   }
 
@@ -282,7 +282,7 @@ export class GroupAccepter {
     let keys = NO_KEYS
     const acceptance = await this.#options.journal.acceptWith(async (tx) => {
       keys = judged.keys = await firstOfKeys(tx, items)
-      return keys.first.map((item) => ({ ...item, holder: item.holder! }))
+      return keys.first.map((item) => ({ ...item, owner: item.owner! }))
     })
     // Nothing is stored, not even the keys.
     const concluded = acceptance === 'lost' ? items : keys.first

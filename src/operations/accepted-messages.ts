@@ -14,7 +14,7 @@ export interface Item {
   readonly msgId: string
   readonly accepted: Accepted
   /** This node, which has reserved room for it; null: it waits in the database. */
-  readonly holder: number | null
+  readonly owner: number | null
   /** The carrier of another node that it is handed to; 0: none. */
   readonly chosenCarrierId: number
   /** Its Idempotency-Key and its request, each as SHA-256. */

@@ -1,8 +1,8 @@
-import type { Destination } from '../domain/configuration.ts'
-import { destinationFaults } from '../domain/destinations.ts'
+import type { RecipientMatch } from '../domain/configuration.ts'
 import { type Fault, fault } from '../domain/faults.ts'
 import { canonicalPublicId } from '../domain/identifiers.ts'
 import { formatAmount, parseAmount } from '../domain/rates.ts'
+import { recipientMatchFaults } from '../domain/recipients.ts'
 import { invalid } from '../errors.ts'
 import type { Database } from '../store/database.ts'
 import * as store from '../store/rates.ts'
@@ -21,7 +21,7 @@ export const MAX_RATES = 200_000
 const MAX_AMOUNT = 1_000_000n * 1_000_000n
 
 /** As the API takes it: amounts as decimal text or numbers, exact in both forms up to 6 places. */
-export interface RateInput extends Destination {
+export interface RateInput extends RecipientMatch {
   readonly servicePlanId: string | null
   readonly price: string | number
   readonly ptf: string | number
@@ -102,7 +102,7 @@ function checkedRate(input: RateInput): CheckedRate {
 
 function canonical(input: RateInput, path: string, faults: Fault[]): CheckedRate {
   const { servicePlanId } = input
-  faults.push(...destinationFaults(input).map((each) => ({ ...each, field: `${path}${each.field}` })))
+  faults.push(...recipientMatchFaults(input).map((each) => ({ ...each, field: `${path}${each.field}` })))
   return {
     ...input,
     servicePlanId: servicePlanId === null ? null : canonicalPublicId(servicePlanId),

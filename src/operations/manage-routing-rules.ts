@@ -1,7 +1,7 @@
 import { classifySender } from '../domain/addresses.ts'
-import type { Destination } from '../domain/configuration.ts'
-import { destinationFaults } from '../domain/destinations.ts'
+import type { RecipientMatch } from '../domain/configuration.ts'
 import { fault, WHOLE_REQUEST } from '../domain/faults.ts'
+import { recipientMatchFaults } from '../domain/recipients.ts'
 import { invalid } from '../errors.ts'
 import type { Database } from '../store/database.ts'
 import { type RoutingRuleRecord, routingRules } from '../store/routing-rules.ts'
@@ -20,7 +20,7 @@ const MAX_ROUTING_RULES = 100_000
 const GONE = 'the service plan or the route was removed meanwhile'
 
 /** What a rule is limited to; null: no limit. */
-interface RoutingRuleInput extends Destination {
+interface RoutingRuleInput extends RecipientMatch {
   readonly servicePlanId: string | null
   readonly from: string | null
   readonly route: string
@@ -56,7 +56,7 @@ export async function changeRoutingRule(
 
 function checkLimits(input: RoutingRuleInput): void {
   const { servicePlanId, from, prefix, country, mccmnc } = input
-  const faults = destinationFaults(input)
+  const faults = recipientMatchFaults(input)
   if (from !== null && classifySender(from) === null)
     faults.push(fault('from', 'INVALID_FORMAT', 'must be a sender: 3-8 digits, E.164, or 1-11 characters'))
   if ([servicePlanId, from, prefix, country, mccmnc].every((limit) => limit === null))

@@ -1,9 +1,9 @@
 /** A receipt as a fact of its message. */
 import type { Directory } from '../domain/directory.ts'
-import type { Evidence, RecordedReceipt } from '../domain/journal-entries.ts'
+import type { Evidence, JournalReceipt } from '../domain/journal-entries.ts'
 import type { MessageInProgress } from '../domain/messages-in-progress.ts'
 import { type Charge, chargeFor } from '../domain/rates.ts'
-import type { NotedReceipt, ReceiptRow } from '../store/receipts.ts'
+import type { IncomingReceipt, NotedReceipt } from '../store/receipts.ts'
 
 /** Of which segments of a message a receipt is. */
 export interface ReceiptOf {
@@ -15,10 +15,10 @@ export interface ReceiptOf {
 }
 
 export function receiptFact(
-  row: ReceiptRow,
+  row: IncomingReceipt,
   { message, segments, cut }: ReceiptOf,
   { directory, atMs }: { readonly directory: Directory; readonly atMs: number },
-): RecordedReceipt {
+): JournalReceipt {
   const { outcome, errorCode, carrierCode, mccmnc } = row
   return {
     kind: 'receipt',

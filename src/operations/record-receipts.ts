@@ -4,11 +4,11 @@ import { type Database, type Queryable, withTransaction } from '../store/databas
 import { lockRecords, messageOfRow } from '../store/messages-at-rest.ts'
 import { type ParkedReceipt, parkReceipts, unparkReceipts } from '../store/parked-receipts.ts'
 import {
+  type IncomingReceipt,
   matchClosely,
   matchReceipts,
   type NotedReceipt,
   type ReceiptMatch,
-  type ReceiptRow,
 } from '../store/receipts.ts'
 import { evidenceOf, receiptFact } from './receipt-facts.ts'
 import { type Announcing, ChangesAtRest } from './record-facts.ts'
@@ -30,7 +30,7 @@ export interface ReceiptOptions extends Announcing {
  */
 export async function recordReceipts(
   db: Database,
-  receipts: readonly ReceiptRow[],
+  receipts: readonly IncomingReceipt[],
   options: ReceiptOptions,
 ): Promise<{ readonly changed: readonly ChangedMessage[]; readonly here: ReadonlyMap<number, string> }> {
   if (receipts.length === 0) return { changed: [], here: new Map() }
@@ -39,7 +39,7 @@ export async function recordReceipts(
     const changes = new ChangesAtRest(options)
     const here = new Map<number, string>()
     const parked: ParkedReceipt[] = []
-    const unparked: ReceiptRow[] = []
+    const unparked: IncomingReceipt[] = []
     for (const [place, receipt] of receipts.entries()) {
       const match = matches.get(place)
       if (match !== undefined && match.lane === null) {
@@ -69,7 +69,7 @@ interface Matched extends ReceiptMatch {
 /** The messages of receipts, by place. Nearly all are plain; only the others need a closer look (docs/adr/0011). */
 async function matchesOf(
   tx: Queryable,
-  receipts: readonly ReceiptRow[],
+  receipts: readonly IncomingReceipt[],
   newestMsgId: string,
 ): Promise<ReadonlyMap<number, Matched>> {
   const keys = receipts.flatMap(({ unread, addresses, ...receipt }, place) =>
@@ -115,7 +115,7 @@ class LockedMessages {
 }
 
 function keyOf(
-  { carrierId, carrierMessageId }: Pick<ReceiptRow, 'carrierId' | 'carrierMessageId'>,
+  { carrierId, carrierMessageId }: Pick<IncomingReceipt, 'carrierId' | 'carrierMessageId'>,
   place: number,
 ) {
   return { place, carrierId, carrierMessageId }
@@ -123,7 +123,7 @@ function keyOf(
 
 /** Counts only segments that are cut as the message is now. */
 function factOf(
-  receipt: ReceiptRow,
+  receipt: IncomingReceipt,
   message: MessageInProgress,
   segments: ReceiptMatch['segments'],
   { directory, atMs }: ReceiptOptions,

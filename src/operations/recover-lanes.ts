@@ -3,7 +3,7 @@
  * they are due for the owners of their buckets. This may stop at any point: the next call continues.
  */
 import { decodeEntry, type FirstFact, isFirst, type JournalFact } from '../domain/journal-entries.ts'
-import { addFact, begunBy, type MessageInProgress } from '../domain/messages-in-progress.ts'
+import { addFact, enteredBy, type MessageInProgress } from '../domain/messages-in-progress.ts'
 import type { Log } from '../log.ts'
 import type { Database } from '../store/database.ts'
 import { releaseEvents } from '../store/event-deliveries.ts'
@@ -101,7 +101,7 @@ class Unprojected {
       const message = this.messages.get(msgId)
       const isHere = fact.kind === 'loaded' ? recorded.get(msgId) === this.#lane : !recorded.has(msgId)
       if (!isFirst(fact)) message && addFact(message, fact)
-      else if (isHere) this.messages.set(msgId, begunBy(msgId, fact))
+      else if (isHere) this.messages.set(msgId, enteredBy(msgId, fact))
     }
   }
 }

@@ -2,10 +2,10 @@ import type { SenderKind } from '../domain/addresses.ts'
 import type {
   Account,
   Carrier,
-  Destination,
   InboundNumber,
   Rate,
   RateLimit,
+  RecipientMatch,
   Route,
   ServicePlan,
   Token,
@@ -61,7 +61,7 @@ interface DirectoryRow {
   readonly senders: { planId: number; sender: string; status: string }[]
   readonly carriers: CarrierRow[]
   readonly routes: Route[]
-  readonly rules: (Destination & {
+  readonly rules: (RecipientMatch & {
     id: number
     planId: number | null
     sender: string | null

@@ -1,5 +1,5 @@
 import type {
-  RecordedReceipt,
+  TimelineReceipt,
   TravelAttempt,
   TravelEvent,
   TravelSubmission,
@@ -19,7 +19,7 @@ export interface AdminMessageRecord extends Omit<Message, 'planId'> {
   readonly carrierCode: string | null
   readonly attempts: TravelAttempt[]
   readonly submissions: TravelSubmission[]
-  readonly receipts: RecordedReceipt[]
+  readonly receipts: TimelineReceipt[]
   readonly webhookAttempts: TravelWebhook[]
   readonly webhookEvents: TravelEvent[]
 }

@@ -3,7 +3,7 @@
  * writes it back with `writeRecords`.
  */
 import type { Accepted, Loaded } from '../domain/journal-entries.ts'
-import type { MessageState, OpenSubmission } from '../domain/message-facts.ts'
+import type { DispatchState, MessageState } from '../domain/message-facts.ts'
 import { loadedMessage, type MessageInProgress } from '../domain/messages-in-progress.ts'
 import type { Queryable } from './database.ts'
 
@@ -18,7 +18,7 @@ export interface RecordRow
     Pick<Accepted, 'sender' | 'recipient' | 'body' | 'country' | 'callbackUrl'>,
     Omit<
       MessageState,
-      'changedAtMs' | 'sentAtMs' | 'deliveredSegments' | 'unknownSegments' | 'charge' | 'submission'
+      'changedAtMs' | 'sentAtMs' | 'deliveredSegments' | 'unknownSegments' | 'charge' | 'dispatch'
     > {
   readonly lane: number | null
   readonly changedAt: Date
@@ -33,8 +33,8 @@ export interface RecordRow
 }
 
 /** What is left to be submitted, as JSON. */
-interface DispatchColumns extends Omit<OpenSubmission, 'acceptedSegments' | 'begun'> {
-  readonly acceptedSegments: string
+interface DispatchColumns extends Omit<DispatchState, 'acceptedPdus' | 'begun'> {
+  readonly acceptedPdus: string
   readonly expiresAtMs: number
 }
 
@@ -53,7 +53,7 @@ const HAS_WAITING_EVENTS = `
 
 /** Of a row `d` of dispatches: a RecordRow's `dispatch`. */
 export const DISPATCH_COLUMNS = `json_build_object(
-  'attempt', d.attempt, 'carrierId', d.carrier_id, 'acceptedSegments', d.submitted_segments::text, 'cut', d.cut,
+  'attempt', d.attempt, 'carrierId', d.carrier_id, 'acceptedPdus', d.submitted_segments::text, 'cut', d.cut,
   'startedOver', d.started_over, 'ambiguous', d.ambiguous, 'routeId', d.route_id,
   'chosenCarrierId', d.chosen_carrier_id, 'dueAtMs', floor(extract(epoch from d.due_at) * 1000)::bigint,
   'expiresAtMs', floor(extract(epoch from d.expires_at) * 1000)::bigint)`
@@ -89,13 +89,13 @@ function stateOf(row: RecordRow): MessageState {
     deliveredSegments: bitsOf(row.deliveredSegments),
     unknownSegments: bitsOf(row.unknownSegments),
     charge: price === null || ptf === null || currency === null ? null : { price, ptf, currency },
-    submission: dispatch === null ? null : submissionOf(dispatch),
+    dispatch: dispatch === null ? null : dispatchStateOf(dispatch),
   }
 }
 
-function submissionOf(dispatch: DispatchColumns): OpenSubmission {
-  const { acceptedSegments, expiresAtMs: _, ...submission } = dispatch
-  return { ...submission, acceptedSegments: bitsOf(acceptedSegments), begun: false }
+function dispatchStateOf(dispatch: DispatchColumns): DispatchState {
+  const { acceptedPdus, expiresAtMs: _, ...rest } = dispatch
+  return { ...rest, acceptedPdus: bitsOf(acceptedPdus), begun: false }
 }
 
 /** 64 bits, the highest of which PostgreSQL has as the sign. */

@@ -1,14 +1,14 @@
 import type { RuleInForce } from '../domain/carrier-message-ids.ts'
 import { storable } from './copy.ts'
 import type { Queryable } from './database.ts'
-import type { ReceiptRow } from './receipts.ts'
+import type { IncomingReceipt } from './receipts.ts'
 
 /** Receipts without a message, or whose id cannot be read yet. They are kept for 72 h and looked at again. */
 
 // `= any (array[…])` and `offset 0`, where a batch meets a table by its key: docs/adr/0006.
 
 /** A receipt to be parked. */
-export interface ParkedReceipt extends ReceiptRow {
+export interface ParkedReceipt extends IncomingReceipt {
   /** Its message, if a process has that in progress; null: not known. */
   readonly msgId: string | null
 }
@@ -30,7 +30,7 @@ export async function parkReceipts(db: Queryable, receipts: readonly ParkedRecei
 /** Ends these receipts where they are parked. */
 export async function unparkReceipts(
   db: Queryable,
-  receipts: readonly Pick<ReceiptRow, 'carrierId' | 'carrierMessageId' | 'parkedId'>[],
+  receipts: readonly Pick<IncomingReceipt, 'carrierId' | 'carrierMessageId' | 'parkedId'>[],
 ): Promise<void> {
   await db.query({
     name: 'unpark_receipts',
@@ -47,11 +47,11 @@ const PARKED_COLUMNS = `
   p.error_code as "errorCode", p.carrier_code as "carrierCode", p.mccmnc, p.received_at as "receivedAt",
   p.id as "parkedId", p.unread, p.receipted_id as "receiptedId", p.id_rule as "idRule", p.receipt`
 
-interface ParkedRow extends Omit<ReceiptRow, 'receivedAt'> {
+interface ParkedRow extends Omit<IncomingReceipt, 'receivedAt'> {
   readonly receivedAt: Date
 }
 
-function receiptOf(row: ParkedRow): ReceiptRow {
+function receiptOf(row: ParkedRow): IncomingReceipt {
   return { ...row, receivedAt: row.receivedAt.toISOString() }
 }
 
@@ -62,7 +62,7 @@ const MAX_PARKED_OF_ID = 20
 export async function findParkedReceipts(
   db: Queryable,
   ids: readonly { carrierId: number; carrierMessageId: string }[],
-): Promise<ReceiptRow[]> {
+): Promise<IncomingReceipt[]> {
   const { rows } = await db.query<ParkedRow>({
     name: 'find_parked_receipts',
     text: `
@@ -120,7 +120,7 @@ export async function findMatchableReceipts(
   db: Queryable,
   after: ParkedPlace,
   limit: number,
-): Promise<{ receipts: ReceiptRow[]; last: ParkedPlace | null }> {
+): Promise<{ receipts: IncomingReceipt[]; last: ParkedPlace | null }> {
   const { rows } = await db.query<ParkedRow & { matchable: boolean; at: string }>({
     name: 'find_matchable_receipts',
     text: `
@@ -147,7 +147,7 @@ export async function findReceiptsReadUnder(
   db: Queryable,
   carriers: readonly { carrierId: number; idRules: readonly RuleInForce[] }[],
   { since, limit }: { since: string; limit: number },
-): Promise<ReceiptRow[]> {
+): Promise<IncomingReceipt[]> {
   const { rows } = await db.query<ParkedRow>({
     text: `
       select ${PARKED_COLUMNS}

@@ -1,4 +1,4 @@
-import type { Destination } from '../domain/configuration.ts'
+import type { RecipientMatch } from '../domain/configuration.ts'
 import { ConfigurationTable } from './configuration-table.ts'
 import type { Queryable } from './database.ts'
 
@@ -9,7 +9,7 @@ export interface RateAmounts {
   readonly currency: string
 }
 
-export interface RateRecord extends Destination, RateAmounts {
+export interface RateRecord extends RecipientMatch, RateAmounts {
   readonly rateId: number
   /** Null: for every plan without a rate of its own. */
   readonly servicePlanId: string | null
@@ -18,7 +18,7 @@ export interface RateRecord extends Destination, RateAmounts {
 
 export const rates = new ConfigurationTable<
   RateRecord,
-  Destination & RateAmounts & { planId: number | null }
+  RecipientMatch & RateAmounts & { planId: number | null }
 >({
   noun: 'rate',
   table: 'rates',
@@ -51,7 +51,7 @@ export const rates = new ConfigurationTable<
  */
 export async function upsertRates(
   db: Queryable,
-  wanted: readonly (Destination & RateAmounts & { servicePlanId: string | null })[],
+  wanted: readonly (RecipientMatch & RateAmounts & { servicePlanId: string | null })[],
 ): Promise<{ created: number; missingPlans: readonly string[] }> {
   const { rows } = await db.query<{ created: number; missingPlans: string[] }>(
     `with wanted as (

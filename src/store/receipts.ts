@@ -4,7 +4,7 @@ import type { Queryable } from './database.ts'
 import type { MessageKey } from './messages-at-rest.ts'
 
 /** What one receipt says. A batch holds at most one for each (carrier, id, addresses). */
-export interface ReceiptRow {
+export interface IncomingReceipt {
   readonly carrierId: number
   /** Canonical form under the carrier's id rule. */
   readonly carrierMessageId: string
@@ -29,13 +29,13 @@ export interface ReceiptRow {
 }
 
 /** The submission that a receipt names. */
-export type SubmissionId = Pick<ReceiptRow, 'carrierId' | 'carrierMessageId'>
+export type SubmissionId = Pick<IncomingReceipt, 'carrierId' | 'carrierMessageId'>
 
 /** A receipt that changes nothing: an intermediate one, or a repetition. */
 export type NotedReceipt = Pick<
-  ReceiptRow,
+  IncomingReceipt,
   'carrierId' | 'carrierMessageId' | 'errorCode' | 'receivedAt' | 'receipt'
-> & { readonly outcome: ReceiptRow['outcome'] | 'SENT' }
+> & { readonly outcome: IncomingReceipt['outcome'] | 'SENT' }
 
 /** The fields that a receipt is matched by. */
 export interface ReceiptKey {

@@ -112,12 +112,12 @@ async function updateMessages(
 }
 
 function wasDispatch({ loaded }: MessageInProgress): boolean {
-  return loaded?.state.submission !== null
+  return loaded?.state.dispatch !== null
 }
 
 /** Its row in dispatches differs from that at rest, or is to go. */
 export function changesDispatch({ loaded, state }: MessageInProgress): boolean {
-  return state.submission !== loaded?.state.submission
+  return state.dispatch !== loaded?.state.dispatch
 }
 
 /** Absent values are NULL: usually half of the columns. */

@@ -65,15 +65,15 @@ const NOTHING_OF_IT = { submissions: [], attempts: [], receipts: [] }
  * message in doubt, parts may be on record under ids that a carrier now repeats.
  */
 function isUntouched({ message: { loaded, submissions } }: Projected): boolean {
-  const { sequence = 1, submission = null } = loaded?.state ?? {}
+  const { sequence = 1, dispatch = null } = loaded?.state ?? {}
   return (
     sequence === 0 &&
-    submission !== null &&
-    submission.attempt === 0 &&
-    !submission.ambiguous &&
-    submission.carrierId === null &&
-    submission.acceptedSegments === 0n &&
-    !submission.startedOver &&
+    dispatch !== null &&
+    dispatch.attempt === 0 &&
+    !dispatch.ambiguous &&
+    dispatch.carrierId === null &&
+    dispatch.acceptedPdus === 0n &&
+    !dispatch.startedOver &&
     submissions.every(({ isRecorded }) => isRecorded !== true)
   )
 }
@@ -180,22 +180,22 @@ function writeMessage(
 
 function writeDispatch(to: CopyRows, { message }: Projected): void {
   const { msgId, accepted, state } = message
-  const { submission } = state
-  if (submission === null) return
+  const { dispatch } = state
+  if (dispatch === null) return
   to.row(13)
   to.int2(bucketOf(msgId))
   to.uuid(msgId)
   to.int4(accepted.planId)
-  to.int2(submission.attempt)
-  to.bits(submission.acceptedSegments)
-  to.bool(submission.ambiguous)
-  to.timestamptz(submission.dueAtMs)
+  to.int2(dispatch.attempt)
+  to.bits(dispatch.acceptedPdus)
+  to.bool(dispatch.ambiguous)
+  to.timestamptz(dispatch.dueAtMs)
   to.timestamptz(accepted.expiresAtMs)
-  to.int4(submission.routeId)
-  to.int4(submission.chosenCarrierId)
-  to.int4(submission.carrierId)
-  to.text(submission.cut)
-  to.bool(submission.startedOver)
+  to.int4(dispatch.routeId)
+  to.int4(dispatch.chosenCarrierId)
+  to.int4(dispatch.carrierId)
+  to.text(dispatch.cut)
+  to.bool(dispatch.startedOver)
 }
 
 function writeSubmissions(to: CopyRows, { msgId, accepted, submissions }: MessageInProgress): void {

@@ -1,7 +1,7 @@
-import type { Destination } from '../domain/configuration.ts'
+import type { RecipientMatch } from '../domain/configuration.ts'
 import { ConfigurationTable } from './configuration-table.ts'
 
-export interface RoutingRuleRecord extends Destination {
+export interface RoutingRuleRecord extends RecipientMatch {
   readonly ruleId: number
   readonly servicePlanId: string | null
   readonly from: string | null
@@ -12,7 +12,7 @@ export interface RoutingRuleRecord extends Destination {
 
 export const routingRules = new ConfigurationTable<
   RoutingRuleRecord,
-  Destination & { planId: number | null; from: string | null; routeId: number }
+  RecipientMatch & { planId: number | null; from: string | null; routeId: number }
 >({
   noun: 'routing rule',
   table: 'routing_rules',

@@ -4,12 +4,12 @@ import { describe, expect, it, test } from 'vitest'
 import { verifyWebhook } from '../../client/src/index.ts'
 import { FAILURES, SUCCESSES } from '../../src/domain/error-codes.ts'
 import {
-  deliveryReceipt,
   type EventPayload,
   eventId,
   eventType,
   feedPage,
   parseEventId,
+  publicMessage,
   receiptErrorMessage,
   testEvent,
   toInboundWebhook,
@@ -87,7 +87,7 @@ describe('delivery receipts', () => {
       sentAt: null,
       updatedAt: new Date(0),
     }
-    const text = JSON.stringify(deliveryReceipt(message, aPlan()))
+    const text = JSON.stringify(publicMessage(message, aPlan()))
     return /"price":([^,]*),"ptf":\1,/.exec(text)![1]!
   }
 

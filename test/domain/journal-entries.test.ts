@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { decodeEntry, encodeEntry, type JournalFact } from '../../src/domain/journal-entries.ts'
-import { STATUSES } from '../../src/domain/messages.ts'
+import { MESSAGE_STATUSES } from '../../src/domain/messages.ts'
 
 type FactOf<K extends JournalFact['fact']['kind']> = Extract<JournalFact['fact'], { kind: K }>
 
@@ -41,7 +41,7 @@ const accepted = {
 const submission = fc.record({
   attempt: id,
   carrierId: orNull(id),
-  acceptedSegments: bits,
+  acceptedPdus: bits,
   cut: orNull(text),
   startedOver: fc.boolean(),
   ambiguous: fc.boolean(),
@@ -52,7 +52,7 @@ const submission = fc.record({
 })
 
 const state = fc.record({
-  status: fc.constantFrom(...STATUSES),
+  status: fc.constantFrom(...MESSAGE_STATUSES),
   sequence: id,
   changedAtMs: atMs,
   sentAtMs: orNull(atMs),
@@ -67,7 +67,7 @@ const state = fc.record({
   unknownSegments: bits,
   mccmnc: orNull(text),
   charge,
-  submission: orNull(submission),
+  dispatch: orNull(submission),
 })
 
 const FACTS: { readonly [K in JournalFact['fact']['kind']]: fc.Arbitrary<FactOf<K>> } = {
@@ -87,7 +87,7 @@ const FACTS: { readonly [K in JournalFact['fact']['kind']]: fc.Arbitrary<FactOf<
     dueAtMs: atMs,
     attempt: id,
     carrierId: orNull(id),
-    acceptedSegments: bits,
+    acceptedPdus: bits,
     cut: orNull(text),
     startedOver: fc.boolean(),
     ambiguous: fc.boolean(),

@@ -4,14 +4,14 @@ import { describe, expect, test } from 'vitest'
 import {
   acceptedMessage,
   applyFact,
+  type DispatchState,
   type Fact,
   type MessageState,
-  type OpenSubmission,
   type Postponed,
-  type Receipt,
+  type ReceiptFact,
   type Settled,
 } from '../../src/domain/message-facts.ts'
-import { STATUSES, type Status, UNKNOWN_REVERSIBLE_MS } from '../../src/domain/messages.ts'
+import { MESSAGE_STATUSES, type Status, UNKNOWN_REVERSIBLE_MS } from '../../src/domain/messages.ts'
 
 /** What the statements decide is compared with this rule in test/store/message-facts.test.ts. */
 
@@ -36,7 +36,7 @@ function settled(status: Settled['status'], change: Partial<Settled> = {}): Sett
   }
 }
 
-function receipt(outcome: Receipt['outcome'], change: Partial<Receipt> = {}): Receipt {
+function receipt(outcome: ReceiptFact['outcome'], change: Partial<ReceiptFact> = {}): ReceiptFact {
   return {
     kind: 'receipt',
     atMs: AT_MS,
@@ -82,7 +82,7 @@ describe('the documents', () => {
 
   test.each(['message-states.md', 'ARCHITECTURE.md'])('%s has the table of the rule', (name) => {
     const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
-    const rows = STATUSES.map((status) => {
+    const rows = MESSAGE_STATUSES.map((status) => {
       const next = Object.values(COLUMNS).map((fact) => applyFact(IN_STATUS[status], fact).status)
       return line([status, ...next.map((each) => (each === status ? '–' : each))])
     })
@@ -92,9 +92,9 @@ describe('the documents', () => {
 
   test('the diagram of message-states.md has the changes of the rule, and no others', () => {
     const doc = read('message-states.md')
-    for (const status of STATUSES) {
+    for (const status of MESSAGE_STATUSES) {
       const targets = new Set(Object.values(COLUMNS).map((fact) => applyFact(IN_STATUS[status], fact).status))
-      for (const target of STATUSES)
+      for (const target of MESSAGE_STATUSES)
         expect(doc.includes(`${status} --> ${target}`)).toBe(target !== status && targets.has(target))
     }
   })
@@ -148,7 +148,7 @@ describe('a status', () => {
 
 describe('several segments', () => {
   const [first, second] = [1n, 2n]
-  const twoReceipts = (one: Receipt['outcome'], other: Receipt['outcome']) =>
+  const twoReceipts = (one: ReceiptFact['outcome'], other: ReceiptFact['outcome']) =>
     messageAfter(2, settled('SENT'), receipt(one, { segments: first }), receipt(other, { segments: second }))
       .status
 
@@ -238,14 +238,14 @@ describe('the submission', () => {
     dueAtMs: AT_MS + 5_000,
     attempt: 1,
     carrierId: 2,
-    acceptedSegments: 1n,
+    acceptedPdus: 1n,
     cut: 'udh gsm7 2',
     startedOver: false,
     ambiguous: false,
   }
   const orphaned: Fact = { kind: 'orphaned', atMs: AT_MS, ambiguityWaitMs: 120_000 }
-  const submissionAfter = (...facts: readonly Fact[]): OpenSubmission | null =>
-    messageAfter(2, ...facts).submission
+  const submissionAfter = (...facts: readonly Fact[]): DispatchState | null =>
+    messageAfter(2, ...facts).dispatch
 
   test.each(['SENT', 'FAILED', 'UNKNOWN'] as const)('ends with %s, and no fact opens it again', (status) => {
     expect(submissionAfter(settled(status))).toBeNull()
@@ -269,13 +269,13 @@ describe('the submission', () => {
   test('goes on after the parts that a carrier took, also late, unless they are cut otherwise', () => {
     const late = (cut: string): Fact => ({ kind: 'segment-accepted', atMs: AT_MS, segments: 2n, cut })
     expect(submissionAfter(postponed, late('udh gsm7 2'))).toMatchObject({
-      acceptedSegments: 3n,
+      acceptedPdus: 3n,
       cut: 'udh gsm7 2',
     })
     expect(submissionAfter(postponed, late('tlv gsm7 2'))).toMatchObject({
-      acceptedSegments: 1n,
+      acceptedPdus: 1n,
       cut: 'udh gsm7 2',
     })
-    expect(submissionAfter(late('tlv gsm7 2'))).toMatchObject({ acceptedSegments: 2n, cut: 'tlv gsm7 2' })
+    expect(submissionAfter(late('tlv gsm7 2'))).toMatchObject({ acceptedPdus: 2n, cut: 'tlv gsm7 2' })
   })
 })

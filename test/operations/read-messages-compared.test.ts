@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { LaterFact } from '../../src/domain/journal-entries.ts'
-import { STATUSES } from '../../src/domain/messages.ts'
+import { MESSAGE_STATUSES } from '../../src/domain/messages.ts'
 import {
   addFact,
   type MessageInProgress,
@@ -85,7 +85,7 @@ class World {
 
   async list(choice: number, of: number): Promise<void> {
     const after = of % 2 === 0 ? null : (this.#known.at(-(of % 20))?.msgId ?? null)
-    for (const status of [...STATUSES, null]) {
+    for (const status of [...MESSAGE_STATUSES, null]) {
       const filters = {
         ...NO_FILTERS,
         status,

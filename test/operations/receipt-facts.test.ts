@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Rate } from '../../src/domain/configuration.ts'
 import type { Directory } from '../../src/domain/directory.ts'
 import type { Settled } from '../../src/domain/message-facts.ts'
-import type { ReceiptRow } from '../../src/store/receipts.ts'
+import type { IncomingReceipt } from '../../src/store/receipts.ts'
 import { aDirectory } from '../support/directory.ts'
 import { recordedMessages } from '../support/recorded-messages.ts'
 import { announced, receipt, sent, storeMessage, submission } from '../support/stored-messages.ts'
@@ -32,7 +32,7 @@ const PRICED = { mccmnc: '310260', charge: CHARGE }
 const priced = (segments = 1, settlement: Partial<Settled> = {}) =>
   submitted(segments, {}, { ...PRICED, ...settlement })
 
-const apply = (receipts: readonly ReceiptRow[], directory: Directory = RATES) =>
+const apply = (receipts: readonly IncomingReceipt[], directory: Directory = RATES) =>
   recorded.apply(receipts, { directory })
 
 async function charged(msgId: string): Promise<string> {

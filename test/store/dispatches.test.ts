@@ -42,7 +42,7 @@ describe('taking what is due', () => {
         body: 'due',
         segments: 2,
         attempt: 2,
-        acceptedSegments: 1n << 62n,
+        acceptedPdus: 1n << 62n,
         cut: null,
         startedOver: false,
         deliveredSegments: 0n,

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { highestIdAt, lowestIdAt, messageId } from '../../src/domain/identifiers.ts'
 import type { MessageFilters } from '../../src/domain/list-filters.ts'
-import { STATUSES, type Status } from '../../src/domain/messages.ts'
+import { MESSAGE_STATUSES, type Status } from '../../src/domain/messages.ts'
 import { dropOldPartitions, ensurePartitions } from '../../src/services/upkeep/day-partitions.ts'
 import { openLane } from '../../src/store/journal.ts'
 import { dayOf, withKindsNoted } from '../../src/store/message-kinds.ts'
@@ -38,7 +38,7 @@ const row = fc.record({
   plan_id: oneOf([plan, plan, otherPlan]),
   sender: oneOf(['Often', 'Often', 'Often', 'S1', 'S2', 'S3', 'S/4', 'Ünal']),
   recipient: oneOf(['+15551230000', '+15551230001']),
-  status: oneOf(STATUSES),
+  status: oneOf(MESSAGE_STATUSES),
   country: oneOf([null, 'US', 'US', 'DE', 'FR']),
   mccmnc: oneOf([null, '310260', '26201', '20801']),
 })
@@ -64,7 +64,7 @@ async function insert(rows: readonly Row[]): Promise<void> {
 /** Some are of another status and network now, as their receipts said. */
 async function change(rows: readonly Row[]): Promise<void> {
   for (const [n, one] of rows.entries()) {
-    one.status = STATUSES[n % STATUSES.length]!
+    one.status = MESSAGE_STATUSES[n % MESSAGE_STATUSES.length]!
     one.mccmnc = one.msg_id < lowestIdAt(TODAY_MS) ? '20801' : '310260'
   }
   await db.query(
@@ -104,7 +104,7 @@ const filters: fc.Arbitrary<MessageFilters> = fc.record({
     { weight: 4, arbitrary: fc.constant(null) },
     { weight: 1, arbitrary: oneOf(['+15551230000']) },
   ),
-  status: orNone(STATUSES),
+  status: orNone(MESSAGE_STATUSES),
   country: orNone(['US', 'FR', 'LI']),
   mccmnc: orNone(['310260', '26201', '29501']),
   fromDate: aDate,

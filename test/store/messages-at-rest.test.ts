@@ -130,7 +130,7 @@ test('who changes a message at rest goes on from what others have made of it', a
   const { msgId } = message
   await projectMessages(db, lane, [projected(message)], 0)
   const attempt = (atRest: MessageInProgress) => {
-    const { begun: _, ...before } = atRest.state.submission!
+    const { begun: _, ...before } = atRest.state.dispatch!
     addFact(atRest, { ...before, kind: 'postponed', atMs: Date.now(), attempt: before.attempt + 1 })
   }
   await Promise.all(Array.from({ length: 8 }, () => changeAtRest([msgId], attempt)))

@@ -57,7 +57,7 @@ describe('a message that is to be submitted', () => {
             dueAtMs: atMs,
             attempt: 2,
             carrierId: 1,
-            acceptedSegments: 5n,
+            acceptedPdus: 5n,
           },
           ...{ cut: 'udh gsm7 3', startedOver: false, ambiguous: true },
         },
@@ -65,7 +65,7 @@ describe('a message that is to be submitted', () => {
     )
     expect(await take(db, requestFor(plan))).toEqual([
       expect.objectContaining({
-        ...{ msgId, attempt: 2, acceptedSegments: 5n, cut: 'udh gsm7 3', ambiguous: true, carrierId: 1 },
+        ...{ msgId, attempt: 2, acceptedPdus: 5n, cut: 'udh gsm7 3', ambiguous: true, carrierId: 1 },
         ...{ planId: plan, sender: 'Aldis', recipient: '+15551230000', body: 'hello', status: 'QUEUED' },
       }),
     ])

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { LaterFact } from '../../src/domain/journal-entries.ts'
 import type { MessageFilters, SearchFilters } from '../../src/domain/list-filters.ts'
-import { type Message, STATUSES } from '../../src/domain/messages.ts'
+import { MESSAGE_STATUSES, type Message } from '../../src/domain/messages.ts'
 import { messageOf } from '../../src/domain/messages-in-progress.ts'
 import { newestWanted, wantedOfPage } from '../../src/domain/wanted-messages.ts'
 import { findMessages, wantedOfSearch } from '../../src/operations/search-messages.ts'
@@ -85,7 +85,7 @@ const aDate = maybe(fc.integer({ min: START_MS - 2, max: START_MS + 42 }))
 const filters: fc.Arbitrary<MessageFilters> = fc.record({
   from: maybe(oneOf(SENDERS)),
   to: maybe(oneOf(RECIPIENTS)),
-  status: maybe(oneOf(STATUSES)),
+  status: maybe(oneOf(MESSAGE_STATUSES)),
   country: maybe(oneOf(COUNTRIES)),
   mccmnc: maybe(oneOf(NETWORKS)),
   fromDate: aDate,

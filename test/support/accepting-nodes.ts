@@ -48,7 +48,7 @@ export async function anAcceptingNode(
   const [kept, released]: [string[], string[]] = [[], []]
   const placement: Placement = {
     place: (_plan, _draft, { isAppended }) => ({
-      ...{ msgId: newId(Date.now()), holder: keeps ? NODE : null, routeId: 7 },
+      ...{ msgId: newId(Date.now()), owner: keeps ? NODE : null, routeId: 7 },
       begun: keeps && isAppended,
     }),
     keep: (msgId) => void kept.push(msgId),

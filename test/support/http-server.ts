@@ -41,7 +41,7 @@ export interface HttpServer {
 const PLACEMENT = {
   place: () => ({
     msgId: messageId(Date.now(), randomBytes(9), randomBytes(1)[0]!),
-    holder: null,
+    owner: null,
     begun: false,
     routeId: null,
   }),

@@ -3,7 +3,7 @@ import { type Accepted, encodeEntry, isFirst, type JournalFact } from '../../src
 import type { Settled } from '../../src/domain/message-facts.ts'
 import {
   addFact,
-  begunBy,
+  enteredBy,
   type MessageInProgress,
   MessagesByPlan,
 } from '../../src/domain/messages-in-progress.ts'
@@ -69,7 +69,7 @@ export class LaneWriter implements OwnMessages {
     for (const { msgId, fact } of facts) {
       const message = this.get(msgId)
       if (isFirst(fact)) {
-        this.#messages.add(begunBy(msgId, fact))
+        this.#messages.add(enteredBy(msgId, fact))
         this.#entries.delete(msgId)
         this.#entries.set(msgId, n)
       } else if (message !== undefined) addFact(message, fact)

@@ -3,7 +3,7 @@
 import { recordReceipts } from '../../src/operations/record-receipts.ts'
 import { ensurePartitions } from '../../src/services/upkeep/day-partitions.ts'
 import { Maintenance, type MaintenanceOptions } from '../../src/services/upkeep/maintenance.ts'
-import type { ReceiptRow } from '../../src/store/receipts.ts'
+import type { IncomingReceipt } from '../../src/store/receipts.ts'
 import { installedDatabase, newId } from './installation.ts'
 import { strictLog } from './log.ts'
 import { NOBODY, receiptOptions } from './stored-messages.ts'
@@ -42,7 +42,7 @@ export async function maintainedDatabase() {
     })
   }
 
-  async function apply(receipts: readonly ReceiptRow[]): Promise<void> {
+  async function apply(receipts: readonly IncomingReceipt[]): Promise<void> {
     changes += 1
     await recordReceipts(db, receipts, receiptOptions({ atMs: NOW_MS + changes, events: NOBODY }))
   }

@@ -58,7 +58,7 @@ const postponed = fc
   .record({
     attempt: fc.nat(9),
     carrierId: optional(CARRIER_ID),
-    acceptedSegments: fc.constantFrom(0n, 1n, 2n),
+    acceptedPdus: fc.constantFrom(0n, 1n, 2n),
     cut: fc.constantFrom('udh gsm7 2', 'tlv gsm7 3'),
     startedOver: fc.boolean(),
     ambiguous: fc.boolean(),
@@ -73,7 +73,7 @@ const postponed = fc
           atMs,
           dueAtMs: atMs,
           ...rest,
-          cut: rest.acceptedSegments === 0n ? null : cut,
+          cut: rest.acceptedPdus === 0n ? null : cut,
         }
       },
   )

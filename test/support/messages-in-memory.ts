@@ -4,8 +4,8 @@ import { createdAtMs } from '../../src/domain/identifiers.ts'
 import type {
   Accepted,
   Evidence,
+  JournalReceipt,
   LaterFact,
-  RecordedReceipt,
   Submitted,
 } from '../../src/domain/journal-entries.ts'
 import type { Settled } from '../../src/domain/message-facts.ts'
@@ -73,8 +73,8 @@ export function evidenceOf(
 export function receiptFact(
   carrierMessageId: string,
   atMs: number,
-  changes: Partial<Omit<RecordedReceipt, 'kind'>> = {},
-): RecordedReceipt {
+  changes: Partial<Omit<JournalReceipt, 'kind'>> = {},
+): JournalReceipt {
   return {
     kind: 'receipt',
     atMs,

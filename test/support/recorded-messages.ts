@@ -4,9 +4,9 @@ import type { EventHolder } from '../../src/domain/events.ts'
 import type { Settled } from '../../src/domain/message-facts.ts'
 import type { ChangedMessage } from '../../src/domain/messages-in-progress.ts'
 import { type ReceiptOptions, recordReceipts } from '../../src/operations/record-receipts.ts'
-import type { Outcome } from '../../src/services/messages/recorded-facts.ts'
+import type { Outcome } from '../../src/services/messages/journal-items.ts'
 import type { Database } from '../../src/store/database.ts'
-import type { ReceiptRow } from '../../src/store/receipts.ts'
+import type { IncomingReceipt } from '../../src/store/receipts.ts'
 import { installedDatabase } from './installation.ts'
 import { HOLDER, receiptOptions, recordOutcomes, sent, storeMessage, submission } from './stored-messages.ts'
 
@@ -40,7 +40,7 @@ export async function recordedMessages() {
 
   /** What changed. `inMs`: at a later time. */
   async function apply(
-    receipts: readonly ReceiptRow[],
+    receipts: readonly IncomingReceipt[],
     { pool = db, inMs = 0, ...changes }: Partial<ReceiptOptions> & { pool?: Database; inMs?: number } = {},
   ): Promise<readonly ChangedMessage[]> {
     const options = receiptOptions({ atMs: Date.now() + inMs, ...changes })

@@ -5,9 +5,9 @@ import type { Settled } from '../../src/domain/message-facts.ts'
 import { type ChangedMessage, messageInProgress } from '../../src/domain/messages-in-progress.ts'
 import { recordFacts } from '../../src/operations/record-facts.ts'
 import { type ReceiptOptions, recordReceipts } from '../../src/operations/record-receipts.ts'
-import type { Outcome } from '../../src/services/messages/recorded-facts.ts'
+import type { Outcome } from '../../src/services/messages/journal-items.ts'
 import { type Database, withTransaction } from '../../src/store/database.ts'
-import type { ReceiptRow } from '../../src/store/receipts.ts'
+import type { IncomingReceipt } from '../../src/store/receipts.ts'
 import { writeRecords } from '../../src/store/records.ts'
 import { aDirectory } from './directory.ts'
 import { newId } from './installation.ts'
@@ -62,8 +62,8 @@ export function recordOf(row: NewMessage) {
     expiresAtMs: row.created_ms + row.validity_ms,
   }
   const message = messageInProgress(row.msg_id, accepted, row.chosen_carrier_id)
-  const submission = { ...message.state.submission!, dueAtMs: row.created_ms }
-  message.state = { ...message.state, changedAtMs: row.created_ms, submission }
+  const dispatch = { ...message.state.dispatch!, dueAtMs: row.created_ms }
+  message.state = { ...message.state, changedAtMs: row.created_ms, dispatch }
   return { message, holder: null, delivers: false }
 }
 
@@ -118,9 +118,9 @@ export function startingOver(planId: number, msgId: string, cut: string): Outcom
 
 export function receipt(
   id: string,
-  outcome: ReceiptRow['outcome'],
-  changes: Partial<ReceiptRow> = {},
-): ReceiptRow {
+  outcome: IncomingReceipt['outcome'],
+  changes: Partial<IncomingReceipt> = {},
+): IncomingReceipt {
   return {
     carrierId: CARRIER_ID,
     carrierMessageId: id,

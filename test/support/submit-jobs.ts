@@ -15,7 +15,7 @@ export function aDispatch(changes: Partial<Dispatch> = {}): Dispatch {
     body: 'hello',
     segments: 1,
     attempt: 0,
-    acceptedSegments: 0n,
+    acceptedPdus: 0n,
     cut: null,
     startedOver: false,
     deliveredSegments: 0n,

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
-import { deliveryReceipt } from '../../domain/events.ts'
+import { publicMessage } from '../../domain/events.ts'
 import { MESSAGE_FILTERS, type MessageFilters } from '../../domain/list-filters.ts'
-import { STATUSES } from '../../domain/messages.ts'
+import { MESSAGE_STATUSES } from '../../domain/messages.ts'
 import { readablePlanIds } from '../../domain/send-requests.ts'
 import { AppError } from '../../errors.ts'
 import type { MessageReads } from '../../operations/read-messages.ts'
@@ -29,7 +29,7 @@ const ListQuery = listQuery(
   {
     from: Type.String({ description: 'Sender' }),
     to: Type.String({ examples: ['+15551230001'], description: 'Destination' }),
-    status: oneOf(STATUSES, { title: 'MessageStatus', description: 'Current status' }),
+    status: oneOf(MESSAGE_STATUSES, { title: 'MessageStatus', description: 'Current status' }),
     country: Type.String({ description: 'ISO 3166-1 alpha-2' }),
     mccmnc: Type.String({ pattern: '^[0-9]{5,6}$', description: 'Mobile country code and network code' }),
     ...windowParameters('createdAt'),
@@ -82,7 +82,7 @@ export function registerMessages(app: FastifyInstance, deps: ListDeps & LookupDe
       page,
       (wanted) => deps.messages.list(wanted),
       (message) => message.msgId,
-      (message) => deliveryReceipt(message, plan),
+      (message) => publicMessage(message, plan),
     )
   })
 }
@@ -98,5 +98,5 @@ async function lookUp({ directory, messages }: LookupDeps, request: FastifyReque
   const message = await messages.find(planIds, msgId)
   const plan = message === null ? undefined : snapshot.planById(message.planId)
   if (message === null || plan === undefined) throw new AppError('MESSAGE_NOT_FOUND')
-  return deliveryReceipt(message, plan)
+  return publicMessage(message, plan)
 }

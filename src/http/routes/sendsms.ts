@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { CallbackChecker } from '../../domain/callback-url.ts'
 import type { ServicePlan } from '../../domain/configuration.ts'
-import { deliveryReceipt } from '../../domain/events.ts'
+import { publicMessage } from '../../domain/events.ts'
 import { type Fault, fault } from '../../domain/faults.ts'
 import { RateLimiter } from '../../domain/rate-limits.ts'
 import {
@@ -200,16 +200,16 @@ function answer(reply: FastifyReply, outcome: AcceptOutcome, plan: ServicePlan, 
     reply.raw.destroy()
     return reply
   }
-  const receipt = deliveryReceipt(outcome.message, plan)
-  request.msgId = receipt.msgId
+  const message = publicMessage(outcome.message, plan)
+  request.msgId = message.msgId
   request.replayed = outcome.kind === 'replayed'
   if (outcome.kind === 'failed') {
     request.errorCode = 'INTERNAL_ERROR'
-    return reply.code(500).send(receipt)
+    return reply.code(500).send(message)
   }
   if (request.replayed) reply.header('idempotent-replayed', 'true')
   return reply
     .code(202)
-    .header('location', `${baseUrl ?? ''}/v1/messages/${receipt.msgId}`)
-    .send(receipt)
+    .header('location', `${baseUrl ?? ''}/v1/messages/${message.msgId}`)
+    .send(message)
 }

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { STATUSES } from '../../domain/messages.ts'
+import { MESSAGE_STATUSES } from '../../domain/messages.ts'
 import { nullableInteger, nullableNumber, nullableString, oneOf, titled } from './shapes.ts'
 
 /** The public record of a message. */
@@ -12,7 +12,7 @@ export const DeliveryReceiptSchema = titled('DeliveryReceipt', {
   from: nullableString({ description: 'Sender' }),
   to: nullableString({ description: 'Destination' }),
   body: nullableString({ description: 'Text, exactly as sent' }),
-  status: oneOf(STATUSES, { title: 'MessageStatus' }),
+  status: oneOf(MESSAGE_STATUSES, { title: 'MessageStatus' }),
   errorCode: Type.String({ description: '000 on success, otherwise the failure code' }),
   errorMessage: Type.String(),
   segments: nullableInteger(),

@@ -1,5 +1,5 @@
 import { SUCCESSES } from '../../domain/error-codes.ts'
-import type { DeliveryReceipt, InboundSmsWebhook } from '../../domain/events.ts'
+import type { InboundSmsWebhook, PublicMessage } from '../../domain/events.ts'
 
 /** Examples of answers of the customers' API. They tell one story: that of the message which the requests name. */
 
@@ -10,7 +10,7 @@ const CREATED_AT = '2026-04-20T13:55:09.440Z'
 const DESTINATION = 'https://hooks.example.com'
 const LAST_PAGE = { limit: 20, hasMore: false, nextCursor: null }
 
-export const QUEUED_MESSAGE: DeliveryReceipt = {
+export const QUEUED_MESSAGE: PublicMessage = {
   ...OWNER,
   msgId: MSG_ID,
   channel: 'SMS',
@@ -32,7 +32,7 @@ export const QUEUED_MESSAGE: DeliveryReceipt = {
   updatedAt: CREATED_AT,
 }
 
-export const DELIVERED_MESSAGE: DeliveryReceipt = {
+export const DELIVERED_MESSAGE: PublicMessage = {
   ...QUEUED_MESSAGE,
   status: 'DELIVERED',
   errorMessage: SUCCESSES.DELIVERED,

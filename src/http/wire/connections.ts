@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Answer } from '../short-sends.ts'
-import { PlainHeads, type PlainRequest } from './plain-heads.ts'
+import { ShortHeads, type ShortRequest } from './short-heads.ts'
 
 /** Node's own fields of a connection: whether reading is paused, and the parser. */
 type ServerSocket = IncomingMessage['socket'] & {
@@ -28,7 +28,7 @@ interface Connection {
 }
 
 interface ShortState {
-  readonly heads: PlainHeads
+  readonly heads: ShortHeads
   /** Node's parser has had a request, so its time-outs for the first one are over. */
   isKnown: boolean
   isAnswering: boolean
@@ -41,7 +41,7 @@ export interface ShortWay {
   /** Method and path of these requests. */
   readonly target: string
   /** Null when it does not answer this request. */
-  readonly answer: (request: PlainRequest) => Promise<Answer | null>
+  readonly answer: (request: ShortRequest) => Promise<Answer | null>
 }
 
 export interface ConnectionLimits {
@@ -135,7 +135,7 @@ export class Connections {
 
   /**
    * Reads the socket before Node's parser does, and answers the requests that the short way takes. The parser gets the
-   * first request, all that are refused, and everything from the first read on that is not exactly one plain request. So
+   * first request, all that are refused, and everything from the first read on that is not exactly one such request. So
    * it always stands between two requests while it is bypassed.
    */
   #readFirst(connection: Connection, { target, answer }: ShortWay): void {
@@ -143,7 +143,7 @@ export class Connections {
     const [parse] = socket.listeners('data') as ((bytes: Buffer) => void)[]
     if (parse === undefined) return
     const short: ShortState = {
-      heads: new PlainHeads(target),
+      heads: new ShortHeads(target),
       isKnown: false,
       isAnswering: false,
       behind: NOTHING,

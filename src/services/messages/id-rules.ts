@@ -22,7 +22,7 @@ import {
   type Reading,
   readParkedReceipts,
 } from '../../store/parked-receipts.ts'
-import type { ReceiptRow, SubmissionId } from '../../store/receipts.ts'
+import type { IncomingReceipt, SubmissionId } from '../../store/receipts.ts'
 
 export interface IdRulesOptions {
   readonly db: Database
@@ -59,7 +59,7 @@ export class IdRules {
   }
 
   /** Returns the same receipts. Unread ones that can only mean one id now have that id. */
-  async read(receipts: readonly ReceiptRow[]): Promise<readonly ReceiptRow[]> {
+  async read(receipts: readonly IncomingReceipt[]): Promise<readonly IncomingReceipt[]> {
     if (!receipts.some(({ unread }) => unread)) return receipts
     const found = await this.#matches(receipts, ({ unread }) => unread)
     const read = receipts.map((receipt, place) => {
@@ -75,7 +75,7 @@ export class IdRules {
    * Returns parked receipts to look at again: those read under another rule than the current one, which was learned or set
    * since, and recent ones of carriers whose rule is not learned.
    */
-  async readParked(): Promise<{ receipts: readonly ReceiptRow[]; more: boolean }> {
+  async readParked(): Promise<{ receipts: readonly IncomingReceipt[]; more: boolean }> {
     const { db, directory, nowMs, batch: limit = BATCH } = this.#options
     const carriers = directory().contents.carriers
     const outdated = carriers.map((carrier) => ({
@@ -99,7 +99,7 @@ export class IdRules {
   }
 
   /** Reads ids under the current rule. If that is not learned, the receipts are unread again, for `read` to look up. */
-  async #readAnew(stale: readonly ReceiptRow[]): Promise<readonly ReceiptRow[]> {
+  async #readAnew(stale: readonly IncomingReceipt[]): Promise<readonly IncomingReceipt[]> {
     if (stale.length === 0) return stale
     const { directory } = this.#options
     const asked = stale.map((row) => {
@@ -123,8 +123,8 @@ export class IdRules {
 
   /** Returns for each receipt a message with the only id the receipt can mean, or null. */
   async #matches(
-    receipts: readonly ReceiptRow[],
-    isAsked: (receipt: ReceiptRow) => boolean,
+    receipts: readonly IncomingReceipt[],
+    isAsked: (receipt: IncomingReceipt) => boolean,
   ): Promise<readonly (Candidate | null)[]> {
     const asked = receipts.flatMap((row, place) => {
       const { carrierId, addresses, idRule } = row
@@ -140,7 +140,7 @@ export class IdRules {
   }
 
   /** Stores in each parked receipt the id it is now read as, so that it is found and removed once it is applied. */
-  async #keep(before: readonly ReceiptRow[], read: readonly ReceiptRow[]): Promise<void> {
+  async #keep(before: readonly IncomingReceipt[], read: readonly IncomingReceipt[]): Promise<void> {
     const readings = read.flatMap(({ carrierMessageId: readAs, idRule, unread }, place): Reading[] => {
       const { carrierId, carrierMessageId, parkedId, idRule: earlier } = before[place]!
       const isChanged = readAs !== carrierMessageId || idRule !== earlier || unread !== before[place]!.unread
@@ -151,7 +151,7 @@ export class IdRules {
     if (readings.length > 0) await readParkedReceipts(this.#options.db, readings)
   }
 
-  async #learn(receipts: readonly ReceiptRow[], found: readonly (Candidate | null)[]): Promise<void> {
+  async #learn(receipts: readonly IncomingReceipt[], found: readonly (Candidate | null)[]): Promise<void> {
     const { db, directory, log } = this.#options
     for (const [place, match] of found.entries()) {
       const { carrierId, carrierMessageId } = receipts[place]!
@@ -180,6 +180,6 @@ function theOne(candidates: readonly Candidate[]): Candidate | null {
   return isOneId ? (left[0] ?? null) : null
 }
 
-function receiptedId({ receiptedId, carrierMessageId }: ReceiptRow): string {
+function receiptedId({ receiptedId, carrierMessageId }: IncomingReceipt): string {
   return receiptedId ?? carrierMessageId
 }

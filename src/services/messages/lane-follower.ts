@@ -1,7 +1,7 @@
 import { decodeEntry, isFirst, type JournalFact } from '../../domain/journal-entries.ts'
 import {
   addFact,
-  begunBy,
+  enteredBy,
   type MessageInProgress,
   MessagesByPlan,
 } from '../../domain/messages-in-progress.ts'
@@ -124,7 +124,7 @@ export class LaneFollower implements OtherMessages {
   /** Skips facts of messages that began in another lane or are at rest. A lane may load one of its messages again. */
   #learn({ n, messages, entries }: FollowedLane, { msgId, fact }: JournalFact): void {
     if (isFirst(fact)) {
-      messages.add(begunBy(msgId, fact))
+      messages.add(enteredBy(msgId, fact))
       entries.delete(msgId)
       entries.set(msgId, n)
       return

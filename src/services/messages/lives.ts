@@ -6,7 +6,7 @@ import type { SubmissionId } from '../../store/receipts.ts'
 export interface Live {
   message: MessageInProgress
   /** The node that accepted or loaded it: this process, possibly under a node id whose lease it has lost since. */
-  readonly holder: number
+  readonly owner: number
   /** The entry with which it begins in the journal. */
   entry: number
   /** When that entry was committed, by the monotonic clock. */
@@ -34,7 +34,7 @@ export interface Live {
 }
 
 /** A message that was just accepted, or loaded from its record, by this entry. */
-export function newLive(message: MessageInProgress, by: Pick<Live, 'holder' | 'entry'>): Live {
+export function newLive(message: MessageInProgress, by: Pick<Live, 'owner' | 'entry'>): Live {
   return {
     ...by,
     message,
@@ -54,7 +54,7 @@ export function newLive(message: MessageInProgress, by: Pick<Live, 'holder' | 'e
 }
 
 /** Its record was written, and it continues from its state in this entry. */
-export function beginAnew(live: Live, message: MessageInProgress, entry: number): Live {
+export function reenter(live: Live, message: MessageInProgress, entry: number): Live {
   const submissions = live.message.submissions.map((one) => ({ ...one, isRecorded: true as const }))
   live.message = { ...message, submissions }
   live.entry = entry
@@ -64,8 +64,8 @@ export function beginAnew(live: Live, message: MessageInProgress, entry: number)
 }
 
 /** It is being submitted here, or is about to be, so nobody else may take it. */
-export function isOpen({ message, postponed }: Live): boolean {
-  return message.state.submission !== null && !postponed
+export function isBeingSubmitted({ message, postponed }: Live): boolean {
+  return message.state.dispatch !== null && !postponed
 }
 
 /** Bytes of messages in memory, some 31,000 of one segment. Beyond this, new messages go straight into the records. */

@@ -3,9 +3,9 @@ import type { Directory } from '../../domain/directory.ts'
 import { type EventTaken, type FirstFact, isFirst, type JournalFact } from '../../domain/journal-entries.ts'
 import {
   addFact,
-  begunBy,
   type ChangedMessage,
   changedMessage,
+  enteredBy,
   type MessageInProgress,
   type StatusEvent,
 } from '../../domain/messages-in-progress.ts'
@@ -17,24 +17,24 @@ import type { Database, Transaction } from '../../store/database.ts'
 import type { LoadedMessage } from '../../store/messages-at-rest.ts'
 import { endLane } from '../../store/projection.ts'
 import { writeRecords } from '../../store/records.ts'
-import { JournalWriter } from './journal-writer.ts'
-import { beginAnew, type Live, Lives, newLive } from './lives.ts'
-import { LostMessages } from './lost-messages.ts'
-import { type MessagesListeners, NOBODY } from './messages-listeners.ts'
-import { Projector, projectionOf } from './projector.ts'
-import { ReceiptsInProgress } from './receipts-in-progress.ts'
 import {
   acceptedItem,
+  awaitedReceipts,
   givenBack,
   type JournalItem as Item,
   isNews,
   journalItem,
   loadedItem,
   type Outcome,
-  openSubmissions,
   renewedItem,
   type Waiting,
-} from './recorded-facts.ts'
+} from './journal-items.ts'
+import { JournalWriter } from './journal-writer.ts'
+import { type Live, Lives, newLive, reenter } from './lives.ts'
+import { LostMessages } from './lost-messages.ts'
+import { type MessagesListeners, NOBODY } from './messages-listeners.ts'
+import { Projector, projectionOf } from './projector.ts'
+import { ReceiptsInProgress } from './receipts-in-progress.ts'
 
 export interface MessagesInProgressOptions {
   readonly db: Database
@@ -93,7 +93,8 @@ export class MessagesInProgress implements AcceptanceJournal {
       overdueMs,
       onCommitted: (items, n) => this.#committed(items, n),
       isAwaited: ({ fact, onCommitted }) => fact.kind !== 'event-taken' || onCommitted !== null,
-      isRetractable: ({ onAccepted, onRecorded }) => onAccepted !== null || onRecorded !== null,
+      isRetractable: ({ onAccepted, onReceiptCommitted }) =>
+        onAccepted !== null || onReceiptCommitted !== null,
       onRetracted: (items) => this.#retracted(items),
       onLost: (items, uncertain) => this.#lost(items, uncertain),
       goes: ({ goes }) => goes?.() ?? true,
@@ -227,11 +228,11 @@ export class MessagesInProgress implements AcceptanceJournal {
    * messages that are here: the caller must ask again whether their records are written. Resolves to the messages that are
    * here afterwards. Rejects when they are still in the records.
    */
-  async load(holder: number, take: Take): Promise<MessageInProgress[]> {
+  async load(owner: number, take: Take): Promise<MessageInProgress[]> {
     let taken: readonly LoadedMessage[] = []
     await this.#writer.appendWith(async (tx) => {
       taken = this.lane === null ? [] : await take(tx, this.lane, (msgId) => this.get(msgId) !== undefined)
-      return taken.map((one) => loadedItem(one, holder))
+      return taken.map((one) => loadedItem(one, owner))
     })
     return taken.flatMap(({ msgId }) => this.get(msgId) ?? [])
   }
@@ -255,7 +256,7 @@ export class MessagesInProgress implements AcceptanceJournal {
     this.#writer.hurry()
   }
 
-  record(outcome: Outcome): boolean {
+  tellOutcome(outcome: Outcome): boolean {
     return this.tell(outcome.msgId, outcome.facts, { outcome })
   }
 
@@ -293,7 +294,7 @@ export class MessagesInProgress implements AcceptanceJournal {
   #append(live: Live, fact: JournalFact['fact'], waiting?: Partial<Waiting>): void {
     live.pending += 1
     const { msgId } = live.message
-    const item = journalItem(msgId, fact, { live, holder: live.holder }, waiting)
+    const item = journalItem(msgId, fact, { live, owner: live.owner }, waiting)
     if (live.deferred === null) this.#writer.append(item)
     else
       live.deferred.push(() => {
@@ -313,13 +314,13 @@ export class MessagesInProgress implements AcceptanceJournal {
     const { holder } = this.#listeners.eventHolder()
     for (const item of items) {
       const { fact, live } = item
-      if (isFirst(fact)) this.#begin(item, fact, n)
+      if (isFirst(fact)) this.#enter(item, fact, n)
       else if (live !== null) {
         live.pending -= 1
         if (fact.kind === 'postponed') this.#projector.postponed(live)
         const event = addFact(live.message, fact)
         if (event !== null) changed.push(this.#announce(live, event, holder))
-        item.onRecorded?.(true)
+        item.onReceiptCommitted?.(true)
         item.onCommitted?.(true)
         this.#projector.changed(live)
       }
@@ -329,9 +330,9 @@ export class MessagesInProgress implements AcceptanceJournal {
     if (changed.length > 0) this.#listeners.onChanged(changed, holder)
   }
 
-  #begin({ msgId, holder, live }: Item, first: FirstFact, n: number): void {
-    const begun = begunBy(msgId, first)
-    this.#lives.add(live === null ? newLive(begun, { holder, entry: n }) : beginAnew(live, begun, n))
+  #enter({ msgId, owner, live }: Item, first: FirstFact, n: number): void {
+    const entered = enteredBy(msgId, first)
+    this.#lives.add(live === null ? newLive(entered, { owner, entry: n }) : reenter(live, entered, n))
   }
 
   #announce(live: Live, event: StatusEvent, holder: number | null): ChangedMessage {
@@ -341,7 +342,7 @@ export class MessagesInProgress implements AcceptanceJournal {
     live.delivers ||= isPushed(callbackUrl, this.#options.directory().planById(planId))
     if (!live.delivers) live.unpushed = sequence
     // A new event waits in the records if one before it does, or if its record will name another holder.
-    const held = live.delivers && holder === live.holder && live.released === null
+    const held = live.delivers && holder === live.owner && live.released === null
     if (live.delivers && !held) {
       live.released ??= new Set()
       live.released.add(sequence)
@@ -357,14 +358,14 @@ export class MessagesInProgress implements AcceptanceJournal {
       live.gone?.resolve()
     }
     this.#listeners.onLeft(lives.map(({ message }) => message.msgId))
-    const open = lives.flatMap(({ message, parked }) => [...openSubmissions(message), ...parked])
+    const open = lives.flatMap(({ message, parked }) => [...awaitedReceipts(message), ...parked])
     if (open.length > 0) this.#listeners.onProjected(open)
   }
 
   #retracted(items: readonly Item[]): void {
-    for (const { live, onAccepted, onRecorded } of items) {
+    for (const { live, onAccepted, onReceiptCommitted } of items) {
       onAccepted?.('retracted')
-      onRecorded?.(false)
+      onReceiptCommitted?.(false)
       if (live === null) continue
       live.pending -= 1
       this.#projector.changed(live)

@@ -1,7 +1,7 @@
 import type { EventHolder } from '../../domain/events.ts'
 import type { ChangedMessage } from '../../domain/messages-in-progress.ts'
 import type { SubmissionId } from '../../store/receipts.ts'
-import type { Outcome } from './recorded-facts.ts'
+import type { Outcome } from './journal-items.ts'
 
 /** Those who act on what the facts of messages in progress change. */
 export interface MessagesListeners {

@@ -7,7 +7,7 @@ import type { Database } from '../../store/database.ts'
 import type { Lane } from '../../store/journal.ts'
 import { projectMessages } from '../../store/projection.ts'
 import { PeriodicTask } from '../node/periodic-task.ts'
-import { bytesOf, isOpen, type Live, type Lives } from './lives.ts'
+import { bytesOf, isBeingSubmitted, type Live, type Lives } from './lives.ts'
 
 export interface ProjectorOptions {
   readonly db: Database
@@ -165,7 +165,7 @@ export class Projector {
     const old: Live[] = []
     for (const live of this.#options.lives.values()) {
       if (live.sinceMs > oldMs) break
-      if (isOpen(live) && this.#isWritable(live)) old.push(live)
+      if (isBeingSubmitted(live) && this.#isWritable(live)) old.push(live)
     }
     return [...new Set([...needed, ...old].slice(0, MAX_BATCH))]
   }
@@ -176,11 +176,11 @@ export class Projector {
   }
 
   #isFree(live: Live): boolean {
-    return !isOpen(live) && this.#isWritable(live)
+    return !isBeingSubmitted(live) && this.#isWritable(live)
   }
 
   #isNeeded(live: Live): boolean {
-    return live.gone !== null && isOpen(live) && this.#isWritable(live)
+    return live.gone !== null && isBeingSubmitted(live) && this.#isWritable(live)
   }
 
   #isWritable(live: Live): boolean {
@@ -285,11 +285,11 @@ export class Projector {
 
 /** Nothing more is expected of the message: it has ended, and its receiver has taken all events. */
 function isDone({ message: { state, events }, delivers, unpushed }: Live): boolean {
-  const hasEnded = state.submission === null && state.status !== 'QUEUED' && state.status !== 'SENT'
+  const hasEnded = state.dispatch === null && state.status !== 'QUEUED' && state.status !== 'SENT'
   const isToldOf = ({ taken, sequence }: StatusEvent) => taken !== null || sequence <= unpushed
   return hasEnded && (!delivers || events.every(isToldOf))
 }
 
-export function projectionOf({ message, holder, delivers, unpushed, released }: Live) {
+export function projectionOf({ message, owner: holder, delivers, unpushed, released }: Live) {
   return { message, holder, delivers, unpushed, ...(released !== null && { released }) }
 }

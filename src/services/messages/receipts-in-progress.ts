@@ -2,14 +2,14 @@ import { isUnlearned } from '../../domain/carrier-message-ids.ts'
 import type { Directory } from '../../domain/directory.ts'
 import type { Submitted } from '../../domain/journal-entries.ts'
 import { evidenceOf, receiptFact } from '../../operations/receipt-facts.ts'
-import type { NotedReceipt, ReceiptRow, SubmissionId } from '../../store/receipts.ts'
-import { isOpen, type Live, type Lives } from './lives.ts'
-import { isPlainReceipt, type JournalItem, type Waiting } from './recorded-facts.ts'
+import type { IncomingReceipt, NotedReceipt, SubmissionId } from '../../store/receipts.ts'
+import { isPlainReceipt, type JournalItem, type Waiting } from './journal-items.ts'
+import { isBeingSubmitted, type Live, type Lives } from './lives.ts'
 import { SubmittedIds } from './submitted-ids.ts'
 
 /** A receipt, and what to do when it is recorded (true) or cannot be (false): send its deliver_sm_resp. */
 export interface ReceiptItem {
-  readonly row: ReceiptRow
+  readonly row: IncomingReceipt
   readonly done: ((recorded: boolean) => void) | null
   /** Its message was in progress here, and the receipt has waited for its record. */
   readonly hasWaited?: true
@@ -75,7 +75,10 @@ export class ReceiptsInProgress {
    * Takes a receipt of a segment that is known here. Otherwise returns the messages whose records must be written before the
    * receipt can be matched, usually none. If they are still being submitted, the receipt is parked.
    */
-  receipt(row: ReceiptRow, onRecorded: ((recorded: boolean) => void) | null): 'taken' | readonly string[] {
+  receipt(
+    row: IncomingReceipt,
+    onReceiptCommitted: ((recorded: boolean) => void) | null,
+  ): 'taken' | readonly string[] {
     if (row.unread) return this.#departing(this.#ids.unlearned(row.carrierId))
     const known = row.parkedId === null ? this.#ids.find(row) : this.#ids.of(row)
     if (known === undefined) return []
@@ -83,7 +86,7 @@ export class ReceiptsInProgress {
     const { append, directory, nowMs } = this.#options
     const [{ live, bits: segments, cut }] = known
     const of = { message: live.message, segments, cut }
-    append(live, receiptFact(row, of, { directory: directory(), atMs: nowMs() }), { onRecorded })
+    append(live, receiptFact(row, of, { directory: directory(), atMs: nowMs() }), { onReceiptCommitted })
     return 'taken'
   }
 
@@ -117,7 +120,7 @@ export class ReceiptsInProgress {
   /** Whether the message is being submitted here. If so, its parked receipt is looked up when the message has left. */
   waitsFor(msgId: string, { carrierId, carrierMessageId }: SubmissionId): boolean {
     const live = this.#options.lives.get(msgId)
-    if (live === undefined || !isOpen(live)) return false
+    if (live === undefined || !isBeingSubmitted(live)) return false
     const isNoted = live.parked.some(
       (id) => id.carrierId === carrierId && id.carrierMessageId === carrierMessageId,
     )
@@ -139,6 +142,6 @@ export class ReceiptsInProgress {
   #departing(lives: Iterable<Live>): string[] {
     const all = [...lives]
     for (const live of all) this.#options.urge(live)
-    return all.filter((live) => !isOpen(live)).map(({ message }) => message.msgId)
+    return all.filter((live) => !isBeingSubmitted(live)).map(({ message }) => message.msgId)
   }
 }

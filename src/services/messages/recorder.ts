@@ -10,12 +10,12 @@ import { noteReceipts, recordReceipts } from '../../operations/record-receipts.t
 import { type Database, isConflict, ping } from '../../store/database.ts'
 import type { MessageKey } from '../../store/messages-at-rest.ts'
 import { findParkedReceipts, type ParkedId } from '../../store/parked-receipts.ts'
-import type { NotedReceipt, ReceiptRow, SubmissionId } from '../../store/receipts.ts'
+import type { IncomingReceipt, NotedReceipt, SubmissionId } from '../../store/receipts.ts'
 import type { IdRules } from './id-rules.ts'
+import { type Outcome, submissionId } from './journal-items.ts'
 import type { MessagesInProgress } from './messages-in-progress.ts'
 import type { MessagesListeners } from './messages-listeners.ts'
 import { oneForEachId, type ReceiptItem } from './receipts-in-progress.ts'
-import { type Outcome, submissionId } from './recorded-facts.ts'
 
 export interface RecorderOptions {
   readonly db: Database
@@ -31,7 +31,7 @@ export interface RecorderOptions {
   readonly log: Log
 }
 
-interface FactAtRest extends Fact {
+interface WaitingFact extends Fact {
   /** Since when its message has been in progress in another process, by the monotonic clock. */
   readonly sinceMs?: number
 }
@@ -58,7 +58,7 @@ const CLOCK_SKEW_MS = 60_000
 export class Recorder {
   readonly #options: RecorderOptions
   /** Answers of carriers, in the order they came. */
-  #facts: FactAtRest[] = []
+  #facts: WaitingFact[] = []
   /** Recorded submissions whose parked receipts have not been looked up yet. */
   #unparked: SubmissionId[] = []
   #receipts: ReceiptItem[] = []
@@ -88,9 +88,9 @@ export class Recorder {
     return this.#failing || this.#options.inProgress.isStalled
   }
 
-  record(outcome: Outcome): void {
+  outcome(outcome: Outcome): void {
     const { inProgress } = this.#options
-    if (inProgress.record(outcome)) return
+    if (inProgress.tellOutcome(outcome)) return
     for (const fact of outcome.facts) {
       if (fact.kind === 'submitted')
         for (const msgId of inProgress.receipts.namesakes(submissionId(fact))) this.#departing.add(msgId)
@@ -137,7 +137,7 @@ export class Recorder {
   }
 
   /** Applies receipts from parked_receipts. Resolves when they are recorded, or given up for now. */
-  async applyParked(rows: readonly ReceiptRow[]): Promise<void> {
+  async applyParked(rows: readonly IncomingReceipt[]): Promise<void> {
     await Promise.all(rows.map((row) => new Promise((done) => this.receipt({ row, done }))))
   }
 
@@ -243,13 +243,13 @@ export class Recorder {
   }
 
   /** Takes all facts of each message together, so that they become visible at once: another node may have its receipt. */
-  #nextFacts(): FactAtRest[] {
+  #nextFacts(): WaitingFact[] {
     const msgIds = new Set(this.#facts.slice(0, MAX_BATCH).map(({ msgId }) => msgId))
     return this.#facts.filter(({ msgId }) => msgIds.has(msgId))
   }
 
   /** Returns for each fact whether it is written. A fact of a message in progress goes to the end, and waits for its record. */
-  async #addFacts(facts: readonly FactAtRest[]): Promise<readonly boolean[]> {
+  async #addFacts(facts: readonly WaitingFact[]): Promise<readonly boolean[]> {
     const { db, directory, writeEvents, onBatch, onChanged, log } = this.#options
     onBatch?.('submissions', facts.length)
     const elsewhere = await writeEvents(async (events) => {

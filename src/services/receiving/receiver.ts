@@ -28,7 +28,7 @@ import type { PduOf, RequestPdu } from '../../smpp/pdu.ts'
 import { STATUSES } from '../../smpp/statuses.ts'
 import { type Database, isOutcomeUnknown } from '../../store/database.ts'
 import { isTurnTaken } from '../../store/inbound-offers.ts'
-import type { ReceiptRow } from '../../store/receipts.ts'
+import type { IncomingReceipt } from '../../store/receipts.ts'
 import type { Recorder } from '../messages/recorder.ts'
 import type { NodeLease } from '../node/node-lease.ts'
 import type { InboundOffers, Offer } from './inbound-offers.ts'
@@ -150,7 +150,7 @@ export class Receiver {
     this.#options.receipts.receipt({ row, done: answer })
   }
 
-  #row(receipt: Receipt, ofLink: Carrier, kept: KeptReceipt): Omit<ReceiptRow, 'outcome' | 'addresses'> {
+  #row(receipt: Receipt, ofLink: Carrier, kept: KeptReceipt): Omit<IncomingReceipt, 'outcome' | 'addresses'> {
     // The carrier as it is configured now, not when the link was made: its id rule may have been learned since.
     const carrier = this.#options.directory().carrierById(ofLink.id) ?? ofLink
     const receipted = canonicalId(receipt.carrierMessageId!, 'exact', 'receipt')

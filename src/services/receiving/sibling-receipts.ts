@@ -1,5 +1,5 @@
 import { Batcher } from '../../operations/batches.ts'
-import type { ReceiptRow } from '../../store/receipts.ts'
+import type { IncomingReceipt } from '../../store/receipts.ts'
 import type { ReceiptItem, ReceiptsInProgress } from '../messages/receipts-in-progress.ts'
 import type { Recorder } from '../messages/recorder.ts'
 
@@ -10,7 +10,9 @@ export interface SiblingReceiptsOptions {
   readonly inProgress: Pick<ReceiptsInProgress, 'receipt' | 'isKnown'>
   readonly recorder: Pick<Recorder, 'receipt'>
   /** Asks the other workers. Resolves with the answers that come in time. Absent: there are no other workers. */
-  readonly ask?: ((rows: readonly ReceiptRow[]) => Promise<readonly (readonly HandedReceipt[])[]>) | undefined
+  readonly ask?:
+    | ((rows: readonly IncomingReceipt[]) => Promise<readonly (readonly HandedReceipt[])[]>)
+    | undefined
 }
 
 /** Receipts that wait to be offered. With more than this, they go through the tables. */
@@ -24,7 +26,7 @@ const MAX_BATCH = 500
  */
 export class SiblingReceipts {
   readonly #options: SiblingReceiptsOptions
-  readonly #offers: Batcher<ReceiptRow, HandedReceipt>
+  readonly #offers: Batcher<IncomingReceipt, HandedReceipt>
 
   constructor(options: SiblingReceiptsOptions) {
     this.#options = options
@@ -47,11 +49,11 @@ export class SiblingReceipts {
   }
 
   /** Takes receipts that another worker received. Resolves when those of messages in progress here are committed. */
-  take(rows: readonly ReceiptRow[]): Promise<HandedReceipt[]> {
+  take(rows: readonly IncomingReceipt[]): Promise<HandedReceipt[]> {
     return Promise.all(rows.map((row) => this.#take(row)))
   }
 
-  async #take(row: ReceiptRow): Promise<HandedReceipt> {
+  async #take(row: IncomingReceipt): Promise<HandedReceipt> {
     const { inProgress, recorder } = this.#options
     // The answer to its submit_sm may have been sent before it, so everything received by now is read first.
     if (!inProgress.isKnown(row)) await behindPoll()
@@ -64,7 +66,7 @@ export class SiblingReceipts {
   }
 
   /** One worker that has the message is enough, because no two have the same one. */
-  async #offer(rows: readonly ReceiptRow[]): Promise<readonly HandedReceipt[]> {
+  async #offer(rows: readonly IncomingReceipt[]): Promise<readonly HandedReceipt[]> {
     const answers = await this.#options.ask!(rows)
     return rows.map(
       (_, place) => answers.map((of) => of[place]).find((answer) => answer !== 'unknown') ?? 'unknown',

@@ -97,9 +97,9 @@ function sendNext(
   job: SubmitJob,
   { link, nowMs, pumping }: { link: CarrierLink<SubmitToken>; nowMs: number; pumping: Pumping },
 ): boolean {
-  const segment = job.progress.next as number
+  const index = job.progress.next as number
   try {
-    if (!link.submit(submitSm(job, segment, pumping.nowMs()), { job, segment, sentAtMs: nowMs })) return false
+    if (!link.submit(submitSm(job, index, pumping.nowMs()), { job, index, sentAtMs: nowMs })) return false
   } catch (error) {
     pumping.log.error({ err: error }, 'message does not fit a PDU')
     job.progress.unsendable(STATUSES.ESME_RINVMSGLEN)

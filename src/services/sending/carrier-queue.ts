@@ -11,7 +11,7 @@ const MAX_BACK_OFFS = 10_000
 /** A message that would wait longer than this for a throttling carrier goes to another. */
 const LONG_WAIT_S = 5
 
-/** The messages this node holds for one carrier. Plans take turns, senders keep to their rate, full destinations wait. */
+/** The messages this node holds for one carrier. Plans take turns, senders keep to their rate, full recipients wait. */
 export class CarrierQueue {
   readonly backOffs = new BackOffs(MAX_BACK_OFFS)
   throttle = new CarrierThrottle(null, performance.now())

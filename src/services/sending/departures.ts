@@ -20,14 +20,14 @@ export interface DeparturesOptions {
   readonly directory: () => Directory
   readonly conditions: Pick<CarrierConditions, 'isAlone'>
   readonly inProgress: Pick<MessagesInProgress, 'tell' | 'whenAppended'>
-  readonly recorder: Pick<Recorder, 'record'>
+  readonly recorder: Pick<Recorder, 'outcome'>
   readonly held: HeldMessages
   /** Of the database, Unix milliseconds. */
   readonly nowMs: () => number
 }
 
 /**
- * How messages leave the submitter: their submission has ended, or they are loaded again when they are due. Their places in
+ * How messages leave the submitter: nothing is left to submit, or they are loaded again when they are due. Their places in
  * the windows are free when that is in the journal, so that whatever begins next is behind it.
  */
 export class Departures {
@@ -39,7 +39,7 @@ export class Departures {
 
   settle(dispatch: Dispatch, job: SubmitJob | null, ending: Ending): void {
     const { directory, held, inProgress, nowMs, recorder } = this.#options
-    recorder.record(outcomeOf(dispatch, job, ending, { directory: directory(), nowMs: nowMs() }))
+    recorder.outcome(outcomeOf(dispatch, job, ending, { directory: directory(), nowMs: nowMs() }))
     inProgress.whenAppended(dispatch.msgId, () => held.delete(dispatch.msgId))
   }
 

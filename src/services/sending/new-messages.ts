@@ -25,7 +25,7 @@ export function placeNew(options: NewMessagesOptions): Placement['place'] {
   return (plan, { sender, recipient, body }, { segments, isAppended }) => {
     const msgId = messageId(nowMs(), random(9), lease.nextBucket())
     const routed = directory().routeFor(plan, sender, recipient)
-    if (routed === null) return { msgId, holder: null, begun: false, routeId: null }
+    if (routed === null) return { msgId, owner: null, begun: false, routeId: null }
     const routeId = routed.route.id
     const { isKept, chosenCarrierId } = choice.placeOf(msgId, routed)
     const holds = isKept && isOpen() && plan.active && held.roomFor(plan.id, routeId) > 0
@@ -33,6 +33,6 @@ export function placeNew(options: NewMessagesOptions): Placement['place'] {
     const carrierId = holds && isAppended ? choice.carrierOf(msgId, routed) : 0
     const begun = carrierId !== 0 && mayBegin(carrierId)
     if (begun) held.begin(msgId, carrierId, segments)
-    return { msgId, holder: holds ? lease.nodeId : null, begun, routeId, chosenCarrierId }
+    return { msgId, owner: holds ? lease.nodeId : null, begun, routeId, chosenCarrierId }
   }
 }

@@ -12,7 +12,7 @@ import { absoluteTime, relativePeriod } from '../../smpp/validity-period.ts'
 export interface SubmitToken {
   readonly job: SubmitJob
   /** Index among the PDUs of the text. */
-  readonly segment: number
+  readonly index: number
   /** By the monotonic clock. */
   readonly sentAtMs: number
 }
@@ -58,12 +58,12 @@ export function submitJob(dispatch: Dispatch, plan: SubmitPlan): SubmitJob {
     form: carrier.longMessages,
   })
   const cut = `${carrier.longMessages} ${text.encoding} ${text.segments}`
-  const { acceptedSegments, deliveredSegments } = dispatch
-  const startsOver = acceptedSegments !== 0n && dispatch.cut !== cut
+  const { acceptedPdus, deliveredSegments } = dispatch
+  const startsOver = acceptedPdus !== 0n && dispatch.cut !== cut
   const startedOver = dispatch.startedOver || startsOver
   // Delivered segments say nothing about segments that are cut differently.
   const isDelivered = !startedOver && deliveredSegments === allOf(text.segments)
-  const accepted = isDelivered ? allOf(text.pdus.length) : startsOver ? 0n : acceptedSegments
+  const accepted = isDelivered ? allOf(text.pdus.length) : startsOver ? 0n : acceptedPdus
   return {
     dispatch,
     carrier,

@@ -5,10 +5,10 @@ import type { Attempted, Submitted } from '../../domain/journal-entries.ts'
 import type { Postponed, Settled } from '../../domain/message-facts.ts'
 import type { Dispatch } from '../../domain/messages-in-progress.ts'
 import { chargeFor } from '../../domain/rates.ts'
-import type { Outcome } from '../messages/recorded-facts.ts'
+import type { Outcome } from '../messages/journal-items.ts'
 import type { SubmitJob } from './submit-job.ts'
 
-/** How a submission ended. */
+/** How a dispatch ended. */
 export interface Ending {
   readonly status: 'SENT' | 'FAILED' | 'UNKNOWN'
   readonly errorCode?: string
@@ -16,7 +16,7 @@ export interface Ending {
   readonly attempt?: Attempted | null
 }
 
-/** What an attempt that did not end the submission has changed. Omitted fields keep their values. */
+/** What an attempt that did not end the dispatch has changed. Omitted fields keep their values. */
 export interface DispatchChange {
   readonly delayMs: number
   readonly attempt?: number
@@ -98,7 +98,7 @@ export function submittedWith(job: SubmitJob, index: number, carrierMessageId: s
 
 /** A message that was not tried, and is loaded again when it is due. */
 export function postponementOf(
-  { attempt, acceptedSegments, cut, startedOver, ambiguous, carrierId }: Dispatch,
+  { attempt, acceptedPdus, cut, startedOver, ambiguous, carrierId }: Dispatch,
   { delayMs, ...change }: DispatchChange,
   nowMs: number,
 ): Postponed {
@@ -106,7 +106,7 @@ export function postponementOf(
     ...{ kind: 'postponed', atMs: nowMs, dueAtMs: nowMs + Math.ceil(delayMs) },
     ...{
       attempt,
-      acceptedSegments,
+      acceptedPdus,
       cut,
       startedOver,
       ambiguous,
@@ -125,7 +125,7 @@ export function postponementOfJob(
   { wasTried, nowMs }: { readonly wasTried: boolean; readonly nowMs: number },
 ): Postponed {
   const rest = restOf(job)
-  const isLast = job.progress.accepted !== 0n || (wasTried && rest.acceptedSegments === 0n)
+  const isLast = job.progress.accepted !== 0n || (wasTried && rest.acceptedPdus === 0n)
   const postponed = postponementOf(rest, { routeId: job.route.id, ...change }, nowMs)
   return isLast ? { ...postponed, carrierId: job.carrier.id } : postponed
 }
@@ -155,7 +155,7 @@ export function attemptOf(
 export function restOf({ dispatch, carrier, cut, progress, startedOver }: SubmitJob): Dispatch {
   const { accepted } = progress
   if (accepted === 0n) return dispatch
-  return { ...dispatch, acceptedSegments: accepted, cut, startedOver, carrierId: carrier.id }
+  return { ...dispatch, acceptedPdus: accepted, cut, startedOver, carrierId: carrier.id }
 }
 
 /** Limits a delay to the validity, so that the message is looked at when that ends. */

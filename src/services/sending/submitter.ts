@@ -167,14 +167,10 @@ export class Submitter {
     this.#pump(link.carrier.id)
   }
 
-  onResponse(
-    { job, segment, sentAtMs }: SubmitToken,
-    pdu: ResponsePdu,
-    link: CarrierLink<SubmitToken>,
-  ): void {
+  onResponse({ job, index, sentAtMs }: SubmitToken, pdu: ResponsePdu, link: CarrierLink<SubmitToken>): void {
     // A generic_nack without a reason is still no acceptance.
     const status = pdu.command === 'generic_nack' ? pdu.status || STATUSES.ESME_RUNKNOWNERR : pdu.status
-    const kind = job.progress.answered(segment, status)
+    const kind = job.progress.answered(index, status)
     const { backOffs, throttle } = this.#queue(job.carrier)
     if (kind === 'accepted') {
       throttle.accepted(performance.now())
@@ -182,7 +178,7 @@ export class Submitter {
       // Recorded before the segments of the new cut, whose receipts count from then on.
       if (job.startedOver)
         this.#record(job, [{ kind: 'started-over', atMs: this.#options.nowMs(), cut: job.cut }])
-      this.#accepted(job, segment, pdu)
+      this.#accepted(job, index, pdu)
     }
     if (kind === 'throttled') throttle.throttled(performance.now(), sentAtMs)
     if (kind === 'rebind' && !this.#isLinksFault(job, link)) job.progress.refusedItself(status)
@@ -205,14 +201,14 @@ export class Submitter {
   }
 
   /** The message was postponed as ambiguous. Now its fate is known, and settling it also ends a waiting dispatch. */
-  onLateResponse({ job, segment }: SubmitToken, pdu: ResponsePdu): void {
+  onLateResponse({ job, index }: SubmitToken, pdu: ResponsePdu): void {
     if (pdu.status !== 0 || pdu.command === 'generic_nack') return
-    this.#accepted(job, segment, pdu)
-    job.progress.acceptedEarlier(segment)
+    this.#accepted(job, index, pdu)
+    job.progress.acceptedEarlier(index)
     const again = this.#held.jobOf(job.dispatch.msgId)
-    if (again !== null && again !== job && again.cut === job.cut) again.progress.acceptedEarlier(segment)
+    if (again !== null && again !== job && again.cut === job.cut) again.progress.acceptedEarlier(index)
     if (!job.progress.isComplete && !again?.progress.isComplete) {
-      const [atMs, segments] = [this.#options.nowMs(), 1n << BigInt(segment)]
+      const [atMs, segments] = [this.#options.nowMs(), 1n << BigInt(index)]
       this.#record(job, [{ kind: 'segment-accepted', atMs, segments, cut: job.cut }])
       return
     }
@@ -333,7 +329,7 @@ export class Submitter {
   }
 
   #record({ dispatch: { planId, msgId } }: SubmitJob, facts: readonly LaterFact[]): void {
-    this.#options.recorder.record({ planId, msgId, facts })
+    this.#options.recorder.outcome({ planId, msgId, facts })
   }
 
   /** Acts on the result of a job when none of its segments is in flight. */

@@ -22,7 +22,7 @@ import {
   type ParkedPlace,
 } from '../../store/parked-receipts.ts'
 import { deleteOldQualityMinutes } from '../../store/quality.ts'
-import type { ReceiptRow } from '../../store/receipts.ts'
+import type { IncomingReceipt } from '../../store/receipts.ts'
 import { releaseStray } from '../../store/webhook-destinations.ts'
 import { PeriodicTask } from '../node/periodic-task.ts'
 import { OFFERED_AGAIN_WITHIN_MS } from '../receiving/inbound-offers.ts'
@@ -38,9 +38,9 @@ export interface MaintenanceOptions {
   /** Unix milliseconds. */
   readonly nowMs: () => number
   /** Applies parked receipts, at most one per (carrier, id); resolves when that is recorded. */
-  readonly applyReceipts: (receipts: readonly ReceiptRow[]) => Promise<unknown>
+  readonly applyReceipts: (receipts: readonly IncomingReceipt[]) => Promise<unknown>
   /** Parked receipts whose id can be read or looked up by now. `more`: there are others. */
-  readonly readReceipts: () => Promise<{ receipts: readonly ReceiptRow[]; more: boolean }>
+  readonly readReceipts: () => Promise<{ receipts: readonly IncomingReceipt[]; more: boolean }>
   readonly log: Log
   /** See `InboundDeps`. */
   readonly onUnowned?: InboundDeps['onUnowned']
@@ -191,7 +191,7 @@ export class Maintenance {
   }
 
   /** Receipts of one id are applied one after the other, because the second depends on the effect of the first. */
-  async #apply(receipts: readonly ReceiptRow[]): Promise<void> {
+  async #apply(receipts: readonly IncomingReceipt[]): Promise<void> {
     const ofIds = [...Map.groupBy(receipts, receiptKey).values()]
     for (let round = 0; ofIds.some((own) => own.length > round); round += 1)
       await this.#options.applyReceipts(ofIds.flatMap((own) => own[round] ?? []))
@@ -275,6 +275,6 @@ function failureOf(job: string): string {
   return `maintenance failed: ${job}`
 }
 
-function receiptKey({ carrierId, carrierMessageId }: ReceiptRow): string {
+function receiptKey({ carrierId, carrierMessageId }: IncomingReceipt): string {
   return `${carrierId}:${carrierMessageId}`
 }

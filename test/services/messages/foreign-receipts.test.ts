@@ -84,14 +84,14 @@ afterEach(async () => {
 async function accept(): Promise<string> {
   const msgId = newId(Date.now())
   expect(
-    await owner.accept({ msgId, holder: NODE, accepted: acceptedFact(plan, msgId, { begun: true }) }),
+    await owner.accept({ msgId, owner: NODE, accepted: acceptedFact(plan, msgId, { begun: true }) }),
   ).toBe('committed')
   return msgId
 }
 
 function submit(msgId: string): void {
-  ofOwner.record(submission(plan, msgId, msgId))
-  ofOwner.record(sent(plan, msgId))
+  ofOwner.outcome(submission(plan, msgId, msgId))
+  ofOwner.outcome(sent(plan, msgId))
 }
 
 const received = (msgId: string) =>
@@ -183,7 +183,7 @@ test('a segment that was accepted before its message was taken out of its record
   const row = receipt(`${msgId}/0`, 'DELIVERED')
   expect(await new Promise((done) => ofOwner.receipt({ row, done }))).toBe(true)
   expect(await countOf(db, 'parked_receipts')).toBe(1)
-  ofOwner.record(sent(plan, msgId))
+  ofOwner.outcome(sent(plan, msgId))
   await eventually(async () => (await deliveredSegments(msgId)) === '1')
   await eventually(async () => (await countOf(db, 'parked_receipts')) === 0)
 })
@@ -193,7 +193,7 @@ test('and by what another node parks for it', async () => {
   expect(await received(`${msgId}/0`)).toBe(true)
   const seen = looks.length
   await eventually(() => looks.length > seen + 1)
-  ofOwner.record(sent(plan, msgId))
+  ofOwner.outcome(sent(plan, msgId))
   await eventually(async () => (await deliveredSegments(msgId)) === '1')
   await eventually(async () => (await countOf(db, 'parked_receipts')) === 0)
 })
@@ -213,12 +213,12 @@ test('intermediate receipts of it are kept wherever they come', async () => {
 
 test('an answer to a message that another process has in progress waits for its record', async () => {
   const msgId = await loadHalfSubmitted()
-  ofOther.record(submission(plan, msgId, `${msgId}/1`, 1))
-  ofOther.record(sent(plan, msgId))
+  ofOther.outcome(submission(plan, msgId, `${msgId}/1`, 1))
+  ofOther.outcome(sent(plan, msgId))
   expect(ofOther.backlog).toBe(2)
   expect(await received(`${msgId}/0`)).toBe(true)
   expect(await deliveredSegments(msgId)).toBeUndefined()
-  ofOwner.record(sent(plan, msgId))
+  ofOwner.outcome(sent(plan, msgId))
   await owner.project([msgId])
   await eventually(() => ofOther.backlog === 0)
   const { rows } = await db.query('select segment from submissions where msg_id = $1 order by 1', [msgId])

@@ -75,7 +75,7 @@ async function aNode(random: () => number) {
     eventHolder,
     onChanged,
     onProjected: (submissions) => recorder.recorded(submissions),
-    onReturned: (outcome) => recorder.record(outcome),
+    onReturned: (outcome) => recorder.outcome(outcome),
   })
   const outcomes = new OutcomeWriter({ ...shared, inProgress })
   const deliver = async (msgId: string, seq: number) => {
@@ -113,7 +113,7 @@ async function accept({ inProgress }: Node, segments: number, random: () => numb
   for (;;) {
     const msgId = newId(Date.now())
     const accepted = acceptedFact(plan, msgId, { begun: true, segments })
-    if ((await inProgress.accept({ msgId, holder: NODE, accepted })) === 'committed') return msgId
+    if ((await inProgress.accept({ msgId, owner: NODE, accepted })) === 'committed') return msgId
     await eventually(() => inProgress.isOpen)
     await turn(random)
   }
@@ -134,11 +134,11 @@ async function story(node: Node, random: () => number): Promise<string> {
     const id = `${msgId}-${segment}`
     if (random() < 0.1) receipts.push(receive(node, id, random))
     else receipts.push(interfere().then(() => receive(node, id, random)))
-    if (cut !== null) recorder.record(startingOver(plan, msgId, cut))
-    recorder.record(submission(plan, msgId, id, segment, cut))
+    if (cut !== null) recorder.outcome(startingOver(plan, msgId, cut))
+    recorder.outcome(submission(plan, msgId, id, segment, cut))
   }
   await interfere()
-  recorder.record(sent(plan, msgId, { segments, cut }))
+  recorder.outcome(sent(plan, msgId, { segments, cut }))
   await Promise.all(receipts)
   return msgId
 }

@@ -61,14 +61,14 @@ const take = () =>
 async function accept(segments = 1): Promise<string> {
   const msgId = newId(Date.now())
   const accepted = acceptedFact(plan, msgId, { segments })
-  expect(await inProgress.accept({ msgId, holder: nodeId, accepted })).toBe('committed')
+  expect(await inProgress.accept({ msgId, owner: nodeId, accepted })).toBe('committed')
   return msgId
 }
 
 function postponed(changes: Partial<Postponed> = {}): Postponed {
   const atMs = Date.now()
   return {
-    ...{ atMs, dueAtMs: atMs, attempt: 1, carrierId: CARRIER_ID, acceptedSegments: 0n },
+    ...{ atMs, dueAtMs: atMs, attempt: 1, carrierId: CARRIER_ID, acceptedPdus: 0n },
     kind: 'postponed',
     ...{ cut: null, startedOver: false, ambiguous: false, routeId: 7, chosenCarrierId: 0 },
     ...changes,
@@ -105,7 +105,7 @@ describe('a message that waited', () => {
   test('is taken, put off and taken again: it is either in the lane or in the queue', async () => {
     await start()
     const msgId = await storeMessage(db, plan)
-    expect(await take()).toMatchObject([{ msgId, state: { status: 'QUEUED', submission: { attempt: 0 } } }])
+    expect(await take()).toMatchObject([{ msgId, state: { status: 'QUEUED', dispatch: { attempt: 0 } } }])
     expect(await recordOf(msgId)).toMatchObject({ lane: inProgress.lane, attempt: null })
     expect(await take()).toEqual([])
     const attempt: Attempted = {
@@ -122,15 +122,15 @@ describe('a message that waited', () => {
     expect(await recordOf(msgId)).toEqual({ lane: null, status: 'QUEUED', attempt: 1 })
     const { rows } = await db.query('select outcome from submit_attempts where msg_id = $1', [msgId])
     expect(rows).toEqual([{ outcome: 'retry' }])
-    expect(await take()).toMatchObject([{ msgId, state: { submission: { attempt: 1, routeId: 7 } } }])
+    expect(await take()).toMatchObject([{ msgId, state: { dispatch: { attempt: 1, routeId: 7 } } }])
   })
 
   test('becomes its record once more when it is settled', async () => {
     await start()
     const msgId = await storeMessage(db, plan, { callback_url: null })
     await take()
-    inProgress.record(submission(plan, msgId, msgId))
-    inProgress.record(sent(plan, msgId))
+    inProgress.tellOutcome(submission(plan, msgId, msgId))
+    inProgress.tellOutcome(sent(plan, msgId))
     await eventually(() => inProgress.get(msgId)?.state.status === 'SENT')
     await inProgress.project([msgId])
     expect(await recordOf(msgId)).toEqual({ lane: null, status: 'SENT', attempt: null })
@@ -140,16 +140,17 @@ describe('a message that waited', () => {
     await start()
     const msgId = await accept(2)
     inProgress.begin(msgId, () => undefined)
-    inProgress.record(submission(plan, msgId, `${msgId}/0`, 0))
+    inProgress.tellOutcome(submission(plan, msgId, `${msgId}/0`, 0))
     await eventually(() => inProgress.get(msgId)?.submissions.length === 1)
     await removeNode(db, nodeId)
     await recoverLanes(db, { nodeId: -1, ambiguityWaitMs: 0, delivers: () => false, log: quietLog })
     await inProgress.stop(1_000)
     nodeId = await registerNode(db, 'b')
     await start()
-    expect(await take()).toMatchObject([{ msgId, state: { submission: { attempt: 0, ambiguous: true } } }])
-    for (const segment of [0, 1]) inProgress.record(submission(plan, msgId, `${msgId}/${segment}`, segment))
-    inProgress.record(sent(plan, msgId))
+    expect(await take()).toMatchObject([{ msgId, state: { dispatch: { attempt: 0, ambiguous: true } } }])
+    for (const segment of [0, 1])
+      inProgress.tellOutcome(submission(plan, msgId, `${msgId}/${segment}`, segment))
+    inProgress.tellOutcome(sent(plan, msgId))
     await eventually(() => inProgress.get(msgId)?.state.status === 'SENT')
     await inProgress.project([msgId])
     expect(await recordOf(msgId)).toEqual({ lane: null, status: 'SENT', attempt: null })
@@ -184,7 +185,7 @@ test('a message whose record is gone holds up no other', async () => {
   const [gone, other] = [await storeMessage(db, plan), await storeMessage(db, plan)]
   await take()
   await db.query('delete from messages where msg_id = $1', [gone])
-  for (const msgId of [gone, other]) inProgress.record(sent(plan, msgId))
+  for (const msgId of [gone, other]) inProgress.tellOutcome(sent(plan, msgId))
   await eventually(() => inProgress.get(other)?.state.status === 'SENT')
   await inProgress.project([gone, other])
   expect(await recordOf(other)).toMatchObject({ lane: null, status: 'SENT' })
@@ -206,7 +207,7 @@ test('what is said while a message is recorded is in the journal before the lane
   isRenewing = true
   const renewed = inProgress.project([msgId])
   await eventually(() => letGo)
-  inProgress.record(sent(plan, msgId))
+  inProgress.tellOutcome(sent(plan, msgId))
   expect(inProgress.pending).toBeGreaterThan(0)
   const stopped = inProgress.stop(10_000)
   letGo!()
@@ -224,11 +225,11 @@ describe('a message that is being submitted', () => {
     await eventually(async () => {
       const other = await storeMessage(db, plan, { callback_url: null })
       await take()
-      inProgress.record(sent(plan, other, { status: 'FAILED', errorCode: '101' }))
+      inProgress.tellOutcome(sent(plan, other, { status: 'FAILED', errorCode: '101' }))
       return (await cut()) > 1
     })
     expect(inProgress.get(msgId)).toMatchObject({ state: { status: 'QUEUED' } })
-    inProgress.record(sent(plan, msgId))
+    inProgress.tellOutcome(sent(plan, msgId))
     await eventually(async () => (await recordOf(msgId)).lane === null)
     expect(await recordOf(msgId)).toEqual({ lane: null, status: 'SENT', attempt: null })
   })
@@ -304,7 +305,7 @@ describe('a message that is being submitted', () => {
   test('has its events in the records from then on, the next behind them', async () => {
     await start()
     const msgId = await accept(2)
-    inProgress.record(submission(plan, msgId, `${msgId}/0`, 0))
+    inProgress.tellOutcome(submission(plan, msgId, `${msgId}/0`, 0))
     const row = receipt(`${msgId}/0`, 'FAILED', { mccmnc: null })
     await new Promise((done) => inProgress.receipts.receipt(row, done))
     expect(inProgress.get(msgId)?.events).toMatchObject([{ sequence: 1, status: 'FAILED' }])
@@ -318,7 +319,7 @@ describe('a message that is being submitted', () => {
       msgId,
     ])
     expect(rows).toEqual([{ count: 1 }])
-    inProgress.record(sent(plan, msgId))
+    inProgress.tellOutcome(sent(plan, msgId))
     await eventually(async () => (await recordOf(msgId)).lane === null)
     expect(await recordOf(msgId)).toMatchObject({ lane: null, status: 'FAILED' })
     expect(await eventsOf(db, msgId)).toHaveLength(1)

@@ -59,7 +59,7 @@ async function aProjector(messages: readonly MessageInProgress[], changes: Parti
 }
 
 function aLive(message: MessageInProgress, entry: number): Live {
-  return { ...newLive(message, { holder: NODE, entry }), delivers: true, postponed: true }
+  return { ...newLive(message, { owner: NODE, entry }), delivers: true, postponed: true }
 }
 
 const waiting = (count: number) => Array.from({ length: count }, () => inMemory(plan))

@@ -86,8 +86,8 @@ describe('submissions and receipts', () => {
     const rows = ids.map((msg_id) => newMessage(plan, { msg_id }))
     await insertMessages(database.db, rows)
     for (const msgId of ids) {
-      recorder.record(submission(plan, msgId, `many-${msgId}`))
-      recorder.record(sent(plan, msgId))
+      recorder.outcome(submission(plan, msgId, `many-${msgId}`))
+      recorder.outcome(sent(plan, msgId))
     }
     // The last is delivered first.
     const answers = ids.toReversed().map((msgId) => received(`many-${msgId}`, 'DELIVERED'))
@@ -109,8 +109,8 @@ describe('submissions and receipts', () => {
       database.db,
       ids.map((msg_id) => newMessage(plan, { msg_id })),
     )
-    for (const msgId of ids) recorder.record(submission(plan, msgId, `whole-${msgId}`))
-    for (const msgId of ids) recorder.record(sent(plan, msgId))
+    for (const msgId of ids) recorder.outcome(submission(plan, msgId, `whole-${msgId}`))
+    for (const msgId of ids) recorder.outcome(sent(plan, msgId))
     await recorder.drain(20_000)
     const { rows } = await database.db.query(
       `select count(*) as together, count(distinct m.xmin::text) as batches
@@ -124,8 +124,8 @@ describe('submissions and receipts', () => {
     const msgId = await storeMessage(database.db, plan)
     expect(await received(`early-${msgId}`, 'DELIVERED')).toBe(true)
     expect(await countOf(database.db, 'parked_receipts')).toBe(1)
-    recorder.record(submission(plan, msgId, `early-${msgId}`))
-    recorder.record(sent(plan, msgId))
+    recorder.outcome(submission(plan, msgId, `early-${msgId}`))
+    recorder.outcome(sent(plan, msgId))
     await recorder.drain(5_000)
     expect(await announced(database.db, msgId)).toEqual(['SENT', 'DELIVERED'])
     expect(await countOf(database.db, 'parked_receipts')).toBe(0)
@@ -139,16 +139,16 @@ describe('submissions and receipts', () => {
     const msgId = await storeMessage(database.db, plan)
     expect(await received(`later-${msgId}`, 'DELIVERED')).toBe(true)
     recorder = aRecorder(troubled)
-    recorder.record(submission(plan, msgId, `later-${msgId}`))
-    recorder.record(sent(plan, msgId))
+    recorder.outcome(submission(plan, msgId, `later-${msgId}`))
+    recorder.outcome(sent(plan, msgId))
     await eventually(async () => (await statusOf(database.db, msgId)) === 'DELIVERED')
     expect(log.errors).toEqual(['carrier outcomes not recorded yet'])
   })
 
   test('of several receipts for one id in a batch the first final counts, and all are answered', async () => {
     const msgId = await storeMessage(database.db, plan)
-    recorder.record(submission(plan, msgId, `rep-${msgId}`))
-    recorder.record(sent(plan, msgId))
+    recorder.outcome(submission(plan, msgId, `rep-${msgId}`))
+    recorder.outcome(sent(plan, msgId))
     const outcomes = ['UNKNOWN', 'UNKNOWN', 'DELIVERED', 'FAILED', 'UNKNOWN'] as const
     const answers = outcomes.map((outcome) => received(`rep-${msgId}`, outcome))
     expect(await Promise.all(answers)).toEqual(outcomes.map(() => true))
@@ -157,8 +157,8 @@ describe('submissions and receipts', () => {
 
   test('repetitions in a batch and intermediate receipts change nothing and are kept', async () => {
     const msgId = await storeMessage(database.db, plan)
-    recorder.record(submission(plan, msgId, `${msgId}/0`, 0))
-    recorder.record(sent(plan, msgId))
+    recorder.outcome(submission(plan, msgId, `${msgId}/0`, 0))
+    recorder.outcome(sent(plan, msgId))
     recorder.note({ ...receipt(`${msgId}/0`, 'DELIVERED'), outcome: 'SENT' })
     await Promise.all([received(`${msgId}/0`, 'DELIVERED'), received(`${msgId}/0`, 'FAILED')])
     await recorder.drain(10_000)
@@ -173,7 +173,7 @@ describe('submissions and receipts', () => {
   test('segments accepted late are written, but for those that are cut otherwise', async () => {
     const msgId = await storeMessage(database.db, plan, { segments: 3 })
     const late = (segments: bigint, cut: string) =>
-      recorder.record({
+      recorder.outcome({
         planId: plan,
         msgId,
         facts: [{ kind: 'segment-accepted', atMs: Date.now(), segments, cut }],
@@ -194,8 +194,8 @@ describe('submissions and receipts', () => {
 
   test('a bad row among receipts is dropped alone, and answered so that it does not come again', async () => {
     const msgId = await storeMessage(database.db, plan)
-    recorder.record(submission(plan, msgId, `good-${msgId}`))
-    recorder.record(sent(plan, msgId))
+    recorder.outcome(submission(plan, msgId, `good-${msgId}`))
+    recorder.outcome(sent(plan, msgId))
     const answers = [
       received(`good-${msgId}`, 'DELIVERED'),
       received('bad', 'DELIVERED', { receivedAt: 'yesterday, perhaps' }),
@@ -209,10 +209,10 @@ describe('submissions and receipts', () => {
   test('a bad row among submissions does not hold up the others', async () => {
     const good = await storeMessage(database.db, plan)
     const bad = await storeMessage(database.db, plan)
-    recorder.record({ planId: plan, msgId: bad, facts: [{ ...submittedFact('bad'), carrierId: 2 ** 40 }] })
-    recorder.record(sent(plan, bad))
-    recorder.record(submission(plan, good, `fine-${good}`))
-    recorder.record(sent(plan, good))
+    recorder.outcome({ planId: plan, msgId: bad, facts: [{ ...submittedFact('bad'), carrierId: 2 ** 40 }] })
+    recorder.outcome(sent(plan, bad))
+    recorder.outcome(submission(plan, good, `fine-${good}`))
+    recorder.outcome(sent(plan, good))
     expect(await received(`fine-${good}`, 'DELIVERED')).toBe(true)
     await recorder.drain(2_000)
     expect(await statusOf(database.db, good)).toBe('DELIVERED')
@@ -234,7 +234,7 @@ describe('submissions and receipts', () => {
     })
     recorder = aRecorder(gated, inProgress)
     const msgId = await storeMessage(db, plan, { msg_id: newId(Date.now() - 1_000) })
-    recorder.record(sent(plan, msgId))
+    recorder.outcome(sent(plan, msgId))
     await asked.promise
     await inProgress.load(dead!, (tx, lane) => takeDue(tx, lane, requestFor(plan), (id) => id !== msgId))
     await takeOverLane(db, { lane: inProgress.lane!, epoch: 1, nodeId: dead! }, living!)

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { MessagesInProgress } from '../../../src/services/messages/messages-in-progress.ts'
 import type { ReceiptItem } from '../../../src/services/messages/receipts-in-progress.ts'
 import { type HandedReceipt, SiblingReceipts } from '../../../src/services/receiving/sibling-receipts.ts'
-import type { ReceiptRow } from '../../../src/store/receipts.ts'
+import type { IncomingReceipt } from '../../../src/store/receipts.ts'
 import { aDirectory, aPlan } from '../../support/directory.ts'
 import { eventually } from '../../support/eventually.ts'
 import { nothingInProgress } from '../../support/in-progress.ts'
@@ -33,7 +33,7 @@ beforeEach(async () => {
 })
 afterEach(() => owner.stop(1_000))
 
-type Ask = (rows: readonly ReceiptRow[]) => Promise<readonly (readonly HandedReceipt[])[]>
+type Ask = (rows: readonly IncomingReceipt[]) => Promise<readonly (readonly HandedReceipt[])[]>
 
 /** A worker that has no messages, and the owner beside it. */
 function workers() {
@@ -52,14 +52,14 @@ function workerThatAsks(ask: Ask): SiblingReceipts {
   return new SiblingReceipts({ inProgress: nothingInProgress(db).receipts, recorder, ask })
 }
 
-function answerTo(worker: SiblingReceipts, row: ReceiptRow): Promise<boolean> {
+function answerTo(worker: SiblingReceipts, row: IncomingReceipt): Promise<boolean> {
   return new Promise((done) => worker.receipt({ row, done }))
 }
 
 async function accepted(): Promise<string> {
   const msgId = newId(Date.now())
   expect(
-    await owner.accept({ msgId, holder: NODE, accepted: acceptedFact(plan, msgId, { begun: true }) }),
+    await owner.accept({ msgId, owner: NODE, accepted: acceptedFact(plan, msgId, { begun: true }) }),
   ).toBe('committed')
   return msgId
 }
@@ -67,7 +67,7 @@ async function accepted(): Promise<string> {
 test('receipts of another worker are committed there, those of one turn together, and then acknowledged', async () => {
   const { asked, worker } = workers()
   const msgIds = [await accepted(), await accepted()]
-  for (const msgId of msgIds) owner.record(submission(plan, msgId, msgId))
+  for (const msgId of msgIds) owner.tellOutcome(submission(plan, msgId, msgId))
   const answers = msgIds.map((msgId) =>
     answerTo(worker, receipt(msgId, 'DELIVERED')).then((answer) => [answer, owner.get(msgId)?.state.status]),
   )
@@ -83,7 +83,7 @@ test('one that overtakes the answer to its submit_sm by a turn finds its message
   const msgId = await accepted()
   const answer = answerTo(worker, receipt(msgId, 'DELIVERED'))
   // Behind the offer, which goes out in this phase too.
-  setImmediate(() => owner.record(submission(plan, msgId, msgId)))
+  setImmediate(() => owner.tellOutcome(submission(plan, msgId, msgId)))
   expect(await answer).toBe(true)
   expect(recorded).toEqual([])
 })
@@ -91,7 +91,7 @@ test('one that overtakes the answer to its submit_sm by a turn finds its message
 test('one that the owner cannot take as a fact is recorded by the owner', async () => {
   const { worker } = workers()
   const msgId = await accepted()
-  owner.record(submission(plan, msgId, msgId))
+  owner.tellOutcome(submission(plan, msgId, msgId))
   expect(await answerTo(worker, receipt(msgId, 'DELIVERED'))).toBe(true)
   const again = answerTo(worker, receipt(msgId, 'DELIVERED'))
   const item = await eventually(() => recorded[0])

@@ -12,7 +12,7 @@ describe('what was accepted before', () => {
 
   test('is not sent again where the message is cut as it was', () => {
     const { cut } = aJob(THREE_PARTS)
-    expect(state(aJob({ ...THREE_PARTS, acceptedSegments: 0b101n, cut }))).toEqual([0b101n, false])
+    expect(state(aJob({ ...THREE_PARTS, acceptedPdus: 0b101n, cut }))).toEqual([0b101n, false])
   })
 
   test.each([
@@ -22,7 +22,7 @@ describe('what was accepted before', () => {
     ['another alphabet', aCarrier(), 'udh UCS2 3'],
     ['nobody knows how', aCarrier(), null],
   ])('is sent again otherwise: %s', (_name, carrier, cut) => {
-    const job = aJob({ ...THREE_PARTS, acceptedSegments: 0b1n, cut }, carrier)
+    const job = aJob({ ...THREE_PARTS, acceptedPdus: 0b1n, cut }, carrier)
     expect(state(job)).toEqual([0n, true])
   })
 
@@ -35,7 +35,7 @@ describe('what was accepted before', () => {
   )
 
   test('and is so although parts of either cut are delivered', () => {
-    const delivered = { ...THREE_PARTS, acceptedSegments: 0b1n, deliveredSegments: 0b111n }
+    const delivered = { ...THREE_PARTS, acceptedPdus: 0b1n, deliveredSegments: 0b111n }
     expect(aJob({ ...delivered, cut: 'udh16 GSM7 3' }).progress.isComplete).toBe(false)
     const goesOn = { ...delivered, cut: 'udh GSM7 3', startedOver: true }
     expect(aJob(goesOn).progress.accepted).toBe(0b1n)

@@ -154,25 +154,25 @@ describe('what is given back', () => {
     expect(postponementOfJob(job, { delayMs: 5 }, UNTRIED)).toMatchObject({
       carrierId: null,
       routeId: 1,
-      acceptedSegments: 0n,
+      acceptedPdus: 0n,
       dueAtMs: UNTRIED.nowMs + 5,
     })
     job.progress.acceptedEarlier(1)
     expect(postponementOfJob(job, { delayMs: 0 }, UNTRIED)).toMatchObject({
       carrierId: 1,
-      acceptedSegments: 2n,
+      acceptedPdus: 2n,
     })
-    expect(restOf(job)).toMatchObject({ carrierId: 1, acceptedSegments: 2n })
+    expect(restOf(job)).toMatchObject({ carrierId: 1, acceptedPdus: 2n })
   })
 
   test('keeps the parts that another carrier has until parts of it are accepted anew', () => {
-    const begun = { acceptedSegments: 0b1n, cut: 'udh GSM7 3', carrierId: 1 }
+    const begun = { acceptedPdus: 0b1n, cut: 'udh GSM7 3', carrierId: 1 }
     const dispatch = { body: 'part '.repeat(80), segments: 3, ...begun }
     const job = aJob(dispatch, aCarrier({ id: 2, longMessages: 'sar' }))
     expect(job).toMatchObject({ startedOver: true, isResubmission: true })
     expect(restOf(job)).toMatchObject({ ...begun, startedOver: false })
     expect(postponementOfJob(job, { delayMs: 0 }, TRIED)).toMatchObject({
-      acceptedSegments: 1n,
+      acceptedPdus: 1n,
       cut: 'udh GSM7 3',
       startedOver: false,
       carrierId: 1,
@@ -180,13 +180,13 @@ describe('what is given back', () => {
     job.progress.acceptedEarlier(2)
     const rest = restOf(job)
     expect(rest).toMatchObject({
-      acceptedSegments: 0b100n,
+      acceptedPdus: 0b100n,
       cut: 'sar GSM7 3',
       startedOver: true,
       carrierId: 2,
     })
     expect(postponementOfJob(job, { delayMs: 0 }, UNTRIED)).toMatchObject({
-      acceptedSegments: 4n,
+      acceptedPdus: 4n,
       cut: 'sar GSM7 3',
       startedOver: true,
       carrierId: 2,
@@ -226,7 +226,7 @@ describe('what a PDU brings', () => {
   })
 
   test('with the cut, where the message started over; its end has it too', () => {
-    const job = aJob({ body, acceptedSegments: 1n, cut: 'sar GSM7 3' })
+    const job = aJob({ body, acceptedPdus: 1n, cut: 'sar GSM7 3' })
     expect(of(job, 2)).toEqual([[2, 'udh GSM7 3']])
     expect(settled(job.dispatch, job, { status: 'SENT' })).toMatchObject({ cut: 'udh GSM7 3' })
   })

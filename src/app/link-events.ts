@@ -1,13 +1,12 @@
-import type { Carrier } from '../../domain/configuration.ts'
-import type { SubmitResult } from '../../domain/quality.ts'
-import { submitOutcome } from '../../domain/submit-outcomes.ts'
-import type { ResponsePdu } from '../../smpp/pdu.ts'
-import type { LinkEvents } from '../links/carrier-link.ts'
-import type { MessagesInProgress } from '../messages/messages-in-progress.ts'
-import type { QualityWatch } from '../quality/quality-watch.ts'
-import type { Receiver } from '../receiving/receiver.ts'
-import type { SubmitToken } from './submit-job.ts'
-import type { Submitter } from './submitter.ts'
+import type { Carrier } from '../domain/configuration.ts'
+import type { SubmitResult } from '../domain/quality.ts'
+import { submitOutcome } from '../domain/submit-outcomes.ts'
+import type { LinkEvents } from '../services/links/carrier-link.ts'
+import type { MessagesInProgress } from '../services/messages/messages-in-progress.ts'
+import type { QualityWatch } from '../services/quality/quality-watch.ts'
+import type { Receiver } from '../services/receiving/receiver.ts'
+import type { SubmitToken } from '../services/sending/submit-job.ts'
+import type { Submitter } from '../services/sending/submitter.ts'
 
 export interface LinkListeners {
   readonly submitter: Pick<Submitter, 'onLateResponse' | 'onLost' | 'onReady' | 'onResponse' | 'onTimeout'>
@@ -46,8 +45,11 @@ export function linkEvents(listeners: LinkListeners): LinkEvents<SubmitToken> {
   }
 }
 
-function resultOf(pdu: ResponsePdu, carrier: Carrier): SubmitResult {
-  if (pdu.command === 'generic_nack' && pdu.status === 0) return 'refused'
-  const { kind } = submitOutcome(pdu.status, carrier.submitOutcomes)
+function resultOf(
+  { command, status }: { readonly command: string; readonly status: number },
+  carrier: Carrier,
+): SubmitResult {
+  if (command === 'generic_nack' && status === 0) return 'refused'
+  const { kind } = submitOutcome(status, carrier.submitOutcomes)
   return kind === 'accepted' || kind === 'throttled' ? kind : 'refused'
 }

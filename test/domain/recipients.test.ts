@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Destination, RoutingRule } from '../../src/domain/configuration.ts'
+import type { RecipientMatch, RoutingRule } from '../../src/domain/configuration.ts'
 import {
-  DestinationTable,
-  destinationFaults,
   PrefixTable,
+  RecipientTable,
   RoutingRules,
+  recipientMatchFaults,
   specificity,
-} from '../../src/domain/destinations.ts'
+} from '../../src/domain/recipients.ts'
 import { aPlan, aRoute, aRule } from '../support/directory.ts'
 
 it('gives the value of the longest prefix', () => {
@@ -38,7 +38,7 @@ it('gives what comparing every prefix gives', () => {
   )
 })
 
-const to = (changes: Partial<Destination>): Destination => ({
+const to = (changes: Partial<RecipientMatch>): RecipientMatch => ({
   prefix: null,
   country: null,
   mccmnc: null,
@@ -54,18 +54,18 @@ const ALL = [ANYWHERE, COUNTRY, SHORT, LONG, NETWORK]
 const MESSAGE = { recipient: '+447911123456', country: 'GB', mccmnc: '23415' }
 
 it('finds mccmnc before the longer prefix, country, anywhere', () => {
-  const found = ALL.map((_, most) => new DestinationTable(ALL.slice(0, most + 1)).mostSpecific(MESSAGE))
+  const found = ALL.map((_, most) => new RecipientTable(ALL.slice(0, most + 1)).mostSpecific(MESSAGE))
   expect(found).toEqual(ALL)
 })
 
 it('finds only what the message fits', () => {
-  const table = new DestinationTable([COUNTRY, SHORT, LONG, NETWORK])
+  const table = new RecipientTable([COUNTRY, SHORT, LONG, NETWORK])
   expect(table.mostSpecific({ ...MESSAGE, mccmnc: null })).toBe(LONG)
   expect(table.mostSpecific({ ...MESSAGE, recipient: '+447912123456', mccmnc: '23410' })).toBe(SHORT)
   expect(table.mostSpecific({ recipient: '+447700900123', country: 'GB', mccmnc: null })).toBe(COUNTRY)
   expect(table.mostSpecific({ recipient: '+46701234567', country: 'SE', mccmnc: '24001' })).toBeNull()
   expect(table.mostSpecific({ recipient: '+88213300655', country: null, mccmnc: null })).toBeNull()
-  expect(new DestinationTable([]).mostSpecific(MESSAGE)).toBeNull()
+  expect(new RecipientTable([]).mostSpecific(MESSAGE)).toBeNull()
 })
 
 it('compares destinations as it finds them', () => {
@@ -76,9 +76,9 @@ it('compares destinations as it finds them', () => {
 })
 
 it('names the fields of a destination that do not go together', () => {
-  for (const right of [...ALL, to({ country: 'XK' })]) expect(destinationFaults(right)).toEqual([])
-  const fields = (changes: Partial<Destination>) =>
-    destinationFaults(to(changes)).map(({ field, code }) => `${field} ${code}`)
+  for (const right of [...ALL, to({ country: 'XK' })]) expect(recipientMatchFaults(right)).toEqual([])
+  const fields = (changes: Partial<RecipientMatch>) =>
+    recipientMatchFaults(to(changes)).map(({ field, code }) => `${field} ${code}`)
   expect(fields({ prefix: '+44', country: 'GB' })).toEqual(['country EXCLUSIVE'])
   expect(fields({ prefix: '+44', mccmnc: '23415' })).toEqual(['mccmnc EXCLUSIVE'])
   expect(fields({ mccmnc: '23415', country: 'XX' })).toEqual(['mccmnc EXCLUSIVE', 'country NOT_FOUND'])

@@ -1,4 +1,4 @@
-import type { Destination, Route, RoutingRule, ServicePlan } from './configuration.ts'
+import type { RecipientMatch, Route, RoutingRule, ServicePlan } from './configuration.ts'
 import { isCountryCode } from './countries.ts'
 import { type Fault, fault } from './faults.ts'
 
@@ -34,7 +34,7 @@ export interface Place {
 }
 
 /** Faults that the form of each field does not show: more than one field is given, or there is no such country. */
-export function destinationFaults({ prefix, country, mccmnc }: Destination): Fault[] {
+export function recipientMatchFaults({ prefix, country, mccmnc }: RecipientMatch): Fault[] {
   const faults: Fault[] = []
   const given = Object.entries({ prefix, country, mccmnc }).filter(([, value]) => value !== null)
   if (given.length > 1) {
@@ -49,32 +49,32 @@ export function destinationFaults({ prefix, country, mccmnc }: Destination): Fau
   return faults
 }
 
-/** Longer than any prefix, because nothing about a destination is more specific than its network. */
+/** Longer than any prefix, because nothing about a recipient is more specific than its network. */
 const MCCMNC_SPECIFICITY = 100
 /** `+` and one digit, the shortest prefix, has 2. */
 const COUNTRY_SPECIFICITY = 1
 
 /** A higher number is more specific: mccmnc, then the longer prefix, then country, then none. */
-export function specificity({ prefix, country, mccmnc }: Destination): number {
+export function specificity({ prefix, country, mccmnc }: RecipientMatch): number {
   if (mccmnc !== null) return MCCMNC_SPECIFICITY
   if (prefix !== null) return prefix.length
   return country === null ? 0 : COUNTRY_SPECIFICITY
 }
 
-/** Finds the most specific of several destinations. No two of them may be the same. */
-export class DestinationTable<T extends Destination> {
+/** Finds the most specific match of a recipient. No two of them may be the same. */
+export class RecipientTable<T extends RecipientMatch> {
   readonly #byMccmnc: ReadonlyMap<string, T>
   readonly #byPrefix: PrefixTable<T>
   readonly #byCountry: ReadonlyMap<string, T>
   readonly #anywhere: T | undefined
 
-  constructor(destinations: readonly T[]) {
-    const keyed = (key: keyof Destination) =>
-      destinations.flatMap((one): [string, T][] => (one[key] === null ? [] : [[one[key], one]]))
+  constructor(matches: readonly T[]) {
+    const keyed = (key: keyof RecipientMatch) =>
+      matches.flatMap((one): [string, T][] => (one[key] === null ? [] : [[one[key], one]]))
     this.#byMccmnc = new Map(keyed('mccmnc'))
     this.#byPrefix = new PrefixTable(keyed('prefix'))
     this.#byCountry = new Map(keyed('country'))
-    this.#anywhere = destinations.find((one) => specificity(one) === 0)
+    this.#anywhere = matches.find((one) => specificity(one) === 0)
   }
 
   mostSpecific({ recipient, country, mccmnc }: Place): T | null {
@@ -92,11 +92,11 @@ export class DestinationTable<T extends Destination> {
 const key = (planId: number | null, sender: string | null) => `${planId ?? ''}:${sender ?? ''}`
 
 /**
- * Finds the rule for a message: a sender's before any other, then the more specific destination, then the plan's own
+ * Finds the rule for a message: a sender's before any other, then the more specific match, then the plan's own
  * (docs/adr/0007-order-of-routing-rules.md).
  */
 export class RoutingRules {
-  readonly #tables: ReadonlyMap<string, DestinationTable<RoutingRule>>
+  readonly #tables: ReadonlyMap<string, RecipientTable<RoutingRule>>
   /** By plan; null: for every plan. */
   readonly #routes: ReadonlyMap<number | null, ReadonlySet<Route>>
 
@@ -106,7 +106,7 @@ export class RoutingRules {
       [...byPlan].map(([planId, own]) => [planId, new Set(own.map(({ route }) => route))]),
     )
     const groups = Map.groupBy(rules, ({ planId, sender }) => key(planId, sender))
-    this.#tables = new Map([...groups].map(([group, members]) => [group, new DestinationTable(members)]))
+    this.#tables = new Map([...groups].map(([group, members]) => [group, new RecipientTable(members)]))
   }
 
   get none(): boolean {

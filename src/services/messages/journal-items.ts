@@ -1,4 +1,3 @@
-/** Facts on their way into the journal. */
 import type { EventTaken, JournalFact, LaterFact, Submitted } from '../../domain/journal-entries.ts'
 import type { MessageState } from '../../domain/message-facts.ts'
 import type { MessageInProgress } from '../../domain/messages-in-progress.ts'
@@ -6,9 +5,11 @@ import type { Acceptance, KeptMessage } from '../../operations/accept-messages.t
 import type { DeliveryOutcome } from '../../outbound/webhook-post.ts'
 import type { WebhookEvent } from '../../store/event-deliveries.ts'
 import type { LoadedMessage, MessageKey } from '../../store/messages-at-rest.ts'
-import type { ReceiptRow, SubmissionId } from '../../store/receipts.ts'
+import type { IncomingReceipt, SubmissionId } from '../../store/receipts.ts'
 import type { Live } from './lives.ts'
 import type { OfId } from './submitted-ids.ts'
+
+/** What is appended to the journal: a fact, who waits for it, and what is written if it gets no further. */
 
 /** What became of a message at its carrier, in the order of its facts. */
 export interface Outcome extends MessageKey {
@@ -20,10 +21,10 @@ export interface JournalItem extends JournalFact {
   /** Null while the message is being accepted or loaded. */
   readonly live: Live | null
   /** The node that accepted it. */
-  readonly holder: number
+  readonly owner: number
   readonly onAccepted: ((acceptance: Acceptance) => void) | null
   /** For a receipt: true when it is recorded, false when the carrier must keep it. */
-  readonly onRecorded: ((recorded: boolean) => void) | null
+  readonly onReceiptCommitted: ((recorded: boolean) => void) | null
   /** True when the fact is committed, false when its lane was lost before. */
   readonly onCommitted: ((committed: boolean) => void) | null
   /** Written into the message's record if the fact does not get into the journal. */
@@ -33,33 +34,36 @@ export interface JournalItem extends JournalFact {
 }
 
 /** Who waits for a fact, and what is written if it is not committed. */
-export type Waiting = Pick<JournalItem, 'onAccepted' | 'onRecorded' | 'onCommitted' | 'outcome' | 'goes'>
+export type Waiting = Pick<
+  JournalItem,
+  'onAccepted' | 'onReceiptCommitted' | 'onCommitted' | 'outcome' | 'goes'
+>
 
 /** `live`: null while the message is being accepted or loaded. */
 export function journalItem(
   msgId: string,
   fact: JournalFact['fact'],
-  { live, holder }: Pick<JournalItem, 'live' | 'holder'>,
+  { live, owner }: Pick<JournalItem, 'live' | 'owner'>,
   {
     onAccepted = null,
-    onRecorded = null,
+    onReceiptCommitted = null,
     onCommitted = null,
     outcome = null,
     goes = null,
   }: Partial<Waiting> = {},
 ): JournalItem {
-  return { msgId, fact, holder, live, onAccepted, onRecorded, onCommitted, outcome, goes }
+  return { msgId, fact, owner, live, onAccepted, onReceiptCommitted, onCommitted, outcome, goes }
 }
 
 export function acceptedItem(
-  { msgId, holder, accepted, goes }: KeptMessage,
+  { msgId, owner, accepted, goes }: KeptMessage,
   onAccepted: JournalItem['onAccepted'],
 ): JournalItem {
-  return journalItem(msgId, accepted, { live: null, holder }, { onAccepted, goes: goes ?? null })
+  return journalItem(msgId, accepted, { live: null, owner }, { onAccepted, goes: goes ?? null })
 }
 
-export function loadedItem({ msgId, ...loaded }: LoadedMessage, holder: number): JournalItem {
-  return journalItem(msgId, { kind: 'loaded', ...loaded }, { live: null, holder })
+export function loadedItem({ msgId, ...loaded }: LoadedMessage, owner: number): JournalItem {
+  return journalItem(msgId, { kind: 'loaded', ...loaded }, { live: null, owner })
 }
 
 /** Whether anything of the message is missing in its record, apart from what is left to be submitted. */
@@ -67,8 +71,7 @@ export function isNews({
   message: { loaded, state, submissions, attempts, receipts, events },
 }: Live): boolean {
   const isNew = (field: string) =>
-    field !== 'submission' &&
-    state[field as keyof MessageState] !== loaded?.state[field as keyof MessageState]
+    field !== 'dispatch' && state[field as keyof MessageState] !== loaded?.state[field as keyof MessageState]
   const isOpen = submissions.some(({ isRecorded }) => isRecorded !== true)
   return isOpen || attempts.length + receipts.length + events.length > 0 || Object.keys(state).some(isNew)
 }
@@ -80,15 +83,15 @@ export function renewedItem(live: Live): JournalItem {
     live.delivers && events.some(({ sequence, taken }) => taken === null && sequence > live.unpushed)
   const hasWaitingEvents = isWaiting || (loaded?.hasWaitingEvents ?? false)
   const fact = { kind: 'loaded', accepted, state, hasWaitingEvents } as const
-  return journalItem(msgId, fact, { holder: live.holder, live })
+  return journalItem(msgId, fact, { owner: live.owner, live })
 }
 
 /** These items are not in the journal. Tells those who wait, and returns the outcomes to write into records instead. */
 export function givenBack(items: readonly JournalItem[], uncertain: boolean): Outcome[] {
-  for (const { onAccepted, onRecorded, onCommitted } of items) {
+  for (const { onAccepted, onReceiptCommitted, onCommitted } of items) {
     onCommitted?.(false)
     onAccepted?.(uncertain ? 'uncertain' : 'lost')
-    onRecorded?.(false)
+    onReceiptCommitted?.(false)
   }
   return items.flatMap(({ outcome }) => outcome ?? [])
 }
@@ -111,7 +114,10 @@ export function eventTakenFact(
 }
 
 /** Whether the receipt is for exactly one message, and can still change it here. */
-export function isPlainReceipt(row: ReceiptRow, [{ live }, ...others]: readonly [OfId, ...OfId[]]): boolean {
+export function isPlainReceipt(
+  row: IncomingReceipt,
+  [{ live }, ...others]: readonly [OfId, ...OfId[]],
+): boolean {
   const { accepted, state } = live.message
   return (
     row.parkedId === null &&
@@ -123,8 +129,8 @@ export function isPlainReceipt(row: ReceiptRow, [{ live }, ...others]: readonly 
   )
 }
 
-/** The segments of a message whose receipts still count. */
-export function openSubmissions({ state, submissions }: MessageInProgress): SubmissionId[] {
+/** The ids under which receipts of the message still count. */
+export function awaitedReceipts({ state, submissions }: MessageInProgress): SubmissionId[] {
   if (state.status === 'DELIVERED' || state.status === 'FAILED') return []
   return submissions.map(submissionId)
 }

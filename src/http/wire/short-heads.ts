@@ -3,7 +3,7 @@ import { isPlainJson } from '../json-bodies.ts'
 import { messageFault } from './message-faults.ts'
 
 /** A request whose bytes are all here, with nothing behind it. */
-export interface PlainRequest {
+export interface ShortRequest {
   /** SHA-256 (hex) of its bearer token. */
   readonly tokenHash: string
   readonly body: Buffer
@@ -35,12 +35,12 @@ const VALUE = /^[\t\x20-\x7e]*$/
 const LENGTH = /^[1-9][0-9]{0,4}$/
 
 /**
- * Recognises the plain form of one kind of request on a connection: a whole request in one read, with common headers
+ * Recognises requests that may take the short way on a connection: a whole request in one read, with common headers
  * only, each once. Requests that it does not recognise may be equally valid; Node's parser reads those. Apart from
  * Content-Length, a connection's head hardly changes between requests, so it is compared with the previous one and rarely
  * parsed.
  */
-export class PlainHeads {
+export class ShortHeads {
   readonly #start: Buffer
   #known: KnownHead | null = null
 
@@ -49,7 +49,7 @@ export class PlainHeads {
     this.#start = Buffer.from(`${target} HTTP/1.1\r\n`)
   }
 
-  read(bytes: Buffer): PlainRequest | null {
+  read(bytes: Buffer): ShortRequest | null {
     const known = this.#known
     const request = known === null ? null : requestWith(known, bytes)
     if (request !== null) return request
@@ -91,7 +91,7 @@ export class PlainHeads {
 }
 
 /** Null when the bytes have another head, or are not exactly one whole request. */
-function requestWith({ before, after, tokenHash }: KnownHead, bytes: Buffer): PlainRequest | null {
+function requestWith({ before, after, tokenHash }: KnownHead, bytes: Buffer): ShortRequest | null {
   if (!isAt(bytes, 0, before)) return null
   let length = 0
   let at = before.length
