@@ -44,8 +44,8 @@ export interface Submitted {
   readonly carrierId: number
   readonly carrierMessageId: string
   readonly segment: number
-  /** How its message was cut, if it had started over. */
-  readonly cut: string | null
+  /** How the text of its message was divided, if it had started over. */
+  readonly segmentation: string | null
 }
 
 /** An attempt to submit, for the timeline. */
@@ -236,7 +236,7 @@ const dispatch = all<DispatchState>({
   attempt: whole,
   carrierId: optional(whole),
   acceptedPdus: bits,
-  cut: optional(text),
+  segmentation: optional(text),
   startedOver: flag,
   ambiguous: flag,
   begun: flag,
@@ -255,7 +255,7 @@ const state = all<MessageState>({
   routeId: optional(whole),
   routeReason: optional(text),
   segments: whole,
-  cut: optional(text),
+  segmentation: optional(text),
   deliveredSegments: bits,
   unknownSegments: bits,
   mccmnc: optional(text),
@@ -268,15 +268,15 @@ const FIELDS: { readonly [K in Kind]: Fields<Omit<FactOf<K>, 'kind'>> } = {
   accepted,
   loaded: { accepted: all(accepted), state, hasWaitingEvents: flag },
   begun: { atMs: whole },
-  'segment-accepted': { atMs: whole, segments: bits, cut: text },
-  'started-over': { atMs: whole, cut: text },
+  'segment-accepted': { atMs: whole, segments: bits, segmentation: text },
+  'started-over': { atMs: whole, segmentation: text },
   postponed: {
     atMs: whole,
     dueAtMs: whole,
     attempt: whole,
     carrierId: optional(whole),
     acceptedPdus: bits,
-    cut: optional(text),
+    segmentation: optional(text),
     startedOver: flag,
     ambiguous: flag,
     routeId: optional(whole),
@@ -292,7 +292,7 @@ const FIELDS: { readonly [K in Kind]: Fields<Omit<FactOf<K>, 'kind'>> } = {
     routeId: optional(whole),
     routeReason: optional(text),
     segments: optional(whole),
-    cut: optional(text),
+    segmentation: optional(text),
     mccmnc: optional(text),
     charge: optional(charge),
   },
@@ -300,7 +300,7 @@ const FIELDS: { readonly [K in Kind]: Fields<Omit<FactOf<K>, 'kind'>> } = {
     atMs: whole,
     outcome: oneOf('DELIVERED', 'FAILED', 'UNKNOWN'),
     segments: bits,
-    cut: optional(text),
+    segmentation: optional(text),
     errorCode: text,
     carrierCode: optional(text),
     mccmnc: optional(text),
@@ -308,7 +308,7 @@ const FIELDS: { readonly [K in Kind]: Fields<Omit<FactOf<K>, 'kind'>> } = {
     evidence,
   },
   overdue: { atMs: whole, errorCode: text },
-  submitted: { carrierId: whole, carrierMessageId: text, segment: whole, cut: optional(text) },
+  submitted: { carrierId: whole, carrierMessageId: text, segment: whole, segmentation: optional(text) },
   attempted: {
     atMs: whole,
     carrierId: whole,
@@ -378,7 +378,7 @@ function compressed(plain: Buffer): Buffer {
 function decompressed(data: Buffer): Buffer {
   const frame = data.subarray(HEAD_OCTETS)
   if (data.length < HEAD_OCTETS || data.readUInt32BE(1) !== frame.length)
-    throw new RangeError('a journal entry is cut short, or longer than it says')
+    throw new RangeError('a journal entry is segmentation short, or longer than it says')
   try {
     return zstdDecompressSync(frame, { maxOutputLength: MOST_OCTETS })
   } catch (cause) {

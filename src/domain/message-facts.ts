@@ -21,8 +21,8 @@ export interface MessageState {
   readonly routeId: number | null
   readonly routeReason: string | null
   readonly segments: number
-  /** How the segments that count are cut, if the message has started over; null: as at first. */
-  readonly cut: string | null
+  /** How the text of the segments that count is divided, if the message has started over; null: as at first. */
+  readonly segmentation: string | null
   /** Bit n: segment n. */
   readonly deliveredSegments: bigint
   readonly unknownSegments: bigint
@@ -41,9 +41,9 @@ export interface DispatchState {
   readonly carrierId: number | null
   /** Bit n: PDU n is accepted. */
   readonly acceptedPdus: bigint
-  /** How these are cut; null when there are none. */
-  readonly cut: string | null
-  /** Segments of it were sent again, cut differently. */
+  /** How the text of these is divided; null when there are none. */
+  readonly segmentation: string | null
+  /** Segments of it were sent again, divided differently. */
   readonly startedOver: boolean
   /** It may have reached a carrier in an earlier attempt. */
   readonly ambiguous: boolean
@@ -71,13 +71,13 @@ interface SegmentAccepted extends At {
   readonly kind: 'segment-accepted'
   /** Bits of PDUs. */
   readonly segments: bigint
-  readonly cut: string
+  readonly segmentation: string
 }
 
-/** A carrier took a segment that is cut differently from those before: only segments of this cut count from now on. */
+/** A carrier took a segment that is divided differently from those before: only segments of this segmentation count from now on. */
 interface StartedOver extends At {
   readonly kind: 'started-over'
-  readonly cut: string
+  readonly segmentation: string
 }
 
 /** An attempt ended without ending the dispatch, or none could be made. `carrierId`, `routeId` null: unchanged. */
@@ -104,8 +104,8 @@ export interface Settled extends At {
   readonly routeReason: string | null
   /** As sent; null: as counted when the message was accepted. */
   readonly segments: number | null
-  /** How it was cut, if it started over. Counts only when `segments` are given. */
-  readonly cut: string | null
+  /** How the text of it is divided, if it started over. Counts only when `segments` are given. */
+  readonly segmentation: string | null
   readonly mccmnc: string | null
   readonly charge: Charge | null
 }
@@ -116,8 +116,8 @@ export interface ReceiptFact extends At {
   readonly outcome: 'DELIVERED' | 'FAILED' | 'UNKNOWN'
   /** Bits of the segments that it is about. */
   readonly segments: bigint
-  /** How these were cut. */
-  readonly cut: string | null
+  /** How the text of these is divided. */
+  readonly segmentation: string | null
   readonly errorCode: string
   readonly carrierCode: string | null
   readonly mccmnc: string | null
@@ -162,7 +162,7 @@ export function acceptedMessage(
     routeId: null,
     routeReason: null,
     segments,
-    cut: null,
+    segmentation: null,
     deliveredSegments: 0n,
     unknownSegments: 0n,
     mccmnc: null,
@@ -171,7 +171,7 @@ export function acceptedMessage(
       attempt: 0,
       carrierId: null,
       acceptedPdus: 0n,
-      cut: null,
+      segmentation: null,
       startedOver: false,
       ambiguous: false,
       begun,
@@ -246,11 +246,11 @@ function begin(message: MessageState): MessageState {
   return withDispatch(message, (dispatch) => ({ ...dispatch, begun: true }))
 }
 
-/** If segments of another cut are on record, the dispatch still continues after those. */
-function acceptSegment(message: MessageState, { segments, cut }: SegmentAccepted): MessageState {
+/** If segments of another segmentation are on record, the dispatch still continues after those. */
+function acceptSegment(message: MessageState, { segments, segmentation }: SegmentAccepted): MessageState {
   return withDispatch(message, (dispatch) =>
-    dispatch.acceptedPdus === 0n || dispatch.cut === cut
-      ? { ...dispatch, acceptedPdus: dispatch.acceptedPdus | segments, cut }
+    dispatch.acceptedPdus === 0n || dispatch.segmentation === segmentation
+      ? { ...dispatch, acceptedPdus: dispatch.acceptedPdus | segments, segmentation }
       : dispatch,
   )
 }
@@ -287,15 +287,19 @@ function withDispatch(
 
 // The record.
 
-function startOver(message: MessageState, { cut }: StartedOver): MessageState {
-  return message.cut === cut ? message : { ...message, cut, deliveredSegments: 0n, unknownSegments: 0n }
+function startOver(message: MessageState, { segmentation }: StartedOver): MessageState {
+  return message.segmentation === segmentation
+    ? message
+    : { ...message, segmentation, deliveredSegments: 0n, unknownSegments: 0n }
 }
 
 /** SENT, FAILED or UNKNOWN; DELIVERED at once when receipts of all segments came before the last answer. */
 function settle(message: MessageState, fact: Settled): MessageState {
   const whole = allOf(fact.segments ?? message.segments)
   const isDelivered =
-    fact.status !== 'FAILED' && isOfPresentCut(message, fact) && (message.deliveredSegments & whole) === whole
+    fact.status !== 'FAILED' &&
+    isOfPresentSegmentation(message, fact) &&
+    (message.deliveredSegments & whole) === whole
   const status = isDelivered ? 'DELIVERED' : fact.status
   return {
     ...fillIn(message, fact),
@@ -323,7 +327,11 @@ function fillIn(message: MessageState, fact: Settled): MessageState {
   const segments = fact.segments ?? message.segments
   return {
     ...message,
-    ...(!isOfPresentCut(message, fact) && { cut: fact.cut, deliveredSegments: 0n, unknownSegments: 0n }),
+    ...(!isOfPresentSegmentation(message, fact) && {
+      segmentation: fact.segmentation,
+      deliveredSegments: 0n,
+      unknownSegments: 0n,
+    }),
     dispatch: null,
     sentAtMs: fact.status === 'SENT' ? fact.atMs : null,
     carrierId: fact.carrierId ?? message.carrierId,
@@ -336,8 +344,8 @@ function fillIn(message: MessageState, fact: Settled): MessageState {
 }
 
 /** Whether the receipts so far are about the segments that count from now on. */
-function isOfPresentCut(message: MessageState, fact: Settled): boolean {
-  return fact.segments === null || fact.cut === message.cut
+function isOfPresentSegmentation(message: MessageState, fact: Settled): boolean {
+  return fact.segments === null || fact.segmentation === message.segmentation
 }
 
 function receiveInTime(message: MessageState, fact: ReceiptFact): MessageState {
@@ -345,7 +353,7 @@ function receiveInTime(message: MessageState, fact: ReceiptFact): MessageState {
 }
 
 function receive(message: MessageState, fact: ReceiptFact): MessageState {
-  if (fact.cut !== message.cut || fact.segments === 0n) return message
+  if (fact.segmentation !== message.segmentation || fact.segments === 0n) return message
   const { outcome, segments } = fact
   const deliveredSegments = message.deliveredSegments | (outcome === 'DELIVERED' ? segments : 0n)
   const unknownSegments =

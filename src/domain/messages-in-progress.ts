@@ -251,7 +251,7 @@ export function dispatchOf({ msgId, accepted, state }: MessageInProgress): Dispa
   const { planId, sender, recipient, body, optedOut, expiresAtMs } = accepted
   const { status, segments, deliveredSegments, dispatch } = state
   if (dispatch === null) return null
-  const { attempt, carrierId, acceptedPdus, cut, startedOver, ambiguous } = dispatch
+  const { attempt, carrierId, acceptedPdus, segmentation, startedOver, ambiguous } = dispatch
   // Written out, because this runs for every message and composing it from other objects takes 0.4 µs more.
   return {
     msgId,
@@ -267,7 +267,7 @@ export function dispatchOf({ msgId, accepted, state }: MessageInProgress): Dispa
     attempt,
     carrierId,
     acceptedPdus,
-    cut,
+    segmentation,
     startedOver,
     ambiguous,
   }

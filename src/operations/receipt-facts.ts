@@ -10,13 +10,13 @@ export interface ReceiptOf {
   readonly message: MessageInProgress
   /** Bits of the segments. */
   readonly segments: bigint
-  /** How these were cut. */
-  readonly cut: string | null
+  /** How the text of these is divided. */
+  readonly segmentation: string | null
 }
 
 export function receiptFact(
   row: IncomingReceipt,
-  { message, segments, cut }: ReceiptOf,
+  { message, segments, segmentation }: ReceiptOf,
   { directory, atMs }: { readonly directory: Directory; readonly atMs: number },
 ): JournalReceipt {
   const { outcome, errorCode, carrierCode, mccmnc } = row
@@ -25,7 +25,7 @@ export function receiptFact(
     atMs,
     outcome,
     segments,
-    cut,
+    segmentation,
     errorCode,
     carrierCode,
     mccmnc,

@@ -94,7 +94,7 @@ function isPlain({ message }: Matched, addresses: readonly string[]): boolean {
   const { accepted, state } = message
   const isOpen = state.status !== 'DELIVERED' && state.status !== 'FAILED'
   const fits = addresses.length === 0 || addresses.includes(accepted.recipient.slice(1))
-  return isOpen && state.segments === 1 && state.cut === null && fits
+  return isOpen && state.segments === 1 && state.segmentation === null && fits
 }
 
 /** Messages that a transaction has locked, each one once. */
@@ -121,7 +121,7 @@ function keyOf(
   return { place, carrierId, carrierMessageId }
 }
 
-/** Counts only segments that are cut as the message is now. */
+/** Counts only segments that are divided as the message is now. */
 function factOf(
   receipt: IncomingReceipt,
   message: MessageInProgress,
@@ -129,17 +129,17 @@ function factOf(
   { directory, atMs }: ReceiptOptions,
 ): LaterFact {
   const { carrierId, carrierMessageId } = receipt
-  const { cut } = message.state
+  const { segmentation } = message.state
   let bits = 0n
   for (const one of segments) {
-    if (one.cut === cut) bits |= 1n << BigInt(one.segment)
+    if (one.segmentation === segmentation) bits |= 1n << BigInt(one.segment)
     const isThere = message.submissions.some(
       (known) => known.segment === one.segment && known.carrierMessageId === carrierMessageId,
     )
     if (!isThere)
       message.submissions.push({ carrierId, carrierMessageId, ...one, receipt: null, isRecorded: true })
   }
-  return receiptFact(receipt, { message, segments: bits, cut }, { directory, atMs })
+  return receiptFact(receipt, { message, segments: bits, segmentation }, { directory, atMs })
 }
 
 /** Keeps receipts that change nothing for the timeline of their messages. Those of unknown messages are not kept. */

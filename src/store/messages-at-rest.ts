@@ -43,7 +43,7 @@ export const RECORD_COLUMNS = `
   m.plan_id as "planId", m.msg_id as "msgId", m.lane, m.sender, m.recipient, m.body, m.segments, m.country,
   m.callback_url as "callbackUrl", m.status, m.event_seq as sequence, m.updated_at as "changedAt",
   m.sent_at as "sentAt", m.error_code as "errorCode", m.carrier_code as "carrierCode", m.carrier_id as "carrierId",
-  m.route_id as "routeId", m.route_reason as "routeReason", m.cut, m.delivered_segments::text as "deliveredSegments",
+  m.route_id as "routeId", m.route_reason as "routeReason", m.cut as "segmentation", m.delivered_segments::text as "deliveredSegments",
   m.unknown_segments::text as "unknownSegments", m.mccmnc, m.price, m.ptf, m.currency`
 
 /** A RecordRow's `hasWaitingEvents`. */
@@ -53,7 +53,7 @@ const HAS_WAITING_EVENTS = `
 
 /** Of a row `d` of dispatches: a RecordRow's `dispatch`. */
 export const DISPATCH_COLUMNS = `json_build_object(
-  'attempt', d.attempt, 'carrierId', d.carrier_id, 'acceptedPdus', d.submitted_segments::text, 'cut', d.cut,
+  'attempt', d.attempt, 'carrierId', d.carrier_id, 'acceptedPdus', d.submitted_segments::text, 'segmentation', d.cut,
   'startedOver', d.started_over, 'ambiguous', d.ambiguous, 'routeId', d.route_id,
   'chosenCarrierId', d.chosen_carrier_id, 'dueAtMs', floor(extract(epoch from d.due_at) * 1000)::bigint,
   'expiresAtMs', floor(extract(epoch from d.expires_at) * 1000)::bigint)`
@@ -81,9 +81,20 @@ export function loadedOf(row: RecordRow, optedOut: boolean): LoadedMessage {
 
 function stateOf(row: RecordRow): MessageState {
   const { status, sequence, errorCode, carrierCode, carrierId, routeId, routeReason } = row
-  const { segments, cut, mccmnc, price, ptf, currency, dispatch = null } = row
+  const { segments, segmentation, mccmnc, price, ptf, currency, dispatch = null } = row
   return {
-    ...{ status, sequence, errorCode, carrierCode, carrierId, routeId, routeReason, segments, cut, mccmnc },
+    ...{
+      status,
+      sequence,
+      errorCode,
+      carrierCode,
+      carrierId,
+      routeId,
+      routeReason,
+      segments,
+      segmentation,
+      mccmnc,
+    },
     changedAtMs: row.changedAt.getTime(),
     sentAtMs: row.sentAt?.getTime() ?? null,
     deliveredSegments: bitsOf(row.deliveredSegments),

@@ -54,12 +54,12 @@ export interface ReceiptMatch extends MessageKey {
   /** Place of the receipt in the batch. */
   readonly place: number
   /** Its segments that got the receipt's id. */
-  readonly segments: readonly { readonly segment: number; readonly cut: string | null }[]
+  readonly segments: readonly { readonly segment: number; readonly segmentation: string | null }[]
 }
 
 interface MatchRow extends Omit<ReceiptMatch, 'segments'> {
   readonly segment: number
-  readonly segmentCut: string | null
+  readonly segmentation: string | null
   readonly several?: ReceiptMatch['segments'] | null
 }
 
@@ -87,7 +87,7 @@ export async function matchReceipts(
       select i.place, s.*
       from newest cross join json_to_recordset($1) as i (place integer, "carrierId" integer, "carrierMessageId" text)
       cross join lateral (
-        select plan_id as "planId", msg_id as "msgId", segment, cut as "segmentCut" from submissions
+        select plan_id as "planId", msg_id as "msgId", segment, cut as "segmentation" from submissions
         where carrier_id = i."carrierId" and carrier_message_id = i."carrierMessageId" and msg_id <= newest.msg_id
         order by msg_id desc limit 1
       ) s`,
@@ -120,9 +120,9 @@ export async function matchClosely(
         select * from json_to_recordset($1) as i (
           place integer, "carrierId" integer, "carrierMessageId" text, addresses text[], noted boolean)
       )
-      select i.place, t.plan_id as "planId", t.msg_id as "msgId", t.segment, t.segment_cut as "segmentCut",
+      select i.place, t.plan_id as "planId", t.msg_id as "msgId", t.segment, t.segment_cut as "segmentation",
              case when t.segments > 1 or t.cut is not null then (
-               select json_agg(json_build_object('segment', segment, 'cut', cut)) from submissions
+               select json_agg(json_build_object('segment', segment, 'segmentation', cut)) from submissions
                where carrier_id = i."carrierId" and carrier_message_id = i."carrierMessageId" and msg_id = t.msg_id
              ) end as several
       from newest cross join input i
@@ -162,6 +162,6 @@ export async function matchClosely(
   return rows.map(matchOf)
 }
 
-function matchOf({ place, planId, msgId, segment, segmentCut, several }: MatchRow): ReceiptMatch {
-  return { place, planId, msgId, segments: several ?? [{ segment, cut: segmentCut }] }
+function matchOf({ place, planId, msgId, segment, segmentation, several }: MatchRow): ReceiptMatch {
+  return { place, planId, msgId, segments: several ?? [{ segment, segmentation }] }
 }

@@ -139,7 +139,7 @@ function rowOf({ msgId, accepted, state }: MessageInProgress) {
     ...state.charge,
     routeId: state.routeId ?? undefined,
     routeReason: state.routeReason ?? undefined,
-    cut: state.cut ?? undefined,
+    cut: state.segmentation ?? undefined,
   }
 }
 
@@ -221,13 +221,15 @@ async function insertParticulars(tx: Queryable, messages: readonly MessageInProg
 }
 
 function submissionRows({ msgId, accepted: { planId }, submissions }: MessageInProgress) {
-  return submissions.filter(isNew).map(({ carrierId, carrierMessageId, segment, cut, receipt }) => ({
-    ...{ planId, msgId, carrierId, carrierMessageId, segment, cut },
-    outcome: receipt?.evidence.outcome,
-    errorCode: receipt?.evidence.errorCode,
-    carrierCode: receipt?.carrierCode,
-    receiptAt: receipt?.evidence.receivedAt,
-  }))
+  return submissions
+    .filter(isNew)
+    .map(({ carrierId, carrierMessageId, segment, segmentation: cut, receipt }) => ({
+      ...{ planId, msgId, carrierId, carrierMessageId, segment, cut },
+      outcome: receipt?.evidence.outcome,
+      errorCode: receipt?.evidence.errorCode,
+      carrierCode: receipt?.carrierCode,
+      receiptAt: receipt?.evidence.receivedAt,
+    }))
 }
 
 function attemptRows({ msgId, attempts }: MessageInProgress) {

@@ -174,7 +174,7 @@ function writeMessage(
   to.text(state.charge?.currency ?? null)
   to.int4(state.routeId)
   to.text(state.routeReason)
-  to.text(state.cut)
+  to.text(state.segmentation)
   to.int4(lane)
 }
 
@@ -194,7 +194,7 @@ function writeDispatch(to: CopyRows, { message }: Projected): void {
   to.int4(dispatch.routeId)
   to.int4(dispatch.chosenCarrierId)
   to.int4(dispatch.carrierId)
-  to.text(dispatch.cut)
+  to.text(dispatch.segmentation)
   to.bool(dispatch.startedOver)
 }
 
@@ -212,7 +212,7 @@ function writeSubmissions(to: CopyRows, { msgId, accepted, submissions }: Messag
     to.text(one.receipt?.evidence.errorCode ?? null)
     to.text(one.receipt?.carrierCode ?? null)
     writeInstant(to, one.receipt?.evidence.receivedAt ?? null)
-    to.text(one.cut)
+    to.text(one.segmentation)
   }
 }
 

@@ -161,7 +161,7 @@ test('a carrier that takes long messages otherwise than before gets all of the m
   ])
 })
 
-test('receipts of a part that was cut otherwise say nothing of the message that was sent anew', async () => {
+test('receipts of a part that was divided otherwise say nothing of the message that was sent anew', async () => {
   const msgId = await halfAccepted()
   await smsc.receipt('m-0', 'DELIVRD')
   await service.admin('PATCH', `/carriers/${service.carrier}`, { longMessages: 'sar' })

@@ -254,7 +254,7 @@ describe('messages of several segments', () => {
     expect(smsc.submits.map(({ short_message }) => short_message[5])).toEqual([1, 2, 3, 1])
   })
 
-  test('cut otherwise than before, it starts over, and that is flagged', async () => {
+  test('divided otherwise than before, it starts over, and that is flagged', async () => {
     smsc.answerSubmits((pdu, link, index) => {
       if (index === 1) link.respond(pdu, STATUSES.ESME_RSYSERR)
       else accept(pdu, link, `m-${index}`)

@@ -29,7 +29,7 @@ function settled(status: Settled['status'], change: Partial<Settled> = {}): Sett
     routeId: 1,
     routeReason: 'only carrier',
     segments: null,
-    cut: null,
+    segmentation: null,
     mccmnc: null,
     charge: null,
     ...change,
@@ -42,7 +42,7 @@ function receipt(outcome: ReceiptFact['outcome'], change: Partial<ReceiptFact> =
     atMs: AT_MS,
     outcome,
     segments: 1n,
-    cut: null,
+    segmentation: null,
     errorCode: '300',
     carrierCode: outcome,
     mccmnc: null,
@@ -107,8 +107,8 @@ describe('a status', () => {
     receipt('FAILED', { segments: 2n }),
     receipt('UNKNOWN', { segments: 2n }),
     { kind: 'begun', atMs: AT_MS },
-    { kind: 'segment-accepted', atMs: AT_MS, segments: 1n, cut: 'udh' },
-    { kind: 'started-over', atMs: AT_MS, cut: 'tlv' },
+    { kind: 'segment-accepted', atMs: AT_MS, segments: 1n, segmentation: 'udh' },
+    { kind: 'started-over', atMs: AT_MS, segmentation: 'tlv' },
     { kind: 'orphaned', atMs: AT_MS, ambiguityWaitMs: 120_000 },
   )
   const RANK: Readonly<Record<Status, number>> = { QUEUED: 0, SENT: 1, UNKNOWN: 2, DELIVERED: 3, FAILED: 3 }
@@ -186,17 +186,17 @@ describe('several segments', () => {
     })
   })
 
-  test('cut otherwise count from the first of them that a carrier took', () => {
-    const cut = 'tlv gsm7 2'
+  test('divided otherwise count from the first of them that a carrier took', () => {
+    const segmentation = 'tlv gsm7 2'
     const message = messageAfter(
       2,
       receipt('DELIVERED', { segments: 3n }),
-      { kind: 'started-over', atMs: AT_MS, cut },
-      settled('SENT', { segments: 2, cut }),
+      { kind: 'started-over', atMs: AT_MS, segmentation },
+      settled('SENT', { segments: 2, segmentation }),
     )
-    expect(message).toMatchObject({ status: 'SENT', deliveredSegments: 0n, cut })
+    expect(message).toMatchObject({ status: 'SENT', deliveredSegments: 0n, segmentation })
     expect(applyFact(message, receipt('DELIVERED', { segments: 3n })).status).toBe('SENT')
-    expect(applyFact(message, receipt('DELIVERED', { segments: 3n, cut })).status).toBe('DELIVERED')
+    expect(applyFact(message, receipt('DELIVERED', { segments: 3n, segmentation })).status).toBe('DELIVERED')
   })
 })
 
@@ -239,7 +239,7 @@ describe('the submission', () => {
     attempt: 1,
     carrierId: 2,
     acceptedPdus: 1n,
-    cut: 'udh gsm7 2',
+    segmentation: 'udh gsm7 2',
     startedOver: false,
     ambiguous: false,
   }
@@ -266,16 +266,24 @@ describe('the submission', () => {
     expect(submissionAfter(orphaned)).toMatchObject({ ambiguous: false, dueAtMs: AT_MS })
   })
 
-  test('goes on after the parts that a carrier took, also late, unless they are cut otherwise', () => {
-    const late = (cut: string): Fact => ({ kind: 'segment-accepted', atMs: AT_MS, segments: 2n, cut })
+  test('goes on after the parts that a carrier took, also late, unless they are divided otherwise', () => {
+    const late = (segmentation: string): Fact => ({
+      kind: 'segment-accepted',
+      atMs: AT_MS,
+      segments: 2n,
+      segmentation,
+    })
     expect(submissionAfter(postponed, late('udh gsm7 2'))).toMatchObject({
       acceptedPdus: 3n,
-      cut: 'udh gsm7 2',
+      segmentation: 'udh gsm7 2',
     })
     expect(submissionAfter(postponed, late('tlv gsm7 2'))).toMatchObject({
       acceptedPdus: 1n,
-      cut: 'udh gsm7 2',
+      segmentation: 'udh gsm7 2',
     })
-    expect(submissionAfter(late('tlv gsm7 2'))).toMatchObject({ acceptedPdus: 2n, cut: 'tlv gsm7 2' })
+    expect(submissionAfter(late('tlv gsm7 2'))).toMatchObject({
+      acceptedPdus: 2n,
+      segmentation: 'tlv gsm7 2',
+    })
   })
 })

@@ -325,7 +325,7 @@ describe('a message that was taken out of its record', () => {
     const [node, other] = await nodes()
     const carrierId = await addCarrier(newSender())
     const submitted = (segment: number) => ({
-      ...{ kind: 'submitted' as const, carrierId, cut: null, segment },
+      ...{ kind: 'submitted' as const, carrierId, segmentation: null, segment },
       carrierMessageId: `${msgId.slice(0, 8)}${segment}`,
     })
     const [msgId = ''] = await node.accept(plan, [{ segments: 2 }])
@@ -364,7 +364,10 @@ test("the operator's list has messages in progress with the names of what they b
   const [first = ''] = await node.accept(plan, [{ sender }])
   const [second = ''] = await node.accept(silentPlan, [{ sender, segments: 2 }])
   await node.write([
-    { msgId: first, fact: { kind: 'submitted', carrierId, carrierMessageId: 'abc1', segment: 0, cut: null } },
+    {
+      msgId: first,
+      fact: { kind: 'submitted', carrierId, carrierMessageId: 'abc1', segment: 0, segmentation: null },
+    },
     settled(first, { carrierId, errorCode: '000' }),
   ])
   const shown = [

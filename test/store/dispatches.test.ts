@@ -43,7 +43,7 @@ describe('taking what is due', () => {
         segments: 2,
         attempt: 2,
         acceptedPdus: 1n << 62n,
-        cut: null,
+        segmentation: null,
         startedOver: false,
         deliveredSegments: 0n,
         status: 'QUEUED',

@@ -65,9 +65,15 @@ test('stories of messages leave the same rows, in memory throughout or at rest b
           const fact = facts.get(message.msgId)!
           if (fact.kind === 'receipt') {
             const segment = Math.log2(Number(fact.segments))
-            const carrierMessageId = idOf(message.msgId, fact.cut, fact.segments)
+            const carrierMessageId = idOf(message.msgId, fact.segmentation, fact.segments)
             message.submissions.push({
-              ...{ carrierId: CARRIER_ID, carrierMessageId, segment, cut: fact.cut, receipt: null },
+              ...{
+                carrierId: CARRIER_ID,
+                carrierMessageId,
+                segment,
+                segmentation: fact.segmentation,
+                receipt: null,
+              },
             })
           }
           addFact(message, journaled(fact, message.msgId))

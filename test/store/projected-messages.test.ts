@@ -59,13 +59,13 @@ describe('a message that is to be submitted', () => {
             carrierId: 1,
             acceptedPdus: 5n,
           },
-          ...{ cut: 'udh gsm7 3', startedOver: false, ambiguous: true },
+          ...{ segmentation: 'udh gsm7 3', startedOver: false, ambiguous: true },
         },
       ]),
     )
     expect(await take(db, requestFor(plan))).toEqual([
       expect.objectContaining({
-        ...{ msgId, attempt: 2, acceptedPdus: 5n, cut: 'udh gsm7 3', ambiguous: true, carrierId: 1 },
+        ...{ msgId, attempt: 2, acceptedPdus: 5n, segmentation: 'udh gsm7 3', ambiguous: true, carrierId: 1 },
         ...{ planId: plan, sender: 'Aldis', recipient: '+15551230000', body: 'hello', status: 'QUEUED' },
       }),
     ])

@@ -214,22 +214,25 @@ describe('an id that is given again', () => {
 })
 
 describe('a message that has started over', () => {
-  const cut = 'sar GSM7 2'
+  const segmentation = 'sar GSM7 2'
 
-  /** Its first part was accepted as `<msgId>/old` and delivered; then it was cut anew, and its first part accepted so. */
+  /** Its first part was accepted as `<msgId>/old` and delivered; then it was divided anew, and its first part accepted so. */
   async function startedOver(): Promise<string> {
     const msgId = await storeMessage(db, plan, { segments: 2 })
     await record([], [submission(plan, msgId, `${msgId}/old`)])
     await apply([receipt(`${msgId}/old`, 'DELIVERED')])
-    await record([startingOver(plan, msgId, cut)])
-    await record([], [submission(plan, msgId, `${msgId}/0`, 0, cut)])
+    await record([startingOver(plan, msgId, segmentation)])
+    await record([], [submission(plan, msgId, `${msgId}/0`, 0, segmentation)])
     return msgId
   }
 
   const settle = (msgId: string, segments = 2) =>
-    record([sent(plan, msgId, { segments, cut })], [submission(plan, msgId, `${msgId}/1`, segments - 1, cut)])
+    record(
+      [sent(plan, msgId, { segments, segmentation })],
+      [submission(plan, msgId, `${msgId}/1`, segments - 1, segmentation)],
+    )
 
-  test('is DELIVERED by the parts of the new cut only', async () => {
+  test('is DELIVERED by the parts of the new segmentation only', async () => {
     const msgId = await startedOver()
     await settle(msgId)
     await apply([receipt(`${msgId}/1`, 'DELIVERED')])
@@ -238,17 +241,17 @@ describe('a message that has started over', () => {
     expect(await statusOf(db, msgId)).toBe('DELIVERED')
   })
 
-  test('what was delivered of the new cut before it was settled counts, though it is told again', async () => {
+  test('what was delivered of the new segmentation before it was settled counts, though it is told again', async () => {
     const msgId = await startedOver()
     await apply([receipt(`${msgId}/0`, 'DELIVERED')])
-    await record([startingOver(plan, msgId, cut)])
+    await record([startingOver(plan, msgId, segmentation)])
     await settle(msgId)
     await apply([receipt(`${msgId}/1`, 'DELIVERED')])
     expect(await statusOf(db, msgId)).toBe('DELIVERED')
   })
 
   test.each([2, 1])(
-    'a receipt of the earlier cut changes nothing, and is not parked: %i parts',
+    'a receipt of the earlier segmentation changes nothing, and is not parked: %i parts',
     async (segments) => {
       const msgId = await startedOver()
       const before = await columns(msgId)
@@ -264,7 +267,7 @@ describe('a message that has started over', () => {
     },
   )
 
-  test('settled in a cut that nobody told of before: what was delivered of another does not count', async () => {
+  test('settled in a segmentation that nobody told of before: what was delivered of another does not count', async () => {
     const msgId = await storeMessage(db, plan, { segments: 2 })
     await record([], [submission(plan, msgId, `${msgId}/old`)])
     await apply([receipt(`${msgId}/old`, 'DELIVERED')])

@@ -23,7 +23,7 @@ const settled = fc
     routeId: optional(7),
     routeReason: optional('only carrier'),
     segments: optional(1, 2, MOST_SEGMENTS),
-    cut: fc.constantFrom(...CUTS),
+    segmentation: fc.constantFrom(...CUTS),
     mccmnc: optional('26201'),
     charge,
   })
@@ -49,8 +49,8 @@ const received = fc
   })
   .map(
     ({ ofFormerCut, ...rest }): Chance =>
-      ({ cut }, atMs) => {
-        return { kind: 'receipt', atMs, ...rest, cut: ofFormerCut ? null : cut }
+      ({ segmentation }, atMs) => {
+        return { kind: 'receipt', atMs, ...rest, segmentation: ofFormerCut ? null : segmentation }
       },
   )
 
@@ -59,12 +59,12 @@ const postponed = fc
     attempt: fc.nat(9),
     carrierId: optional(CARRIER_ID),
     acceptedPdus: fc.constantFrom(0n, 1n, 2n),
-    cut: fc.constantFrom('udh gsm7 2', 'tlv gsm7 3'),
+    segmentation: fc.constantFrom('udh gsm7 2', 'tlv gsm7 3'),
     startedOver: fc.boolean(),
     ambiguous: fc.boolean(),
   })
   .map(
-    ({ cut, ...rest }): Chance =>
+    ({ segmentation, ...rest }): Chance =>
       (_, atMs) => {
         return {
           kind: 'postponed',
@@ -73,13 +73,13 @@ const postponed = fc
           atMs,
           dueAtMs: atMs,
           ...rest,
-          cut: rest.acceptedPdus === 0n ? null : cut,
+          segmentation: rest.acceptedPdus === 0n ? null : segmentation,
         }
       },
   )
 
 const segmentAccepted = fc
-  .record({ segments: fc.constantFrom(1n, 2n), cut: fc.constantFrom('udh gsm7 2', 'tlv gsm7 3') })
+  .record({ segments: fc.constantFrom(1n, 2n), segmentation: fc.constantFrom('udh gsm7 2', 'tlv gsm7 3') })
   .map(
     (rest): Chance =>
       (_, atMs) => ({ kind: 'segment-accepted', atMs, ...rest }),
@@ -90,7 +90,10 @@ const chance = fc.oneof(
   { arbitrary: settled, weight: 2 },
   { arbitrary: postponed, weight: 1 },
   { arbitrary: segmentAccepted, weight: 1 },
-  { arbitrary: fc.constant<Chance>((_, atMs) => ({ kind: 'started-over', atMs, cut: CUTS[1]! })), weight: 1 },
+  {
+    arbitrary: fc.constant<Chance>((_, atMs) => ({ kind: 'started-over', atMs, segmentation: CUTS[1]! })),
+    weight: 1,
+  },
   { arbitrary: fc.constant<Chance>((_, atMs) => ({ kind: 'overdue', atMs, errorCode: '601' })), weight: 1 },
 )
 
@@ -105,6 +108,6 @@ export const stories = fc.record({
 })
 
 /** The carrier's id of a segment. */
-export function idOf(msgId: string, cut: string | null, bit: bigint): string {
-  return `${msgId}/${cut ?? 'as accepted'}/${bit}`
+export function idOf(msgId: string, segmentation: string | null, bit: bigint): string {
+  return `${msgId}/${segmentation ?? 'as accepted'}/${bit}`
 }

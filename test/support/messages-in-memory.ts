@@ -43,15 +43,19 @@ export function settledFact(atMs: number, changes: Partial<Settled> = {}): Settl
     routeId: null,
     routeReason: null,
     segments: null,
-    cut: null,
+    segmentation: null,
     mccmnc: null,
     charge: null,
     ...changes,
   }
 }
 
-export function submittedFact(carrierMessageId: string, segment = 0, cut: string | null = null): Submitted {
-  return { kind: 'submitted', carrierId: CARRIER_ID, carrierMessageId, segment, cut }
+export function submittedFact(
+  carrierMessageId: string,
+  segment = 0,
+  segmentation: string | null = null,
+): Submitted {
+  return { kind: 'submitted', carrierId: CARRIER_ID, carrierMessageId, segment, segmentation }
 }
 
 export function evidenceOf(
@@ -80,7 +84,7 @@ export function receiptFact(
     atMs,
     outcome: 'DELIVERED',
     segments: 1n,
-    cut: null,
+    segmentation: null,
     errorCode: '000',
     carrierCode: 'DELIVRD 000',
     mccmnc: null,

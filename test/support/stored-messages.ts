@@ -106,14 +106,14 @@ export function submission(
   msgId: string,
   id: string,
   segment = 0,
-  cut: string | null = null,
+  segmentation: string | null = null,
 ): Outcome {
-  return { planId, msgId, facts: [submittedFact(id, segment, cut)] }
+  return { planId, msgId, facts: [submittedFact(id, segment, segmentation)] }
 }
 
-/** From now on only segments of this cut count. */
-export function startingOver(planId: number, msgId: string, cut: string): Outcome {
-  return { planId, msgId, facts: [{ kind: 'started-over', atMs: Date.now(), cut }] }
+/** From now on only segments of this segmentation count. */
+export function startingOver(planId: number, msgId: string, segmentation: string): Outcome {
+  return { planId, msgId, facts: [{ kind: 'started-over', atMs: Date.now(), segmentation }] }
 }
 
 export function receipt(

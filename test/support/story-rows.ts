@@ -39,10 +39,10 @@ function inMs(row: string): string {
 /** The segments that a carrier has accepted before the story begins. */
 function submissionsOf(msgId: string, segments: number) {
   return segments === 1
-    ? [{ carrierMessageId: idOf(msgId, null, 1n), segment: 0, cut: null }]
-    : CUTS.flatMap((cut) =>
+    ? [{ carrierMessageId: idOf(msgId, null, 1n), segment: 0, segmentation: null }]
+    : CUTS.flatMap((segmentation) =>
         Array.from({ length: MOST_SEGMENTS }, (_, segment) => ({
-          ...{ carrierMessageId: idOf(msgId, cut, 1n << BigInt(segment)), segment, cut },
+          ...{ carrierMessageId: idOf(msgId, segmentation, 1n << BigInt(segment)), segment, segmentation },
         })),
       )
 }
@@ -55,19 +55,19 @@ export function possible(fact: Fact, segments: number): Fact | null {
   if (fact.kind === 'settled') return { ...fact, segments: null }
   if (segments > 1) return fact
   if (fact.kind === 'started-over') return null
-  return fact.kind === 'receipt' ? { ...fact, segments: 1n, cut: null } : fact
+  return fact.kind === 'receipt' ? { ...fact, segments: 1n, segmentation: null } : fact
 }
 
 /** As it is journaled: with the receipt as it came. */
 export function journaled(fact: Fact, msgId: string): Exclude<LaterFact, { kind: 'submitted' }> {
   if (fact.kind !== 'receipt') return fact
-  const { cut, segments, atMs, outcome, errorCode } = fact
-  return { ...fact, evidence: evidenceOf(idOf(msgId, cut, segments), atMs, { outcome, errorCode }) }
+  const { segmentation, segments, atMs, outcome, errorCode } = fact
+  return { ...fact, evidence: evidenceOf(idOf(msgId, segmentation, segments), atMs, { outcome, errorCode }) }
 }
 
 export function newInMemory(plan: number, msgId: string, segments: number): MessageInProgress {
   const message = messageInProgress(msgId, acceptedFact(plan, msgId, { segments }))
-  for (const { carrierMessageId, segment, cut } of submissionsOf(msgId, segments))
-    addFact(message, submittedFact(carrierMessageId, segment, cut))
+  for (const { carrierMessageId, segment, segmentation } of submissionsOf(msgId, segments))
+    addFact(message, submittedFact(carrierMessageId, segment, segmentation))
   return message
 }

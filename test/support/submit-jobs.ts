@@ -16,7 +16,7 @@ export function aDispatch(changes: Partial<Dispatch> = {}): Dispatch {
     segments: 1,
     attempt: 0,
     acceptedPdus: 0n,
-    cut: null,
+    segmentation: null,
     startedOver: false,
     deliveredSegments: 0n,
     status: 'QUEUED',

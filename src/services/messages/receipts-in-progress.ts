@@ -84,8 +84,8 @@ export class ReceiptsInProgress {
     if (known === undefined) return []
     if (!isPlainReceipt(row, known)) return this.#departing(known.map(({ live }) => live))
     const { append, directory, nowMs } = this.#options
-    const [{ live, bits: segments, cut }] = known
-    const of = { message: live.message, segments, cut }
+    const [{ live, bits: segments, segmentation }] = known
+    const of = { message: live.message, segments, segmentation }
     append(live, receiptFact(row, of, { directory: directory(), atMs: nowMs() }), { onReceiptCommitted })
     return 'taken'
   }

@@ -7,7 +7,7 @@ import type { Live } from './lives.ts'
 /** The segments of a message that were accepted under one id. */
 export interface OfId {
   readonly live: Live
-  readonly cut: string | null
+  readonly segmentation: string | null
   bits: bigint
 }
 
@@ -24,14 +24,14 @@ export class SubmittedIds {
   readonly #unlearned = new Map<number, Set<Live>>()
 
   /** Returns the messages to record at once: all that share an id, or one whose receipt came before the answer. */
-  add(live: Live, { carrierId, carrierMessageId, segment, cut }: Submitted): Live[] {
+  add(live: Live, { carrierId, carrierMessageId, segment, segmentation }: Submitted): Live[] {
     const key = keyOf({ carrierId, carrierMessageId })
     const bit = 1n << BigInt(segment)
     const known = this.#ofId.get(key)
     const own = known?.find((each) => each.live === live)
-    if (own !== undefined && own.cut === cut) own.bits |= bit
-    else if (known !== undefined) known.push({ live, cut, bits: bit })
-    else this.#ofId.set(key, [{ live, cut, bits: bit }])
+    if (own !== undefined && own.segmentation === segmentation) own.bits |= bit
+    else if (known !== undefined) known.push({ live, segmentation, bits: bit })
+    else this.#ofId.set(key, [{ live, segmentation, bits: bit }])
     live.ids.push(key)
     const isEarly = (this.#early.get(key) ?? 0) > performance.now()
     return known !== undefined && known.length > 1 ? known.map((each) => each.live) : isEarly ? [live] : []

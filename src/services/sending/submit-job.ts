@@ -28,10 +28,10 @@ export interface SubmitJob extends Flowing<SubmitJob> {
   readonly carrier: Carrier
   readonly route: ChosenRoute
   readonly text: SegmentedText
-  /** How the text is cut into segments. Segments of two messages that are cut alike fit together. */
-  readonly cut: string
+  /** How the text is divided into segments. Segments of two messages that are divided alike fit together. */
+  readonly segmentation: string
   readonly progress: SubmissionProgress
-  /** The text is cut differently from segments of it that were accepted before, now or earlier. */
+  /** The text is divided differently from segments of it that were accepted before, now or earlier. */
   readonly startedOver: boolean
   /** A carrier may already have the message, or segments of it. */
   readonly isResubmission: boolean
@@ -48,7 +48,7 @@ export interface SubmitPlan {
 
 /**
  * A message on its way to a carrier. The reference of its segments follows from its id, so that it survives a crash. Accepted
- * segments are not sent again, unless the text is now cut differently: then it starts over. Nothing is sent when the whole
+ * segments are not sent again, unless the text is now divided differently: then it starts over. Nothing is sent when the whole
  * message is delivered.
  */
 export function submitJob(dispatch: Dispatch, plan: SubmitPlan): SubmitJob {
@@ -57,11 +57,11 @@ export function submitJob(dispatch: Dispatch, plan: SubmitPlan): SubmitJob {
     settings,
     form: carrier.longMessages,
   })
-  const cut = `${carrier.longMessages} ${text.encoding} ${text.segments}`
+  const segmentation = `${carrier.longMessages} ${text.encoding} ${text.segments}`
   const { acceptedPdus, deliveredSegments } = dispatch
-  const startsOver = acceptedPdus !== 0n && dispatch.cut !== cut
+  const startsOver = acceptedPdus !== 0n && dispatch.segmentation !== segmentation
   const startedOver = dispatch.startedOver || startsOver
-  // Delivered segments say nothing about segments that are cut differently.
+  // Delivered segments say nothing about segments that are divided differently.
   const isDelivered = !startedOver && deliveredSegments === allOf(text.segments)
   const accepted = isDelivered ? allOf(text.pdus.length) : startsOver ? 0n : acceptedPdus
   return {
@@ -69,7 +69,7 @@ export function submitJob(dispatch: Dispatch, plan: SubmitPlan): SubmitJob {
     carrier,
     route,
     text,
-    cut,
+    segmentation,
     progress: new SubmissionProgress(text.pdus.length, accepted, carrier.submitOutcomes),
     startedOver,
     isResubmission: dispatch.ambiguous || startedOver,

@@ -79,7 +79,7 @@ export function outcomeOf(
     routeId: job?.route.id ?? null,
     routeReason: job?.route.reason ?? null,
     segments,
-    cut: job?.startedOver ? job.cut : null,
+    segmentation: job?.startedOver ? job.segmentation : null,
     mccmnc,
     charge: rate === null ? null : chargeFor(rate, segments ?? dispatch.segments),
   }
@@ -89,16 +89,16 @@ export function outcomeOf(
 /** What the carrier accepted with one PDU: one entry for each segment that the PDU carries, all with its one id. */
 export function submittedWith(job: SubmitJob, index: number, carrierMessageId: string): Submitted[] {
   const { firstSegment, segmentCount } = job.text.pdus[index]!
-  const cut = job.startedOver ? job.cut : null
+  const segmentation = job.startedOver ? job.segmentation : null
   const submitted: Submitted[] = []
   for (let segment = firstSegment; segment < firstSegment + segmentCount; segment += 1)
-    submitted.push({ kind: 'submitted', carrierId: job.carrier.id, carrierMessageId, segment, cut })
+    submitted.push({ kind: 'submitted', carrierId: job.carrier.id, carrierMessageId, segment, segmentation })
   return submitted
 }
 
 /** A message that was not tried, and is loaded again when it is due. */
 export function postponementOf(
-  { attempt, acceptedPdus, cut, startedOver, ambiguous, carrierId }: Dispatch,
+  { attempt, acceptedPdus, segmentation, startedOver, ambiguous, carrierId }: Dispatch,
   { delayMs, ...change }: DispatchChange,
   nowMs: number,
 ): Postponed {
@@ -107,7 +107,7 @@ export function postponementOf(
     ...{
       attempt,
       acceptedPdus,
-      cut,
+      segmentation,
       startedOver,
       ambiguous,
       carrierId,
@@ -152,10 +152,10 @@ export function attemptOf(
 }
 
 /** What is left of a job for another carrier: the dispatch as before if nothing of it was accepted. */
-export function restOf({ dispatch, carrier, cut, progress, startedOver }: SubmitJob): Dispatch {
+export function restOf({ dispatch, carrier, segmentation, progress, startedOver }: SubmitJob): Dispatch {
   const { accepted } = progress
   if (accepted === 0n) return dispatch
-  return { ...dispatch, acceptedPdus: accepted, cut, startedOver, carrierId: carrier.id }
+  return { ...dispatch, acceptedPdus: accepted, segmentation, startedOver, carrierId: carrier.id }
 }
 
 /** Limits a delay to the validity, so that the message is looked at when that ends. */

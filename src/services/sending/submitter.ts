@@ -175,9 +175,11 @@ export class Submitter {
     if (kind === 'accepted') {
       throttle.accepted(performance.now())
       backOffs.delete(job.dispatch.recipient)
-      // Recorded before the segments of the new cut, whose receipts count from then on.
+      // Recorded before the segments of the new segmentation, whose receipts count from then on.
       if (job.startedOver)
-        this.#record(job, [{ kind: 'started-over', atMs: this.#options.nowMs(), cut: job.cut }])
+        this.#record(job, [
+          { kind: 'started-over', atMs: this.#options.nowMs(), segmentation: job.segmentation },
+        ])
       this.#accepted(job, index, pdu)
     }
     if (kind === 'throttled') throttle.throttled(performance.now(), sentAtMs)
@@ -206,10 +208,11 @@ export class Submitter {
     this.#accepted(job, index, pdu)
     job.progress.acceptedEarlier(index)
     const again = this.#held.jobOf(job.dispatch.msgId)
-    if (again !== null && again !== job && again.cut === job.cut) again.progress.acceptedEarlier(index)
+    if (again !== null && again !== job && again.segmentation === job.segmentation)
+      again.progress.acceptedEarlier(index)
     if (!job.progress.isComplete && !again?.progress.isComplete) {
       const [atMs, segments] = [this.#options.nowMs(), 1n << BigInt(index)]
-      this.#record(job, [{ kind: 'segment-accepted', atMs, segments, cut: job.cut }])
+      this.#record(job, [{ kind: 'segment-accepted', atMs, segments, segmentation: job.segmentation }])
       return
     }
     // A queued resubmission need not be sent any more. One in flight is answered itself, unless this job is complete.

@@ -122,7 +122,7 @@ async function accept({ inProgress }: Node, segments: number, random: () => numb
 async function story(node: Node, random: () => number): Promise<string> {
   const { inProgress, recorder } = node
   const segments = random() < 0.5 ? 1 : 2
-  const cut = random() < 0.2 ? 'udh gsm7 2' : null
+  const segmentation = random() < 0.2 ? 'udh gsm7 2' : null
   const msgId = await accept(node, segments, random)
   const receipts: Promise<void>[] = []
   const interfere = async () => {
@@ -134,11 +134,11 @@ async function story(node: Node, random: () => number): Promise<string> {
     const id = `${msgId}-${segment}`
     if (random() < 0.1) receipts.push(receive(node, id, random))
     else receipts.push(interfere().then(() => receive(node, id, random)))
-    if (cut !== null) recorder.outcome(startingOver(plan, msgId, cut))
-    recorder.outcome(submission(plan, msgId, id, segment, cut))
+    if (segmentation !== null) recorder.outcome(startingOver(plan, msgId, segmentation))
+    recorder.outcome(submission(plan, msgId, id, segment, segmentation))
   }
   await interfere()
-  recorder.outcome(sent(plan, msgId, { segments, cut }))
+  recorder.outcome(sent(plan, msgId, { segments, segmentation }))
   await Promise.all(receipts)
   return msgId
 }

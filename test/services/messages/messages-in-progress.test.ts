@@ -192,15 +192,15 @@ describe('the facts of a message', () => {
     ])
   })
 
-  test('of one that starts over count by its new cut, also before its submission has ended', async () => {
+  test('of one that starts over count by its new segmentation, also before its submission has ended', async () => {
     const msgId = await accept({ segments: 2 })
     const { inProgress } = node
-    const cut = 'udh gsm7 2'
-    expect(inProgress.tellOutcome(startingOver(plan, msgId, cut))).toBe(true)
+    const segmentation = 'udh gsm7 2'
+    expect(inProgress.tellOutcome(startingOver(plan, msgId, segmentation))).toBe(true)
     for (const segment of [0, 1])
-      inProgress.tellOutcome(submission(plan, msgId, `${msgId}-${segment}`, segment, cut))
+      inProgress.tellOutcome(submission(plan, msgId, `${msgId}-${segment}`, segment, segmentation))
     await delivered(`${msgId}-0`)
-    inProgress.tellOutcome(sent(plan, msgId, { segments: 2, cut }))
+    inProgress.tellOutcome(sent(plan, msgId, { segments: 2, segmentation }))
     await delivered(`${msgId}-1`)
     expect((await told(2, msgId)).map(({ status }) => status)).toEqual(['SENT', 'DELIVERED'])
   })
@@ -362,7 +362,12 @@ describe('a lane that is lost', () => {
     const held = { lane: node.inProgress.lane!, epoch: 1, nodeId: dead! }
     await takeOverLane(db, held, living!)
     expect(node.inProgress.tellOutcome(sent(plan, msgId))).toBe(true)
-    const latePart = { kind: 'segment-accepted', atMs: Date.now(), segments: 1n, cut: 'udh GSM7 1' } as const
+    const latePart = {
+      kind: 'segment-accepted',
+      atMs: Date.now(),
+      segments: 1n,
+      segmentation: 'udh GSM7 1',
+    } as const
     expect(node.inProgress.tellOutcome({ planId: plan, msgId, facts: [latePart] })).toBe(true)
     await eventually(() => node.returned.length > 1)
     const { inProgress } = node

@@ -70,7 +70,7 @@ function postponed(changes: Partial<Postponed> = {}): Postponed {
   return {
     ...{ atMs, dueAtMs: atMs, attempt: 1, carrierId: CARRIER_ID, acceptedPdus: 0n },
     kind: 'postponed',
-    ...{ cut: null, startedOver: false, ambiguous: false, routeId: 7, chosenCarrierId: 0 },
+    ...{ segmentation: null, startedOver: false, ambiguous: false, routeId: 7, chosenCarrierId: 0 },
     ...changes,
   }
 }

@@ -187,8 +187,8 @@ describe('the carrier of a message', () => {
 
   test('is the one that has parts of it, as long as it can be used, on whatever node', () => {
     const body = 'part '.repeat(80)
-    const cut = 'udh GSM7 3'
-    const begun = aDispatch({ body, segments: 3, acceptedPdus: 0b10n, cut, carrierId: 2 })
+    const segmentation = 'udh GSM7 3'
+    const begun = aDispatch({ body, segments: 3, acceptedPdus: 0b10n, segmentation, carrierId: 2 })
     expect(jobOf(choiceOf(), begun)!.carrier.id).toBe(2)
     expect(choiceOf({ elsewhere: [2] }).choose(begun, routed)).toMatchObject({ carrierId: 2, isHere: false })
     expect(jobOf(choiceOf(only(1)), begun)!.carrier.id).toBe(1)
@@ -197,7 +197,7 @@ describe('the carrier of a message', () => {
     expect([rest.carrier.id, rest.progress.accepted, rest.isResubmission]).toEqual([1, 0b10n, false])
   })
 
-  test('starts it over where it is cut otherwise', () => {
+  test('starts it over where it is divided otherwise', () => {
     const begun = aDispatch({ body: 'part '.repeat(80), segments: 3, acceptedPdus: 0b10n, carrierId: 1 })
     const job = jobOf(choiceOf(only(2)), begun)!
     expect([job.carrier.id, job.progress.accepted, job.isResubmission]).toEqual([2, 0n, true])

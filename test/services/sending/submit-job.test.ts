@@ -10,9 +10,9 @@ const THREE_PARTS = { body: 'part '.repeat(80), segments: 3 }
 describe('what was accepted before', () => {
   const state = (job: ReturnType<typeof aJob>) => [job.progress.accepted, job.isResubmission]
 
-  test('is not sent again where the message is cut as it was', () => {
-    const { cut } = aJob(THREE_PARTS)
-    expect(state(aJob({ ...THREE_PARTS, acceptedPdus: 0b101n, cut }))).toEqual([0b101n, false])
+  test('is not sent again where the message is divided as it was', () => {
+    const { segmentation } = aJob(THREE_PARTS)
+    expect(state(aJob({ ...THREE_PARTS, acceptedPdus: 0b101n, segmentation }))).toEqual([0b101n, false])
   })
 
   test.each([
@@ -21,8 +21,8 @@ describe('what was accepted before', () => {
     ['another number of parts', aCarrier(), 'udh GSM7 4'],
     ['another alphabet', aCarrier(), 'udh UCS2 3'],
     ['nobody knows how', aCarrier(), null],
-  ])('is sent again otherwise: %s', (_name, carrier, cut) => {
-    const job = aJob({ ...THREE_PARTS, acceptedPdus: 0b1n, cut }, carrier)
+  ])('is sent again otherwise: %s', (_name, carrier, segmentation) => {
+    const job = aJob({ ...THREE_PARTS, acceptedPdus: 0b1n, segmentation }, carrier)
     expect(state(job)).toEqual([0n, true])
   })
 
@@ -34,10 +34,10 @@ describe('what was accepted before', () => {
     },
   )
 
-  test('and is so although parts of either cut are delivered', () => {
+  test('and is so although parts of either segmentation are delivered', () => {
     const delivered = { ...THREE_PARTS, acceptedPdus: 0b1n, deliveredSegments: 0b111n }
-    expect(aJob({ ...delivered, cut: 'udh16 GSM7 3' }).progress.isComplete).toBe(false)
-    const goesOn = { ...delivered, cut: 'udh GSM7 3', startedOver: true }
+    expect(aJob({ ...delivered, segmentation: 'udh16 GSM7 3' }).progress.isComplete).toBe(false)
+    const goesOn = { ...delivered, segmentation: 'udh GSM7 3', startedOver: true }
     expect(aJob(goesOn).progress.accepted).toBe(0b1n)
   })
 
@@ -47,7 +47,7 @@ describe('what was accepted before', () => {
   })
 })
 
-test('the parts of a message have the same reference whenever they are cut, and ask for a receipt', () => {
+test('the parts of a message have the same reference whenever it is divided, and ask for a receipt', () => {
   const one = aJob(THREE_PARTS)
   const cutAgain = aJob(one.dispatch)
   expect(submitSm(cutAgain, 1, NOW_MS)).toEqual(submitSm(one, 1, NOW_MS))

@@ -48,7 +48,7 @@ describe('the end of a message', () => {
         routeId: 1,
         routeReason: 'only carrier',
         segments: 3,
-        cut: null,
+        segmentation: null,
         mccmnc: '310260',
         charge: { price: '0.0225', ptf: '0.009', currency: 'USD' },
       },
@@ -166,14 +166,14 @@ describe('what is given back', () => {
   })
 
   test('keeps the parts that another carrier has until parts of it are accepted anew', () => {
-    const begun = { acceptedPdus: 0b1n, cut: 'udh GSM7 3', carrierId: 1 }
+    const begun = { acceptedPdus: 0b1n, segmentation: 'udh GSM7 3', carrierId: 1 }
     const dispatch = { body: 'part '.repeat(80), segments: 3, ...begun }
     const job = aJob(dispatch, aCarrier({ id: 2, longMessages: 'sar' }))
     expect(job).toMatchObject({ startedOver: true, isResubmission: true })
     expect(restOf(job)).toMatchObject({ ...begun, startedOver: false })
     expect(postponementOfJob(job, { delayMs: 0 }, TRIED)).toMatchObject({
       acceptedPdus: 1n,
-      cut: 'udh GSM7 3',
+      segmentation: 'udh GSM7 3',
       startedOver: false,
       carrierId: 1,
     })
@@ -181,13 +181,13 @@ describe('what is given back', () => {
     const rest = restOf(job)
     expect(rest).toMatchObject({
       acceptedPdus: 0b100n,
-      cut: 'sar GSM7 3',
+      segmentation: 'sar GSM7 3',
       startedOver: true,
       carrierId: 2,
     })
     expect(postponementOfJob(job, { delayMs: 0 }, UNTRIED)).toMatchObject({
       acceptedPdus: 4n,
-      cut: 'sar GSM7 3',
+      segmentation: 'sar GSM7 3',
       startedOver: true,
       carrierId: 2,
     })
@@ -217,7 +217,7 @@ describe('what is given back', () => {
 describe('what a PDU brings', () => {
   const body = 'part '.repeat(80)
   const of = (job: ReturnType<typeof aJob>, index: number) =>
-    submittedWith(job, index, 'id').map(({ segment, cut }) => [segment, cut])
+    submittedWith(job, index, 'id').map(({ segment, segmentation }) => [segment, segmentation])
 
   test('a row for each segment that it carries', () => {
     expect(of(aJob({ body }), 1)).toEqual([[1, null]])
@@ -225,9 +225,9 @@ describe('what a PDU brings', () => {
     expect(of(whole, 0)).toEqual([0, 1, 2].map((segment) => [segment, null]))
   })
 
-  test('with the cut, where the message started over; its end has it too', () => {
-    const job = aJob({ body, acceptedPdus: 1n, cut: 'sar GSM7 3' })
+  test('with the segmentation, where the message started over; its end has it too', () => {
+    const job = aJob({ body, acceptedPdus: 1n, segmentation: 'sar GSM7 3' })
     expect(of(job, 2)).toEqual([[2, 'udh GSM7 3']])
-    expect(settled(job.dispatch, job, { status: 'SENT' })).toMatchObject({ cut: 'udh GSM7 3' })
+    expect(settled(job.dispatch, job, { status: 'SENT' })).toMatchObject({ segmentation: 'udh GSM7 3' })
   })
 })
