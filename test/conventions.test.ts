@@ -66,7 +66,7 @@ function layerOf(path: string): string {
   return path.split('/')[1]!.replace(/\.ts$/, '')
 }
 
-/** Folder of services -> those it may import. They are read in the order a message takes. */
+/** Folder of services -> those it may import. */
 const ROOMS: Record<string, readonly string[]> = {
   node: [],
   quality: ['node'],

@@ -127,7 +127,7 @@ interface Field<T> {
  * Gets a new number when a field is added or changes: a node of an older version refuses the entry instead of misreading
  * it.
  */
-const PLAIN = 1
+const UNCOMPRESSED = 1
 const COMPRESSED = 2
 /** Octets of the format and of the frame's length. */
 const HEAD_OCTETS = 5
@@ -268,7 +268,7 @@ const FIELDS: { readonly [K in Kind]: Fields<Omit<FactOf<K>, 'kind'>> } = {
   accepted,
   loaded: { accepted: all(accepted), state, hasWaitingEvents: flag },
   begun: { atMs: whole },
-  'segment-accepted': { atMs: whole, segments: bits, segmentation: text },
+  'segment-accepted': { atMs: whole, pdus: bits, segmentation: text },
   'started-over': { atMs: whole, segmentation: text },
   postponed: {
     atMs: whole,
@@ -336,7 +336,7 @@ const NUMBER_OF = new Map(KINDS.map((kind, number) => [kind, number]))
 /** @throws RangeError for a number that is negative, or not whole. */
 export function encodeEntry(facts: readonly JournalFact[]): Buffer {
   const to = new Writer()
-  to.whole(PLAIN)
+  to.whole(UNCOMPRESSED)
   to.whole(facts.length)
   for (const { msgId, fact } of facts) {
     const number = NUMBER_OF.get(fact.kind)!
@@ -353,7 +353,8 @@ export function encodeEntry(facts: readonly JournalFact[]): Buffer {
 export function decodeEntry(data: Buffer): JournalFact[] {
   const from = new Reader(data[0] === COMPRESSED ? decompressed(data) : data)
   const format = from.whole()
-  if (format !== PLAIN) throw new RangeError(`a journal entry has format ${format}, which is not known`)
+  if (format !== UNCOMPRESSED)
+    throw new RangeError(`a journal entry has format ${format}, which is not known`)
   const facts = Array.from({ length: from.whole() }, () => {
     const number = from.whole()
     const fields = FIELDS_OF[number]

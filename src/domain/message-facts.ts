@@ -66,11 +66,11 @@ interface Begun extends At {
   readonly kind: 'begun'
 }
 
-/** A carrier took a segment of the message, perhaps after its attempt was given up. */
+/** A PDU was accepted late, while the message is still to be submitted: the next attempt leaves it out. `submitted` has its id. */
 interface SegmentAccepted extends At {
   readonly kind: 'segment-accepted'
-  /** Bits of PDUs. */
-  readonly segments: bigint
+  /** Bit n: PDU n. */
+  readonly pdus: bigint
   readonly segmentation: string
 }
 
@@ -110,7 +110,7 @@ export interface Settled extends At {
   readonly charge: Charge | null
 }
 
-/** A final receipt, or one that says nothing reliable. Intermediate ones change nothing, and are no facts. */
+/** A final receipt, or one that says nothing reliable. Intermediate ones change nothing: they are `noted`. */
 export interface ReceiptFact extends At {
   readonly kind: 'receipt'
   readonly outcome: 'DELIVERED' | 'FAILED' | 'UNKNOWN'
@@ -247,10 +247,10 @@ function begin(message: MessageState): MessageState {
 }
 
 /** If segments of another segmentation are on record, the dispatch still continues after those. */
-function acceptSegment(message: MessageState, { segments, segmentation }: SegmentAccepted): MessageState {
+function acceptSegment(message: MessageState, { pdus, segmentation }: SegmentAccepted): MessageState {
   return withDispatch(message, (dispatch) =>
     dispatch.acceptedPdus === 0n || dispatch.segmentation === segmentation
-      ? { ...dispatch, acceptedPdus: dispatch.acceptedPdus | segments, segmentation }
+      ? { ...dispatch, acceptedPdus: dispatch.acceptedPdus | pdus, segmentation }
       : dispatch,
   )
 }

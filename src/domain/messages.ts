@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000
 /** How long an UNKNOWN message may still get a final status. */
 export const UNKNOWN_REVERSIBLE_MS = 72 * HOUR_MS
 
-/** How long after its validity a message waits for a final receipt before it is overdue. */
+/** How long after the longest validity (24 h) a message waits for a final receipt before it is overdue. */
 export const RECEIPT_GRACE_MS = 48 * HOUR_MS
 
 /** What a receipt says of its segment. SENT: it is still on its way. */

@@ -66,7 +66,7 @@ interface Matched extends ReceiptMatch {
   readonly message: MessageInProgress | null
 }
 
-/** The messages of receipts, by place. Nearly all are plain; only the others need a closer look (docs/adr/0011). */
+/** The messages of receipts, by place. Nearly all are obvious; only the others need a closer look (docs/adr/0011). */
 async function matchesOf(
   tx: Queryable,
   receipts: readonly IncomingReceipt[],
@@ -78,8 +78,8 @@ async function matchesOf(
   if (keys.length === 0) return new Map()
   const locked = new LockedMessages()
   const newest = await locked.lock(tx, await matchReceipts(tx, keys, newestMsgId))
-  const plain = newest.filter((match) => isPlain(match, receipts[match.place]!.addresses))
-  const matches = new Map(plain.map((match) => [match.place, match]))
+  const obvious = newest.filter((match) => isObvious(match, receipts[match.place]!.addresses))
+  const matches = new Map(obvious.map((match) => [match.place, match]))
   const rest = new Set(newest.flatMap(({ place }) => (matches.has(place) ? [] : [place])))
   if (rest.size === 0) return matches
   const others = keys.filter(({ place }) => rest.has(place))
@@ -88,13 +88,13 @@ async function matchesOf(
   return matches
 }
 
-/** Whether the message has one segment, is open, and went to one of the addresses. */
-function isPlain({ message }: Matched, addresses: readonly string[]): boolean {
+/** Whether the message has one segment, is undecided, and went to one of the addresses. */
+function isObvious({ message }: Matched, addresses: readonly string[]): boolean {
   if (message === null) return false
   const { accepted, state } = message
-  const isOpen = state.status !== 'DELIVERED' && state.status !== 'FAILED'
+  const isUndecided = state.status !== 'DELIVERED' && state.status !== 'FAILED'
   const fits = addresses.length === 0 || addresses.includes(accepted.recipient.slice(1))
-  return isOpen && state.segments === 1 && state.segmentation === null && fits
+  return isUndecided && state.segments === 1 && state.segmentation === null && fits
 }
 
 /** Messages that a transaction has locked, each one once. */

@@ -82,7 +82,7 @@ const FACTS: { readonly [K in JournalFact['fact']['kind']]: fc.Arbitrary<FactOf<
   'segment-accepted': fc.record({
     kind: kindOf('segment-accepted'),
     atMs,
-    segments: bits,
+    pdus: bits,
     segmentation: text,
   }),
   'started-over': fc.record({ kind: kindOf('started-over'), atMs, segmentation: text }),

@@ -107,7 +107,7 @@ describe('a status', () => {
     receipt('FAILED', { segments: 2n }),
     receipt('UNKNOWN', { segments: 2n }),
     { kind: 'begun', atMs: AT_MS },
-    { kind: 'segment-accepted', atMs: AT_MS, segments: 1n, segmentation: 'udh' },
+    { kind: 'segment-accepted', atMs: AT_MS, pdus: 1n, segmentation: 'udh' },
     { kind: 'started-over', atMs: AT_MS, segmentation: 'tlv' },
     { kind: 'orphaned', atMs: AT_MS, ambiguityWaitMs: 120_000 },
   )
@@ -270,7 +270,7 @@ describe('the submission', () => {
     const late = (segmentation: string): Fact => ({
       kind: 'segment-accepted',
       atMs: AT_MS,
-      segments: 2n,
+      pdus: 2n,
       segmentation,
     })
     expect(submissionAfter(postponed, late('udh gsm7 2'))).toMatchObject({

@@ -79,7 +79,7 @@ const postponed = fc
   )
 
 const segmentAccepted = fc
-  .record({ segments: fc.constantFrom(1n, 2n), segmentation: fc.constantFrom('udh gsm7 2', 'tlv gsm7 3') })
+  .record({ pdus: fc.constantFrom(1n, 2n), segmentation: fc.constantFrom('udh gsm7 2', 'tlv gsm7 3') })
   .map(
     (rest): Chance =>
       (_, atMs) => ({ kind: 'segment-accepted', atMs, ...rest }),

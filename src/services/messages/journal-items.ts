@@ -23,8 +23,8 @@ export interface JournalItem extends JournalFact {
   /** The node that accepted it. */
   readonly owner: number
   readonly onAccepted: ((acceptance: Acceptance) => void) | null
-  /** For a receipt: true when it is recorded, false when the carrier must keep it. */
-  readonly onReceiptCommitted: ((recorded: boolean) => void) | null
+  /** For a receipt: true when it is committed, false when the carrier must keep it. */
+  readonly onReceiptCommitted: ((committed: boolean) => void) | null
   /** True when the fact is committed, false when its lane was lost before. */
   readonly onCommitted: ((committed: boolean) => void) | null
   /** Written into the message's record if the fact does not get into the journal. */
@@ -72,8 +72,10 @@ export function isNews({
 }: Live): boolean {
   const isNew = (field: string) =>
     field !== 'dispatch' && state[field as keyof MessageState] !== loaded?.state[field as keyof MessageState]
-  const isOpen = submissions.some(({ isRecorded }) => isRecorded !== true)
-  return isOpen || attempts.length + receipts.length + events.length > 0 || Object.keys(state).some(isNew)
+  const isUnwritten = submissions.some(({ isRecorded }) => isRecorded !== true)
+  return (
+    isUnwritten || attempts.length + receipts.length + events.length > 0 || Object.keys(state).some(isNew)
+  )
 }
 
 /** A message that has been recorded and stays here, as if it had just been loaded. */
@@ -113,7 +115,11 @@ export function eventTakenFact(
   }
 }
 
-/** Whether the receipt is for exactly one message, and can still change it here. */
+/**
+ * Whether the receipt is for exactly one message, and can still change it here. Its addresses must name the recipient: only
+ * messages of this process are seen here, and the carrier may have given the id to another's too. Among the records a
+ * receipt without addresses is matched as well, because there the newest submission of the id is known.
+ */
 export function isPlainReceipt(
   row: IncomingReceipt,
   [{ live }, ...others]: readonly [OfId, ...OfId[]],

@@ -83,7 +83,7 @@ export function bytesOf({ body, segments }: Pick<Accepted, 'body' | 'segments'>)
   return 4_500 + 1_500 * segments + 2 * body.length
 }
 
-/** The messages in this process's memory. */
+/** Every message in progress here, until its record is written: also those that are only waiting for a receipt. */
 export class Lives {
   readonly #mostBytes: number
   readonly #lives = new MessagesByPlan<Live>(({ message }) => message)

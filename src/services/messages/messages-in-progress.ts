@@ -229,12 +229,12 @@ export class MessagesInProgress implements AcceptanceJournal {
    * here afterwards. Rejects when they are still in the records.
    */
   async load(owner: number, take: Take): Promise<MessageInProgress[]> {
-    let taken: readonly LoadedMessage[] = []
+    let loaded: readonly LoadedMessage[] = []
     await this.#writer.appendWith(async (tx) => {
-      taken = this.lane === null ? [] : await take(tx, this.lane, (msgId) => this.get(msgId) !== undefined)
-      return taken.map((one) => loadedItem(one, owner))
+      loaded = this.lane === null ? [] : await take(tx, this.lane, (msgId) => this.get(msgId) !== undefined)
+      return loaded.map((one) => loadedItem(one, owner))
     })
-    return taken.flatMap(({ msgId }) => this.get(msgId) ?? [])
+    return loaded.flatMap(({ msgId }) => this.get(msgId) ?? [])
   }
 
   /** Writes the records of these messages, which stay here, and appends the messages again in their current state. */

@@ -10,7 +10,7 @@ import { SubmittedIds } from './submitted-ids.ts'
 /** A receipt, and what to do when it is recorded (true) or cannot be (false): send its deliver_sm_resp. */
 export interface ReceiptItem {
   readonly row: IncomingReceipt
-  readonly done: ((recorded: boolean) => void) | null
+  readonly done: ((committed: boolean) => void) | null
   /** Its message was in progress here, and the receipt has waited for its record. */
   readonly hasWaited?: true
 }
@@ -72,13 +72,13 @@ export class ReceiptsInProgress {
   }
 
   /**
-   * Takes a receipt of a segment that is known here. Otherwise returns the messages whose records must be written before the
+   * Adds a receipt of a segment that is known here to its message. Otherwise returns the messages whose records must be written before the
    * receipt can be matched, usually none. If they are still being submitted, the receipt is parked.
    */
   receipt(
     row: IncomingReceipt,
-    onReceiptCommitted: ((recorded: boolean) => void) | null,
-  ): 'taken' | readonly string[] {
+    onReceiptCommitted: ((committed: boolean) => void) | null,
+  ): 'told' | readonly string[] {
     if (row.unread) return this.#departing(this.#ids.unlearned(row.carrierId))
     const known = row.parkedId === null ? this.#ids.find(row) : this.#ids.of(row)
     if (known === undefined) return []
@@ -87,17 +87,17 @@ export class ReceiptsInProgress {
     const [{ live, bits: segments, segmentation }] = known
     const of = { message: live.message, segments, segmentation }
     append(live, receiptFact(row, of, { directory: directory(), atMs: nowMs() }), { onReceiptCommitted })
-    return 'taken'
+    return 'told'
   }
 
-  /** Takes a receipt that changes nothing. Returns the same as `receipt`. */
-  note(row: NotedReceipt): 'taken' | readonly string[] {
+  /** Adds a receipt that changes nothing. Returns the same as `receipt`. */
+  note(row: NotedReceipt): 'told' | readonly string[] {
     const known = this.#ids.find(row)
     if (known === undefined) return []
     const [{ live }] = known
     if (known.length > 1 || live.leaving) return this.#departing(known.map((each) => each.live))
     this.#options.append(live, { kind: 'noted', evidence: evidenceOf(row) })
-    return 'taken'
+    return 'told'
   }
 
   isKnown(id: SubmissionId): boolean {

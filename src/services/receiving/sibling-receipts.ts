@@ -60,8 +60,8 @@ export class SiblingReceipts {
     const { promise, resolve } = Promise.withResolvers<HandedReceipt>()
     const done = (recorded: boolean) => resolve(recorded ? 'recorded' : 'refused')
     const known = inProgress.receipt(row, done)
-    if (known !== 'taken' && known.length === 0 && !inProgress.isKnown(row)) return 'unknown'
-    if (known !== 'taken') recorder.receipt({ row, done })
+    if (known !== 'told' && known.length === 0 && !inProgress.isKnown(row)) return 'unknown'
+    if (known !== 'told') recorder.receipt({ row, done })
     return await promise
   }
 

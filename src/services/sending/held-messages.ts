@@ -25,7 +25,7 @@ interface Held {
 }
 
 /**
- * The messages this node has in memory: with room promised, queued or in flight. A plan's messages for one route are a flow.
+ * The messages that this node is to submit: with room promised, queued or in flight. Once submitted, they remain in `Lives`. A plan's messages for one route are a flow.
  * One flow alone can fill half of the room, so neither another plan nor a slow carrier of the same plan blocks a new flow.
  */
 export class HeldMessages {

@@ -211,8 +211,8 @@ export class Submitter {
     if (again !== null && again !== job && again.segmentation === job.segmentation)
       again.progress.acceptedEarlier(index)
     if (!job.progress.isComplete && !again?.progress.isComplete) {
-      const [atMs, segments] = [this.#options.nowMs(), 1n << BigInt(index)]
-      this.#record(job, [{ kind: 'segment-accepted', atMs, segments, segmentation: job.segmentation }])
+      const [atMs, pdus] = [this.#options.nowMs(), 1n << BigInt(index)]
+      this.#record(job, [{ kind: 'segment-accepted', atMs, pdus, segmentation: job.segmentation }])
       return
     }
     // A queued resubmission need not be sent any more. One in flight is answered itself, unless this job is complete.

@@ -145,7 +145,7 @@ export class Deliverer {
   /** Takes events that this node has just become the holder of. `probed`: the endpoint that they are to probe. */
   #take(events: readonly WebhookEvent[], probed?: Endpoint): void {
     for (const event of events) {
-      this.#order.taken(event.msgId)
+      this.#order.loaded(event.msgId)
       if (this.#order.add(event, performance.now()) === 'start') this.#assign(event, probed)
     }
     this.#pump()
@@ -233,12 +233,12 @@ export class Deliverer {
     const { inProgress, onAttempt } = this.#options
     onAttempt?.(outcome.kind === 'success' ? 'delivered' : 'failed')
     const decided = this.#decide(delivery, outcome)
-    const isPlain = event.earlierAttempts + event.attempt === 0 && decided.outcome === 'delivered'
+    const isFirstSuccess = event.earlierAttempts + event.attempt === 0 && decided.outcome === 'delivered'
     const followUp = (isCommitted: boolean) => this.#followUp(event, isCommitted ? 'delivered' : 'lost', 0)
     // The next event waits for this COMMIT. Otherwise, if the node died, a receiver could see it before this one again.
     const onCommitted = this.#order.hasNext(event.msgId) ? followUp : null
     const taken = () => eventTakenFact(delivery, outcome, attemptedAtMs)
-    if (isPlain && inProgress.eventTaken(event.msgId, taken(), onCommitted)) {
+    if (isFirstSuccess && inProgress.eventTaken(event.msgId, taken(), onCommitted)) {
       if (onCommitted === null) followUp(true)
     } else void this.#record(delivery, attemptRow(delivery, outcome, { ...decided, attemptedAtMs }))
   }

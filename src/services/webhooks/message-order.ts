@@ -88,7 +88,7 @@ export class MessageOrder {
   }
 
   /** An event of this message was taken from the database, so nothing earlier waits there. */
-  taken(msgId: string): void {
+  loaded(msgId: string): void {
     this.#requeued.delete(msgId)
   }
 }

@@ -80,7 +80,7 @@ function told(count: number, msgId: string): Promise<ChangedMessage[]> {
 function delivered(id: string, changes: Parameters<typeof receipt>[2] = {}): Promise<boolean> {
   return new Promise((done, fail) => {
     const row = receipt(id, 'DELIVERED', { mccmnc: null, ...changes })
-    if (node.inProgress.receipts.receipt(row, done) !== 'taken') fail(new Error('the receipt was not taken'))
+    if (node.inProgress.receipts.receipt(row, done) !== 'told') fail(new Error('the receipt was not taken'))
   })
 }
 
@@ -365,7 +365,7 @@ describe('a lane that is lost', () => {
     const latePart = {
       kind: 'segment-accepted',
       atMs: Date.now(),
-      segments: 1n,
+      pdus: 1n,
       segmentation: 'udh GSM7 1',
     } as const
     expect(node.inProgress.tellOutcome({ planId: plan, msgId, facts: [latePart] })).toBe(true)

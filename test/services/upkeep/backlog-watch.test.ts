@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client'
 import { expect, test } from 'vitest'
-import { backlogMetrics } from '../../../src/services/upkeep/backlog-metrics.ts'
 import { BacklogWatch } from '../../../src/services/upkeep/backlog-watch.ts'
+import { backlogMetrics } from '../../../src/services/upkeep/metrics/backlog.ts'
 import type { Database } from '../../../src/store/database.ts'
 import { aCarrier, aDirectory, aPlan, aRoute } from '../../support/directory.ts'
 import { installedDatabase, newId } from '../../support/installation.ts'

@@ -52,7 +52,7 @@ describe('a message whose event was requeued', () => {
   test('takes events again once one was taken from the database', () => {
     order.add(event(1), 0)
     order.requeue(MESSAGE, 0)
-    order.taken(MESSAGE)
+    order.loaded(MESSAGE)
     expect(order.add(event(1), 1)).toBe('start')
   })
 

@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from 'prom-client'
-import type { ThreadLoad } from '../../outbound/thread-messages.ts'
-import type { WebhookSender } from '../../outbound/webhook-sender.ts'
+import type { ThreadLoad } from '../../../outbound/thread-messages.ts'
+import type { WebhookSender } from '../../../outbound/webhook-sender.ts'
 
 /** How busy the thread that sends webhooks is. Node's own figures are those of the main thread. */
 export function webhookThreadMetrics(registry: Registry, sender: Pick<WebhookSender, 'measure'>): void {

@@ -1,18 +1,18 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
-import type { Carrier } from '../../domain/configuration.ts'
-import type { Directory } from '../../domain/directory.ts'
-import { Histogram } from '../../histogram.ts'
-import { BATCHES, type BatchMeter } from '../../operations/batches.ts'
-import type { Database } from '../../store/database.ts'
-import { countParkedReceipts } from '../../store/parked-receipts.ts'
-import type { CarrierLinks } from '../links/carrier-links.ts'
-import type { MessagesInProgress } from '../messages/messages-in-progress.ts'
-import type { Recorder } from '../messages/recorder.ts'
-import type { QualityWatch } from '../quality/quality-watch.ts'
-import type { SubmitToken } from '../sending/submit-job.ts'
-import type { Submitter } from '../sending/submitter.ts'
-import type { Deliverer } from '../webhooks/deliverer.ts'
-import type { Destinations } from '../webhooks/destinations.ts'
+import type { Carrier } from '../../../domain/configuration.ts'
+import type { Directory } from '../../../domain/directory.ts'
+import { Histogram } from '../../../histogram.ts'
+import { BATCHES, type BatchMeter } from '../../../operations/batches.ts'
+import type { Database } from '../../../store/database.ts'
+import { countParkedReceipts } from '../../../store/parked-receipts.ts'
+import type { CarrierLinks } from '../../links/carrier-links.ts'
+import type { MessagesInProgress } from '../../messages/messages-in-progress.ts'
+import type { Recorder } from '../../messages/recorder.ts'
+import type { QualityWatch } from '../../quality/quality-watch.ts'
+import type { SubmitToken } from '../../sending/submit-job.ts'
+import type { Submitter } from '../../sending/submitter.ts'
+import type { Deliverer } from '../../webhooks/deliverer.ts'
+import type { Destinations } from '../../webhooks/destinations.ts'
 import { readForScrape } from './scrapes.ts'
 
 const DESTINATION_STATES = ['open', 'paused', 'recovering'] as const
@@ -107,7 +107,7 @@ export function serviceMetrics(registry: Registry, services: MeasuredServices): 
   gauge('aldis_messages_held', 'messages in memory, to be submitted or under way', () => submitter.held)
   gauge(
     'aldis_messages_in_progress',
-    'messages in memory and journal that have no record yet',
+    'messages in memory and journal: without a record, or taken out of it',
     () => inProgress.size,
   )
   gauge(
