@@ -24,7 +24,7 @@ import type { ShutdownStack } from './shutdown.ts'
 /** One more than customers can use at once, so that the operator never waits for them. */
 const READ_POOL_SIZE = HTTP_LIMITS.readsAtOnce + 1
 
-/** What all other shutdown need. Nothing is read before `start`. */
+/** What all other parts of a node need. Nothing is read before `start`. */
 export function makePlatform(options: AppOptions, shutdown: ShutdownStack) {
   const { log } = options
   const random = randomPool()
@@ -60,17 +60,7 @@ export function makePlatform(options: AppOptions, shutdown: ShutdownStack) {
   const resolver = new NameResolver({ servers: options.dnsServers })
   shutdown.add('resolver', () => resolver.close())
   const guard = new CallbackGuard(options.callbackPolicy, resolver)
-  const sender = new WebhookSender({
-    callbackPolicy: options.callbackPolicy,
-    dnsServers: options.dnsServers,
-    caPem: options.webhookCaPem,
-    maxSocketsPerOrigin: IN_FLIGHT_LIMITS.perDestination,
-    totalTimeoutMs: options.webhookTimeoutMs ?? ATTEMPT_TIMEOUT_MS,
-    onDeath: (err, delayMs) =>
-      log.error({ err, delayMs }, 'the webhook thread has ended, and is started again'),
-    onDefects: (defects) =>
-      log.error(defects, 'webhooks failed as INVALID_REQUEST by a damaged secret or a defect of Aldis'),
-  })
+  const sender = webhookSender(options)
   webhookThreadMetrics(registry, sender)
   shutdown.add('webhook thread', () => sender.close())
   const directory = () => directoryService.current()
@@ -99,3 +89,18 @@ export function makePlatform(options: AppOptions, shutdown: ShutdownStack) {
 }
 
 export type Platform = ReturnType<typeof makePlatform>
+
+function webhookSender(options: AppOptions): WebhookSender {
+  const { log } = options
+  return new WebhookSender({
+    callbackPolicy: options.callbackPolicy,
+    dnsServers: options.dnsServers,
+    caPem: options.webhookCaPem,
+    maxSocketsPerOrigin: IN_FLIGHT_LIMITS.perDestination,
+    totalTimeoutMs: options.webhookTimeoutMs ?? ATTEMPT_TIMEOUT_MS,
+    onDeath: (err, delayMs) =>
+      log.error({ err, delayMs }, 'the webhook thread has ended, and is started again'),
+    onDefects: (defects) =>
+      log.error(defects, 'webhooks failed as INVALID_REQUEST by a damaged secret or a defect of Aldis'),
+  })
+}

@@ -154,6 +154,10 @@ export function registerMessages(scope: AdminScope, { reads, messages, secretKey
     },
   )
 
+  registerUnownedInbound(scope, reads)
+}
+
+function registerUnownedInbound(scope: AdminScope, reads: AdminDeps['reads']): void {
   const Query = pageQuery(MessageId, {})
   scope.get(
     '/unowned-inbound-messages',

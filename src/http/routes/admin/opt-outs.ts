@@ -34,8 +34,10 @@ const OptOut = titled('OptOut', {
   createdAt: Timestamp,
 })
 
-export function registerOptOuts(scope: AdminScope, { db, reads }: AdminDeps): void {
-  const tags = ['Opt-outs']
+const tags = ['Opt-outs']
+
+export function registerOptOuts(scope: AdminScope, deps: AdminDeps): void {
+  const { db } = deps
 
   scope.post(
     '/opt-outs',
@@ -57,6 +59,29 @@ export function registerOptOuts(scope: AdminScope, { db, reads }: AdminDeps): vo
     },
   )
 
+  registerImport(scope, deps)
+  registerList(scope, deps)
+
+  scope.delete(
+    '/opt-outs',
+    {
+      schema: {
+        operationId: 'removeOptOut',
+        summary: 'Delete an opt-out',
+        description: 'The recipient may get messages from this sender again.',
+        tags,
+        querystring: Key,
+        response: answers(204, Type.Null()),
+      },
+    },
+    async ({ query }, reply) => {
+      await removeOptOut(db, query)
+      return reply.code(204).send(null)
+    },
+  )
+}
+
+function registerImport(scope: AdminScope, { db }: AdminDeps): void {
   scope.post(
     '/opt-outs/import',
     {
@@ -72,7 +97,9 @@ export function registerOptOuts(scope: AdminScope, { db, reads }: AdminDeps): vo
     },
     async ({ body }) => importOptOuts(db, body.optOuts),
   )
+}
 
+function registerList(scope: AdminScope, { reads }: AdminDeps): void {
   const Query = pageQuery(octetString(33, 3), {
     servicePlanId: ServicePlanId,
     from: Type.Optional(From),
@@ -100,24 +127,6 @@ export function registerOptOuts(scope: AdminScope, { db, reads }: AdminDeps): vo
         ({ sender, recipient }) => `${sender}/${recipient}`,
         present(query.servicePlanId),
       )
-    },
-  )
-
-  scope.delete(
-    '/opt-outs',
-    {
-      schema: {
-        operationId: 'removeOptOut',
-        summary: 'Delete an opt-out',
-        description: 'The recipient may get messages from this sender again.',
-        tags,
-        querystring: Key,
-        response: answers(204, Type.Null()),
-      },
-    },
-    async ({ query }, reply) => {
-      await removeOptOut(db, query)
-      return reply.code(204).send(null)
     },
   )
 }

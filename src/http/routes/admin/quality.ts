@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import {
   deliveryRate,
   MISSING_AFTER_MINUTES,
@@ -115,31 +115,7 @@ export function registerQuality(scope: AdminScope, { db, reads, quality }: Admin
         response: answers(200, Quality),
       },
     },
-    async ({ query }) => {
-      const now = nowMs()
-      const minutes = Number(query.minutes ?? DEFAULT_MINUTES)
-      const selected = {
-        from: new Date(minuteOf(now) - (minutes - 1) * MINUTE_MS),
-        missingBefore: new Date(minuteOf(now) - MISSING_AFTER_MINUTES * MINUTE_MS),
-        ...(await keysOf(reads, query)),
-      }
-      const pairs = await sumQuality(reads, selected, MAX_ITEMS + 1)
-      const pauses = await listPauses(reads, new Date(now))
-      const step = minutes > MAX_MINUTE_STEPS ? HOUR_S : MINUTE_S
-      const series = query.series === 'true' ? await qualitySeries(reads, selected, step) : null
-      return {
-        from: selected.from.toISOString(),
-        to: new Date(now).toISOString(),
-        items: pairs.slice(0, MAX_ITEMS).map(({ route, carrier, ...sums }) => {
-          const pause = pauses.find((one) => one.route === route && one.carrier === carrier)
-          return { route, carrier, ...figures(sums), outOfUseUntil: pause?.until.toISOString() ?? null }
-        }),
-        truncated: pairs.length > MAX_ITEMS,
-        ...(series !== null && {
-          series: series.map(({ at, ...sums }) => ({ at: at.toISOString(), ...figures(sums) })),
-        }),
-      }
-    },
+    ({ query }) => qualityOf(reads, query, nowMs()),
   )
 
   scope.get(
@@ -175,6 +151,31 @@ export function registerQuality(scope: AdminScope, { db, reads, quality }: Admin
       return reply.code(204).send(null)
     },
   )
+}
+
+async function qualityOf(reads: Queryable, query: Static<typeof Query>, now: number) {
+  const minutes = Number(query.minutes ?? DEFAULT_MINUTES)
+  const selected = {
+    from: new Date(minuteOf(now) - (minutes - 1) * MINUTE_MS),
+    missingBefore: new Date(minuteOf(now) - MISSING_AFTER_MINUTES * MINUTE_MS),
+    ...(await keysOf(reads, query)),
+  }
+  const pairs = await sumQuality(reads, selected, MAX_ITEMS + 1)
+  const pauses = await listPauses(reads, new Date(now))
+  const step = minutes > MAX_MINUTE_STEPS ? HOUR_S : MINUTE_S
+  const series = query.series === 'true' ? await qualitySeries(reads, selected, step) : null
+  return {
+    from: selected.from.toISOString(),
+    to: new Date(now).toISOString(),
+    items: pairs.slice(0, MAX_ITEMS).map(({ route, carrier, ...sums }) => {
+      const pause = pauses.find((one) => one.route === route && one.carrier === carrier)
+      return { route, carrier, ...figures(sums), outOfUseUntil: pause?.until.toISOString() ?? null }
+    }),
+    truncated: pairs.length > MAX_ITEMS,
+    ...(series !== null && {
+      series: series.map(({ at, ...sums }) => ({ at: at.toISOString(), ...figures(sums) })),
+    }),
+  }
 }
 
 async function keysOf(

@@ -49,9 +49,11 @@ const Sender = titled('Sender', {
   createdAt: Timestamp,
 })
 
-export function registerSenders(scope: AdminScope, { db, reads }: AdminDeps): void {
-  const tags = ['Senders']
-  const path = '/service-plans/:servicePlanId/senders'
+const tags = ['Senders']
+const path = '/service-plans/:servicePlanId/senders'
+
+export function registerSenders(scope: AdminScope, deps: AdminDeps): void {
+  const { db, reads } = deps
 
   scope.put(
     `${path}/:sender`,
@@ -75,27 +77,7 @@ export function registerSenders(scope: AdminScope, { db, reads }: AdminDeps): vo
     },
   )
 
-  const Query = pageQuery(SenderKey, {})
-  scope.get(
-    path,
-    {
-      schema: {
-        operationId: 'listSenders',
-        summary: 'List the senders of a service plan',
-        description: PAGED,
-        tags,
-        params: PlanParams,
-        querystring: Query,
-        response: answers(200, pageOf(Sender)),
-      },
-    },
-    async ({ params, query }) => {
-      const { shown, fetched } = limitOf(query)
-      const planId = await planKey(reads, params.servicePlanId)
-      const rows = await listSenderSubscriptions(reads, planId, { after: query.after ?? '', limit: fetched })
-      return page(rows, shown, (row) => row.sender, present(params.servicePlanId))
-    },
-  )
+  registerList(scope, deps)
 
   scope.get(
     `${path}/:sender`,
@@ -132,6 +114,30 @@ export function registerSenders(scope: AdminScope, { db, reads }: AdminDeps): vo
     async ({ params }, reply) => {
       await removeSenderSubscription(db, params.servicePlanId, params.sender)
       return reply.code(204).send(null)
+    },
+  )
+}
+
+function registerList(scope: AdminScope, { reads }: AdminDeps): void {
+  const Query = pageQuery(SenderKey, {})
+  scope.get(
+    path,
+    {
+      schema: {
+        operationId: 'listSenders',
+        summary: 'List the senders of a service plan',
+        description: PAGED,
+        tags,
+        params: PlanParams,
+        querystring: Query,
+        response: answers(200, pageOf(Sender)),
+      },
+    },
+    async ({ params, query }) => {
+      const { shown, fetched } = limitOf(query)
+      const planId = await planKey(reads, params.servicePlanId)
+      const rows = await listSenderSubscriptions(reads, planId, { after: query.after ?? '', limit: fetched })
+      return page(rows, shown, (row) => row.sender, present(params.servicePlanId))
     },
   )
 }

@@ -11,16 +11,19 @@ const OF_ALL = 'of all nodes, the same on each; at most some 20,000 due and 20,0
  * series.
  */
 export function backlogMetrics(registry: Registry, watch: BacklogWatch): void {
-  const registers = [registry]
   new Gauge({
     name: 'aldis_messages_in_memory',
     help: 'messages in the memory of this node, by why they are there',
     labelNames: ['route', 'carrier', 'cause'] as const,
-    registers,
+    registers: [registry],
     collect() {
       showMessages(this, watch.held())
     },
   })
+  waitingMetrics(registry, watch)
+}
+
+function waitingMetrics(registry: Registry, watch: BacklogWatch): void {
   const ofDatabase = <Label extends string>(
     name: string,
     help: string,
@@ -31,7 +34,7 @@ export function backlogMetrics(registry: Registry, watch: BacklogWatch): void {
       name,
       help,
       labelNames,
-      registers,
+      registers: [registry],
       async collect() {
         const backlog = await readForScrape(watch.read())
         this.reset()

@@ -98,8 +98,7 @@ export function serviceMetrics(registry: Registry, services: MeasuredServices): 
         this.set(await read())
       },
     })
-  const { reads, inProgress, submitter, recorder, deliverer, destinations, links, quality, directory } =
-    services
+  const { reads, inProgress, submitter, recorder, deliverer, destinations, links } = services
   gauge('aldis_receipts_parked', `receipts without a submission, ${MOST_COUNTED} at most`, async () => {
     const count = await readForScrape(countParkedReceipts(reads, MOST_COUNTED))
     return count ?? Number.NaN
@@ -131,6 +130,10 @@ export function serviceMetrics(registry: Registry, services: MeasuredServices): 
     },
   })
   gauge('aldis_submits_unanswered', 'submits whose response is awaited', () => links.unanswered)
+  carrierMetrics(registry, services)
+}
+
+function carrierMetrics(registry: Registry, { links, quality, directory }: MeasuredServices): void {
   /** One value for each carrier. It is 0 if `read` does not name the carrier; there is no series while `read` returns null. */
   const carrierGauge = (name: string, help: string, read: () => ByCarrier | Promise<ByCarrier | null>) =>
     new Gauge({
