@@ -191,7 +191,8 @@ function nextDays(counted: Days, kinds: number, isCutOff: boolean): { days: Days
 
 /**
  * The newest messages of these days. Days are read one after the other, the newest first, until the page is full. The
- * statement reads the kinds again: a message that changes meanwhile is of one kind or the other, and both are known.
+ * statement reads the kinds again: a message that changes meanwhile is of one kind or the other, and both are known. The last
+ * day comes whole, and is sorted here: PostgreSQL 15 would read all days to sort them by id.
  */
 async function listOfDays(db: Queryable, page: MessagePage, days: Days): Promise<Recorded[]> {
   const { limit } = page
@@ -209,9 +210,9 @@ async function listOfDays(db: Queryable, page: MessagePage, days: Days): Promise
       order by m.msg_id desc
       limit ${limit}
     ) m
-    order by day.lowest desc, m.msg_id desc
-    limit ${limit}`)
-  return rows
+    order by day.lowest desc
+    fetch first ${limit} rows with ties`)
+  return rows.sort((one, other) => (one.msgId < other.msgId ? 1 : -1)).slice(0, limit)
 }
 
 /**
