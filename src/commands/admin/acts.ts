@@ -1,5 +1,5 @@
 import { printJson } from './printing.ts'
-import { type Call, request } from './requests.ts'
+import { type Call, type Part, parts } from './requests.ts'
 
 /** Commands that need many requests, or do more with an answer than print it. */
 export const ACTS: Readonly<Record<string, (call: Call) => Promise<void>>> = {
@@ -7,27 +7,23 @@ export const ACTS: Readonly<Record<string, (call: Call) => Promise<void>>> = {
   resealSecrets: reseal,
 }
 
-/** One request after the other: each takes a bounded part and says where the next begins. */
 async function redeliverAll(call: Call): Promise<void> {
   let redelivered = 0
-  for (let more = {}; ; ) {
-    const answer = await request<{ redelivered: number; nextAfter: string | null }>(call, more)
-    redelivered += answer.redelivered
-    if (answer.nextAfter === null) break
-    more = { after: answer.nextAfter }
-    process.stderr.write(`${redelivered} to be delivered again; continues with --after ${answer.nextAfter}\n`)
+  for await (const { nextAfter, redelivered: more } of parts<Part & { redelivered: number }>(call)) {
+    redelivered += more
+    if (nextAfter !== null)
+      process.stderr.write(`${redelivered} to be delivered again; continues with --after ${nextAfter}\n`)
   }
   if (call.options.json) printJson({ redelivered })
   else process.stdout.write(`${redelivered} to be delivered again\n`)
 }
 
-interface Progress {
+interface Progress extends Part {
   readonly resealed: number
   readonly unreadable: number
   readonly pending: number
   readonly scanned: number
   readonly keyId: string
-  readonly nextAfter: string | null
 }
 
 /** Seals everything with the present SECRET_KEY, one bounded part after the other. */
@@ -35,8 +31,7 @@ async function reseal(call: Call): Promise<void> {
   const { json } = call.options
   const sum = { resealed: 0, unreadable: 0, pending: 0, scanned: 0 }
   let keyId: string | undefined
-  for (let next: string | null | undefined; next !== null; ) {
-    const done = await request<Progress>(call, next === undefined ? {} : { after: next })
+  for await (const done of parts<Progress>(call)) {
     keyId ??= done.keyId
     if (done.keyId !== keyId) {
       throw new Error(
@@ -47,10 +42,9 @@ async function reseal(call: Call): Promise<void> {
     sum.unreadable += done.unreadable
     sum.pending += done.pending
     sum.scanned += done.scanned
-    next = done.nextAfter
-    if (!json && next !== null) {
+    if (!json && done.nextAfter !== null) {
       process.stderr.write(
-        `${sum.scanned} messages, ${sum.resealed} resealed; continues with --after ${next}\n`,
+        `${sum.scanned} messages, ${sum.resealed} resealed; continues with --after ${done.nextAfter}\n`,
       )
     }
   }

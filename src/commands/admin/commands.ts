@@ -9,7 +9,7 @@ import { type Input, inputsOf } from './inputs.ts'
 import { NOUNS, type Noun, tablesOf } from './nouns.ts'
 import { addInputs } from './options.ts'
 import { type Fields, printAnswer, printJson } from './printing.ts'
-import { type Call, callOf, request } from './requests.ts'
+import { type Call, callOf, type Part, parts, request } from './requests.ts'
 
 /** `aldis <noun> <verb>`, made of the operations of the admin API. */
 
@@ -102,19 +102,14 @@ async function act(call: Call): Promise<void> {
   if (answer.delivered === false) process.exitCode = 1
 }
 
-interface Page extends Fields {
+interface Page extends Fields, Part {
   readonly items: readonly Fields[]
-  readonly nextAfter: string | null
 }
 
 async function allPages(call: Call): Promise<Page> {
   const items: Fields[] = []
-  for (let more = {}; ; ) {
-    const page = await request<Page>(call, more)
-    items.push(...page.items)
-    if (page.nextAfter === null) return { items, nextAfter: null }
-    more = { after: page.nextAfter }
-  }
+  for await (const page of parts<Page>(call)) items.push(...page.items)
+  return { items, nextAfter: null }
 }
 
 /** Prints an answer: JSON, or fields and tables. */

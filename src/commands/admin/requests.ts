@@ -57,6 +57,21 @@ export async function request<Answer>(
   }
 }
 
+/** An answer that is one part of the whole, and says where the next begins; null: it was the last. */
+export interface Part {
+  readonly nextAfter: string | null
+}
+
+/** Repeats the request until the last part has been answered. */
+export async function* parts<Answer extends Part>(call: Call): AsyncGenerator<Answer> {
+  for (let more = {}; ; ) {
+    const part = await request<Answer>(call, more)
+    yield part
+    if (part.nextAfter === null) return
+    more = { after: part.nextAfter }
+  }
+}
+
 /** `optOut.stopWords.0` -> `--stop-word 0`. */
 function inputName(inputs: readonly Input[], field: string): string {
   const [input] = inputs
