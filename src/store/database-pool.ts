@@ -68,9 +68,7 @@ export function openDatabase(options: DatabaseOptions): Database {
 }
 
 const INT8 = 20
-
 const INT8_ARRAY = 1016
-
 const DATE = 1082
 
 /** int8 as a number when that is exact, as a bigint when not. */
@@ -81,7 +79,6 @@ function int8(text: string): number | bigint {
 
 /** The declared type of `oid` lists only the scalar types; array types are found the same way. */
 const parserFor = pg.types.getTypeParser as (oid: number, format: 'text') => (text: string) => unknown
-
 const int8Array = parserFor(INT8_ARRAY, 'text')
 
 /**

@@ -7,9 +7,7 @@ import {
   FIRST_PART_MS,
   type FilterRules,
   INBOUND_FILTERS,
-  type InboundFilters,
   MESSAGE_FILTERS,
-  type MessageFilters,
   nextPartMs,
   parseEventFilters,
   parseFilters,
@@ -18,7 +16,16 @@ import {
   windowFaults,
 } from '../../src/domain/list-filters.ts'
 
-describe('list queries', () => {
+/** Filters and faults, by the rules of a list. */
+function parsedBy<Filters extends object>(rules: FilterRules<Filters>) {
+  return (texts: Partial<Record<keyof Filters, string>>) => {
+    const faults: Fault[] = []
+    const filters = parseFilters(rules, texts, faults)
+    return { filters, faults: faults.map(({ field, code }) => `${field} ${code}`) }
+  }
+}
+
+describe('list filters', () => {
   interface Colours {
     readonly colour: 'red' | 'blue' | null
     readonly fromDate: number | null
@@ -80,11 +87,7 @@ describe('list queries', () => {
 })
 
 describe('message filters', () => {
-  function parsed(texts: Partial<Record<keyof MessageFilters, string>>) {
-    const faults: Fault[] = []
-    const filters = parseFilters(MESSAGE_FILTERS, texts, faults)
-    return { filters, faults: faults.map(({ field, code }) => `${field} ${code}`) }
-  }
+  const parsed = parsedBy(MESSAGE_FILTERS)
 
   it('reads every filter into its canonical form', () => {
     const texts = {
@@ -120,11 +123,7 @@ describe('message filters', () => {
 })
 
 describe('inbound filters', () => {
-  function parsed(texts: Partial<Record<keyof InboundFilters, string>>) {
-    const faults: Fault[] = []
-    const filters = parseFilters(INBOUND_FILTERS, texts, faults)
-    return { filters, faults: faults.map(({ field, code }) => `${field} ${code}`) }
-  }
+  const parsed = parsedBy(INBOUND_FILTERS)
 
   it('reads every filter into its canonical form', () => {
     const texts = { from: '+15551230001', to: '+46701234567', keyword: 'JOIN' }

@@ -65,6 +65,24 @@ async function accept(segments = 1): Promise<string> {
   return msgId
 }
 
+/** Resolves while the message's record is being written. The function lets that go on, and resolves when it is written. */
+async function heldUp(msgId: string): Promise<() => Promise<void>> {
+  const blocker = await db.connect()
+  await blocker.query('begin; lock table messages in share mode')
+  const written = inProgress.project([msgId])
+  await eventually(async () => {
+    const { rows } = await db.query(
+      `select from pg_locks where relation = 'messages'::regclass and not granted`,
+    )
+    return rows.length > 0
+  })
+  return async () => {
+    await blocker.query('rollback')
+    blocker.release()
+    await written
+  }
+}
+
 function postponed(changes: Partial<Postponed> = {}): Postponed {
   const atMs = Date.now()
   return {
@@ -237,15 +255,7 @@ describe('a message that is being submitted', () => {
   test('is recorded when that is needed; what happens meanwhile comes behind', async () => {
     await start()
     const msgId = await accept()
-    const blocker = await db.connect()
-    await blocker.query('begin; lock table messages in share mode')
-    const needed = inProgress.project([msgId])
-    await eventually(async () => {
-      const { rows } = await db.query(
-        `select from pg_locks where relation = 'messages'::regclass and not granted`,
-      )
-      return rows.length > 0
-    })
+    const recorded = await heldUp(msgId)
     const begun = new Promise((told) => inProgress.begin(msgId, told))
     expect(inProgress.tell(msgId, [postponed({ attempt: 3 })])).toBe(true)
     let isAppended = false
@@ -253,9 +263,7 @@ describe('a message that is being submitted', () => {
       isAppended = true
     })
     expect(isAppended).toBe(false)
-    await blocker.query('rollback')
-    blocker.release()
-    await needed
+    await recorded()
     expect(isAppended).toBe(true)
     expect(await begun).toBe(true)
     await eventually(() => left.includes(msgId))
@@ -265,15 +273,7 @@ describe('a message that is being submitted', () => {
   test('whose lane is lost while it is recorded leaves, and who waits for its facts is not called', async () => {
     await start()
     const msgId = await accept()
-    const blocker = await db.connect()
-    await blocker.query('begin; lock table messages in share mode')
-    const needed = inProgress.project([msgId])
-    await eventually(async () => {
-      const { rows } = await db.query(
-        `select from pg_locks where relation = 'messages'::regclass and not granted`,
-      )
-      return rows.length > 0
-    })
+    const recorded = await heldUp(msgId)
     inProgress.tell(msgId, [postponed()])
     let isAppended = false
     inProgress.whenAppended(msgId, () => {
@@ -281,9 +281,7 @@ describe('a message that is being submitted', () => {
     })
     const other = await registerNode(db, 'b')
     await takeOverLane(db, { lane: inProgress.lane!, epoch: 1, nodeId }, other)
-    await blocker.query('rollback')
-    blocker.release()
-    await needed
+    await recorded()
     await eventually(() => left.includes(msgId))
     expect(isAppended).toBe(false)
     await removeNode(db, other)
