@@ -63,9 +63,19 @@ const PRIMITIVES: Record<string, string> = {
 /** The client sends it from an option instead of the input. */
 const OPTION_HEADER = 'idempotency-key'
 
-/** The source of a client of the operations below `prefix`, not formatted. Throws on what it cannot express. */
-export function clientSource(document: OpenApiDocument, prefix: string): string {
+/** Where else types are declared: the schemas of the document that `file` was made from. */
+export interface Declared {
+  readonly file: string
+  readonly schemas: Record<string, Schema>
+}
+
+/**
+ * The source of a client of the operations below `prefix`, not formatted. Types that `declared` has with the same meaning are
+ * imported from there. Throws on what it cannot express.
+ */
+export function clientSource(document: OpenApiDocument, prefix: string, declared?: Declared): string {
   const { schemas } = document.components
+  const imported = declared === undefined ? [] : sameIn(schemas, declared.schemas)
   const operations = Object.entries(document.paths)
     .filter(([path]) => path.startsWith(prefix))
     .flatMap(([path, methods]) =>
@@ -76,7 +86,14 @@ export function clientSource(document: OpenApiDocument, prefix: string): string 
   )
   return [
     '// Made from the OpenAPI document by `npm run generate-client`.',
-    ...Object.entries(schemas).map(([name, schema]) => declaration(name, typeOf(schema, name))),
+    ...(declared === undefined || imported.length === 0
+      ? []
+      : [
+          `import type { ${imported.join(', ')} } from '${declared.file}'\n\nexport type { ${imported.join(', ')} }`,
+        ]),
+    ...Object.entries(schemas)
+      .filter(([name]) => !imported.includes(name))
+      .map(([name, schema]) => declaration(name, typeOf(schema, name))),
     ...(webhooks.length === 0
       ? []
       : [
@@ -85,6 +102,20 @@ export function clientSource(document: OpenApiDocument, prefix: string): string 
     `/** Each operation of the API: its input, and its answer when it succeeds. */\nexport interface Operations {\n${operations.map(({ types }) => types).join('\n')}\n}`,
     `/** How each operation is requested: what is neither in the path nor in the query is the body. */\nexport const OPERATIONS = {${operations.map(({ request }) => request).join(',\n')}} as const`,
   ].join('\n\n')
+}
+
+/** Names of the schemas that are the same in both, and refer only to such. */
+function sameIn(schemas: Record<string, Schema>, others: Record<string, Schema>): string[] {
+  const texts = Object.entries(schemas).map(([name, schema]) => [name, JSON.stringify(schema)] as const)
+  let same = texts.filter(([name, text]) => text === JSON.stringify(others[name]))
+  for (let before = -1; before !== same.length; ) {
+    before = same.length
+    const names = new Set(same.map(([name]) => name))
+    same = same.filter(([, text]) =>
+      [...text.matchAll(/#\/components\/schemas\/(\w+)/g)].every(([, name]) => names.has(name!)),
+    )
+  }
+  return same.map(([name]) => name)
 }
 
 function operationOf({ components }: OpenApiDocument, path: string, method: string, op: Operation) {

@@ -10,19 +10,21 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 
 /** The generated files of the client, formatted, by path. */
 export async function generateClientSources(): Promise<ReadonlyMap<string, string>> {
-  const sources = new Map<string, string>()
-  for (const [name, prefix, document] of [
-    ['api.ts', '/v1/', '/openapi.json'],
-    ['admin-api.ts', '/admin/v1/', '/admin/v1/openapi.json'],
-  ] as const) {
-    const path = `client/src/${name}`
-    const source = clientSource(await openApiDocument<OpenApiDocument>(document), prefix)
-    sources.set(path, formatted(path, source))
-  }
-  return sources
+  const [customers, operators] = await Promise.all([
+    openApiDocument<OpenApiDocument>('/openapi.json'),
+    openApiDocument<OpenApiDocument>('/admin/v1/openapi.json'),
+  ])
+  const { schemas } = customers.components
+  return new Map([
+    formatted('client/src/api.ts', clientSource(customers, '/v1/')),
+    formatted(
+      'client/src/admin-api.ts',
+      clientSource(operators, '/admin/v1/', { file: './api.ts', schemas }),
+    ),
+  ])
 }
 
-function formatted(path: string, input: string): string {
+function formatted(path: string, input: string): [path: string, source: string] {
   const biome = join(ROOT, 'node_modules', '.bin', 'biome')
   const run = spawnSync(biome, ['format', `--stdin-file-path=${path}`], {
     cwd: ROOT,
@@ -31,7 +33,7 @@ function formatted(path: string, input: string): string {
   })
   if (run.error) throw run.error
   if (run.status !== 0) throw new Error(run.stderr)
-  return run.stdout
+  return [path, run.stdout]
 }
 
 if (import.meta.main) {

@@ -1,5 +1,31 @@
 // Made from the OpenAPI document by `npm run generate-client`.
 
+import type {
+  ErrorBody,
+  ErrorCode,
+  EventType,
+  Fault,
+  Redelivered,
+  TestEvent,
+  WebhookAttempt,
+  WebhookDestination,
+  WebhookEvent,
+  WebhookEventDetail,
+} from './api.ts'
+
+export type {
+  ErrorBody,
+  ErrorCode,
+  EventType,
+  Fault,
+  Redelivered,
+  TestEvent,
+  WebhookAttempt,
+  WebhookDestination,
+  WebhookEvent,
+  WebhookEventDetail,
+}
+
 export interface Account {
   accountId: string
   name: string
@@ -248,38 +274,6 @@ export interface DestinationRequest {
 
 export type DisplayName = string
 
-export interface ErrorBody {
-  errorCode: ErrorCode
-  errorMessage: string
-  errors?: Fault[] | undefined
-  /** Also in the x-request-id header, and in the log. */
-  requestId: string
-}
-
-export type ErrorCode =
-  | 'VALIDATION_ERROR'
-  | 'SERVICE_PLAN_INCOMPLETE'
-  | 'UNAUTHENTICATED'
-  | 'SERVICE_PLAN_INACTIVE'
-  | 'FORBIDDEN'
-  | 'SENDER_NOT_AUTHORIZED'
-  | 'SERVICE_PLAN_NOT_FOUND'
-  | 'MESSAGE_NOT_FOUND'
-  | 'NOT_FOUND'
-  | 'METHOD_NOT_ALLOWED'
-  | 'REQUEST_TIMEOUT'
-  | 'CONFLICT'
-  | 'SENDER_PENDING_APPROVAL'
-  | 'MESSAGE_TOO_LARGE'
-  | 'UNSUPPORTED_MEDIA_TYPE'
-  | 'EXPECTATION_FAILED'
-  | 'SENDER_STATUS_UNKNOWN'
-  | 'IDEMPOTENCY_KEY_REUSED'
-  | 'RATE_LIMITED'
-  | 'HEADERS_TOO_LARGE'
-  | 'INTERNAL_ERROR'
-  | 'SERVICE_UNAVAILABLE'
-
 export interface EventAttempt {
   /** 1, 2, … for the changes of status. */
   event: number
@@ -291,8 +285,6 @@ export interface EventAttempt {
   /** the first 1 KiB of the answer. */
   responseHead: string | null
 }
-
-export type EventType = 'deliveryReceipt' | 'inboundMessage'
 
 export interface ExplainedCarrier {
   carrier: string
@@ -328,13 +320,6 @@ export interface ExplainedRule {
   prefix: string | null
   country: string | null
   mccmnc: string | null
-}
-
-export interface Fault {
-  /** Field, parameter or header; `request` for the whole. */
-  field: string
-  code: string
-  message: string
 }
 
 export type IdRule = 'exact' | 'normalised' | 'decimal-hex' | 'hex-decimal' | 'auto'
@@ -749,13 +734,6 @@ export interface RedeliverEventsRequest {
   after?: string | undefined
 }
 
-export interface Redelivered {
-  /** Events that are to be delivered now. */
-  redelivered: number
-  /** Where to continue with the same request; null: that was all. */
-  nextAfter: string | null
-}
-
 export interface ResealProgress {
   /** Secrets that were sealed with SECRET_KEY by this request. */
   resealed: number
@@ -1059,22 +1037,6 @@ export interface SubmitFigures {
 
 export type SubmitOutcome = 'throttled' | 'retry' | 'limited-retry' | 'rebind' | 'permanent'
 
-export interface TestEvent {
-  /** webhook-id of the test event; it belongs to no message. */
-  eventId: string
-  /** Where it went, without credentials; a configured URL is shown without its query. */
-  url: string
-  /** It was answered 2xx. */
-  delivered: boolean
-  responseStatus: number | null
-  /** From the DNS look-up to the end of the answer. */
-  latencyMs: number
-  /** Why it was not delivered. */
-  error: string | null
-  /** The first 1 KiB of the answer. */
-  responseHead: string | null
-}
-
 export interface TestEventRequest {
   /** Id of the service plan, 24 hex digits. */
   servicePlanId: string
@@ -1168,91 +1130,9 @@ export interface WaitingWebhooks {
   oldestAt: string
 }
 
-export interface WebhookAttempt {
-  attempt: number
-  attemptedAt: string
-  latencyMs: number
-  responseStatus: number | null
-  error: string | null
-  /** The first 1 KiB of the answer. */
-  responseHead: string | null
-}
-
-export interface WebhookDestination {
-  /** Scheme, host and port. */
-  destination: string
-  /** open: it failed too often, one event a minute is tried; paused: nothing is sent; recovering: what waited is. */
-  state: 'delivering' | 'open' | 'paused' | 'recovering'
-  since: string | null
-  /** Of the last failure that opened it. */
-  error: string | null
-  /** customer or operator. */
-  pausedBy: string | null
-  /** Events that wait for their next attempt after a failure; at most 10,000 are counted. */
-  waiting: number
-  /** Events put aside until the destination takes them, the first of each message; at most 10,000 are counted. */
-  parked: number
-  /** Events given up; at most 10,000 are counted. */
-  failed: number
-}
-
 export interface WebhookDestinationPage {
   items: WebhookDestination[]
   nextAfter: string | null
-}
-
-export interface WebhookEvent {
-  /** webhook-id of its webhooks. */
-  eventId: string
-  servicePlanId: string
-  msgId: string
-  /** 1, 2, … for the changes of status; 0: an inbound message. */
-  sequence: number
-  type: EventType
-  /** The status it announces; null for an inbound message. */
-  messageStatus: string | null
-  /** failed: until it is redelivered; kept: there was no URL when it happened. */
-  state: 'pending' | 'delivered' | 'failed' | 'kept'
-  occurredAt: string
-  /** When it was last answered 2xx. */
-  deliveredAt: string | null
-  attempts: number
-  /** At the latest: what waits for its destination goes when that is back. Null: none is planned. */
-  nextAttemptAt: string | null
-  /** Scheme, host and port; known once it was delivered, or an attempt has failed. */
-  destination: string | null
-  /** HTTP status of the last attempt. */
-  responseStatus: number | null
-  /** Error of the last attempt; null: it was answered 2xx. */
-  error: string | null
-}
-
-export interface WebhookEventDetail {
-  /** webhook-id of its webhooks. */
-  eventId: string
-  servicePlanId: string
-  msgId: string
-  /** 1, 2, … for the changes of status; 0: an inbound message. */
-  sequence: number
-  type: EventType
-  /** The status it announces; null for an inbound message. */
-  messageStatus: string | null
-  /** failed: until it is redelivered; kept: there was no URL when it happened. */
-  state: 'pending' | 'delivered' | 'failed' | 'kept'
-  occurredAt: string
-  /** When it was last answered 2xx. */
-  deliveredAt: string | null
-  attempts: number
-  /** At the latest: what waits for its destination goes when that is back. Null: none is planned. */
-  nextAttemptAt: string | null
-  /** Scheme, host and port; known once it was delivered, or an attempt has failed. */
-  destination: string | null
-  /** HTTP status of the last attempt. */
-  responseStatus: number | null
-  /** Error of the last attempt; null: it was answered 2xx. */
-  error: string | null
-  /** Oldest first. */
-  attemptRecords: WebhookAttempt[]
 }
 
 export interface WebhookEventPage {
@@ -1611,7 +1491,7 @@ export interface Operations {
     }
     answer: undefined
   }
-  /** Show what waits. Returns the waiting messages by route, carrier and cause, and the waiting webhooks by cause. */
+  /** Show the backlog. Returns the waiting messages by route, carrier and cause, and the waiting webhooks by cause. */
   getQueue: { input: Record<string, never>; answer: Queue }
   /** Re-encrypt stored secrets with the current SECRET_KEY. The first request does the configuration, each further one 10,000 messages from `nextAfter` on; the last does the configuration again. It may be repeated. */
   resealSecrets: { input: ResealRequest; answer: ResealProgress }
@@ -1909,7 +1789,7 @@ export interface Operations {
   }
   /** Pause a webhook destination. Nothing more is sent to it. Its events wait until it is resumed. */
   pauseWebhookDestinationOfPlan: { input: DestinationRequest; answer: WebhookDestination }
-  /** Resume a webhook destination. Ends a pause, whoever made it, and closes an open breaker. */
+  /** Resume a webhook destination. Ends a pause by the customer or the operator, and closes an open breaker. */
   resumeWebhookDestinationOfPlan: { input: DestinationRequest; answer: WebhookDestination }
   /** Test a receiver with an event that never happened. Sends a signed test event at once and returns the result. One a second for each account. */
   sendTestWebhookOfPlan: { input: TestEventRequest; answer: TestEvent }

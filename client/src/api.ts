@@ -302,7 +302,7 @@ export interface WebhookEvent {
   /** When it was last answered 2xx. */
   deliveredAt: string | null
   attempts: number
-  /** At the latest: what waits for its destination goes when that is back. Null: none is planned. */
+  /** Latest time of the next attempt; an event parked for its destination goes as soon as that recovers. Null: none is planned. */
   nextAttemptAt: string | null
   /** Scheme, host and port; known once it was delivered, or an attempt has failed. */
   destination: string | null
@@ -328,7 +328,7 @@ export interface WebhookEventDetail {
   /** When it was last answered 2xx. */
   deliveredAt: string | null
   attempts: number
-  /** At the latest: what waits for its destination goes when that is back. Null: none is planned. */
+  /** Latest time of the next attempt; an event parked for its destination goes as soon as that recovers. Null: none is planned. */
   nextAttemptAt: string | null
   /** Scheme, host and port; known once it was delivered, or an attempt has failed. */
   destination: string | null
@@ -507,7 +507,7 @@ export interface Operations {
   redeliverWebhookEvents: { input: RedeliverEventsRequest; answer: Redelivered }
   /** Stop delivering a plan's events to a destination. They wait, without end, until it is resumed. */
   pauseWebhookDestination: { input: DestinationRequest; answer: WebhookDestination }
-  /** End a pause, or have a destination tried again that failed. What waited is delivered, also what waits for its next attempt. What the operator has paused the operator resumes. */
+  /** Resume a destination that is paused or has failed. Its waiting events are delivered now, including those that wait for their next attempt. Only the operator can resume what the operator has paused. */
   resumeWebhookDestination: { input: DestinationRequest; answer: WebhookDestination }
 }
 
