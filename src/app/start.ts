@@ -32,7 +32,7 @@ const HEAP_GROWING_PERCENT = 200
 
 /**
  * Builds a node, starts its components in order, and returns it when everything answers. They are stopped in reverse, so
- * that whatever a component hands on still finds who takes it:
+ * that the component to which another hands its work is still running:
  *
  *   platform      database (reached, judged, migrated), its connections for reads and heartbeats, configuration, resolver,
  *                 webhook sockets

@@ -122,7 +122,7 @@ function withoutLeadingZeros(id: string): string {
   return id.slice(start)
 }
 
-/** The forms in which an id may be stored, whatever the carrier's rule is or was, and wherever the id was read. */
+/** The forms in which an id may be stored, under any rule that its carrier has or had, from an answer or a receipt. */
 export function everyForm(carrierMessageId: string): string[] {
   const sources = ['submit', 'receipt'] as const
   const forms = ID_RULES.flatMap((rule: IdRule) =>

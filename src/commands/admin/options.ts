@@ -6,7 +6,7 @@ import { wordsOf } from './wording.ts'
 
 /** The arguments and options of a command in its help. */
 
-/** Adds the arguments and options of a command. `isChange`: what is not given stays. */
+/** Adds the arguments and options of a command. `isChange`: fields that are not given keep their values. */
 export function addInputs(command: Command, inputs: readonly Input[], isChange: boolean): void {
   for (const each of inputs.filter(({ isArgument }) => isArgument))
     command.argument(`<${each.name}>`, wordsOf(each, isChange).help)

@@ -62,8 +62,8 @@ const PAUSE = change(
 )
 const RESUME = change(
   'resumeWebhookDestination',
-  'End a pause, or have a destination tried again that failed',
-  'What waited is delivered, also what waits for its next attempt. What the operator has paused the operator resumes.',
+  'Resume a destination that is paused or has failed',
+  'Its waiting events are delivered now, including those that wait for their next attempt. Only the operator can resume what the operator has paused.',
   RESUMED_DESTINATION,
 )
 

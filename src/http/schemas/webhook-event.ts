@@ -28,7 +28,7 @@ const FIELDS = {
   deliveredAt: NullableTime('When it was last answered 2xx'),
   attempts: Type.Integer(),
   nextAttemptAt: NullableTime(
-    'At the latest: what waits for its destination goes when that is back. Null: none is planned',
+    'Latest time of the next attempt; an event parked for its destination goes as soon as that recovers. Null: none is planned',
   ),
   destination: nullableString({
     description: 'Scheme, host and port; known once it was delivered, or an attempt has failed',

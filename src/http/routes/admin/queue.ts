@@ -49,7 +49,7 @@ export function registerQueue(scope: AdminScope, { backlog, directory }: AdminDe
     {
       schema: {
         operationId: 'getQueue',
-        summary: 'Show what waits',
+        summary: 'Show the backlog',
         description:
           'Returns the waiting messages by route, carrier and cause, and the waiting webhooks by cause.',
         tags: ['Queue'],

@@ -48,7 +48,7 @@ export function registerWebhookDestinations(scope: AdminScope, { db, reads }: Ad
   const resume = {
     operationId: 'resumeWebhookDestinationOfPlan',
     summary: 'Resume a webhook destination',
-    description: 'Ends a pause, whoever made it, and closes an open breaker.',
+    description: 'Ends a pause by the customer or the operator, and closes an open breaker.',
   }
   for (const [verb, text, change] of [
     ['pause', pause, pauseDestination],
