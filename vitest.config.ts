@@ -3,10 +3,10 @@ import { defineConfig } from 'vitest/config'
 
 /** Files that start neither a database nor a process: nothing one leaves behind can reach another. */
 const PURE = [
-  'test/{domain,smpp,simulator}/**/*.test.ts',
+  'test/{collections,domain,smpp,simulator}/**/*.test.ts',
   'test/faults/*.test.ts',
   'test/bench/{options,report,totals}.test.ts',
-  'test/{config,configuration-document,conventions,documents,errors,histogram,slot-map}.test.ts',
+  'test/{config,configuration-document,conventions,documents,errors,histogram}.test.ts',
 ]
 
 /** Every case in full. The other projects run a short form of each. Faults have a harness of their own, in test/faults. */

@@ -1,4 +1,4 @@
-import { BoundedMap } from './bounded-map.ts'
+import { BoundedMap } from '../collections/bounded-map.ts'
 import { endpointKey } from './webhook-targets.ts'
 
 /** Recipients we are backing off from, each with the end of its back-off in milliseconds. */

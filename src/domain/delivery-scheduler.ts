@@ -1,6 +1,6 @@
-import { SlotMap } from '../slot-map.ts'
-import { type Linked, LinkedList } from './linked-list.ts'
-import { SharedRoom } from './shared-room.ts'
+import { type Linked, LinkedList } from '../collections/linked-list.ts'
+import { SharedRoom } from '../collections/shared-room.ts'
+import { SlotMap } from '../collections/slot-map.ts'
 import type { Endpoint } from './webhook-targets.ts'
 
 /** Most requests in flight: of one plan to one destination, to a destination, of a plan, of the node. */

@@ -1,4 +1,4 @@
-import { SlotMap } from '../slot-map.ts'
+import { SlotMap } from '../collections/slot-map.ts'
 import { createdAtMs } from './identifiers.ts'
 import type {
   Accepted,

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../domain/bounded-map.ts'
+import { BoundedMap } from '../collections/bounded-map.ts'
 import type { Connection } from '../smpp/connection.ts'
 import { messageOctets } from '../smpp/pdu.ts'
 import { STATUSES } from '../smpp/statuses.ts'

@@ -1,4 +1,4 @@
-import { SlotMap } from '../slot-map.ts'
+import { SlotMap } from '../collections/slot-map.ts'
 
 /** §3.2: sequence numbers run from 1 to 0x7FFFFFFF. */
 const MAX_SEQUENCE = 0x7fffffff

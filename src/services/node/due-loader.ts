@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { SharedRoom } from '../../domain/shared-room.ts'
+import type { SharedRoom } from '../../collections/shared-room.ts'
 import type { NodeLease } from './node-lease.ts'
 import { PeriodicTask, type PeriodicTaskOptions } from './periodic-task.ts'
 

@@ -1,6 +1,6 @@
+import type { Flowing } from '../../collections/fair-queue.ts'
 import { toCarrierAddress } from '../../domain/addresses.ts'
 import type { Carrier } from '../../domain/configuration.ts'
-import type { Flowing } from '../../domain/fair-queue.ts'
 import type { Dispatch } from '../../domain/messages-in-progress.ts'
 import { SubmissionProgress } from '../../domain/submit-outcomes.ts'
 import { PLAIN_TEXT, type TextSettings } from '../../domain/text/encoding-choice.ts'

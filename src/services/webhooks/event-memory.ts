@@ -1,4 +1,4 @@
-import { SharedRoom } from '../../domain/shared-room.ts'
+import { SharedRoom } from '../../collections/shared-room.ts'
 import { type Endpoint, endpointKey } from '../../domain/webhook-targets.ts'
 import type { Destinations } from './destinations.ts'
 

@@ -1,9 +1,9 @@
+import type { SharedRoom } from '../../collections/shared-room.ts'
+import { SlotMap } from '../../collections/slot-map.ts'
 import type { EventPayload } from '../../domain/events.ts'
 import { createdAtMs } from '../../domain/identifiers.ts'
 import type { ChangedMessage } from '../../domain/messages-in-progress.ts'
-import type { SharedRoom } from '../../domain/shared-room.ts'
 import type { ReceivedInbound } from '../../operations/receive-inbound.ts'
-import { SlotMap } from '../../slot-map.ts'
 import type { WebhookEvent } from '../../store/event-deliveries.ts'
 
 /** How long a requeued message refuses later events. A batch that did not see it yet takes far less time to commit. */

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { SharedRoom } from '../../../src/domain/shared-room.ts'
+import { SharedRoom } from '../../../src/collections/shared-room.ts'
 import { MessageOrder } from '../../../src/services/webhooks/message-order.ts'
 import type { WebhookEvent } from '../../../src/store/event-deliveries.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type Linked, LinkedList } from '../../src/domain/linked-list.ts'
+import { type Linked, LinkedList } from '../../src/collections/linked-list.ts'
 
 interface Entry extends Linked<Entry> {
   readonly id: number

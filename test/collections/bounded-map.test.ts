@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { BoundedMap } from '../../src/domain/bounded-map.ts'
+import { BoundedMap } from '../../src/collections/bounded-map.ts'
 
 test('the entry that was set longest ago makes room', () => {
   const map = new BoundedMap<string, number>(3)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { SharedRoom, SharedSlots } from '../../src/domain/shared-room.ts'
+import { SharedRoom, SharedSlots } from '../../src/collections/shared-room.ts'
 
 function taken(slots: SharedSlots, key: number, tries: number): number {
   return Array.from({ length: tries }, () => slots.take(key)).filter(Boolean).length

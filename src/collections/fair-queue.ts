@@ -1,5 +1,5 @@
-import { SlotMap } from '../slot-map.ts'
 import { type Linked, LinkedList } from './linked-list.ts'
+import { SlotMap } from './slot-map.ts'
 
 /** An item of at most one `FairQueue`; only the queue writes these fields. */
 export interface Flowing<Self extends Flowing<Self>> extends Linked<Self> {

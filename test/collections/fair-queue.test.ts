@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { FairQueue, type Flowing } from '../../src/domain/fair-queue.ts'
+import { FairQueue, type Flowing } from '../../src/collections/fair-queue.ts'
 
 interface Item<Value> extends Flowing<Item<Value>> {
   readonly value: Value
