@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { databaseAddresses } from './domain/database-url.ts'
+import { databaseAddresses } from './database-url.ts'
 import { parseCidr, parseIpAddress } from './domain/ip-addresses.ts'
 import { hashToken } from './domain/tokens.ts'
 

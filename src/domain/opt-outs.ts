@@ -1,5 +1,5 @@
+import { type Fault, fault } from '../errors.ts'
 import type { OptOutSettings } from './configuration.ts'
-import { type Fault, fault } from './faults.ts'
 import { MAX_BODY_CHARACTERS } from './send-requests.ts'
 
 /** STOP, START and HELP: what a person asks one of our numbers for (docs/opt-outs.md). */

@@ -1,6 +1,6 @@
+import { type Fault, fault } from '../errors.ts'
 import type { RecipientMatch, Route, RoutingRule, ServicePlan } from './configuration.ts'
 import { isCountryCode } from './countries.ts'
-import { type Fault, fault } from './faults.ts'
 
 /** Values by prefix of an E.164 number (`+` and digits). A look-up tries only the lengths that occur, longest first. */
 export class PrefixTable<T> {

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
+import { type Fault, fault } from '../errors.ts'
 import { classifySender, isE164 } from './addresses.ts'
 import type { ServicePlan, Token } from './configuration.ts'
 import { countryOf } from './countries.ts'
 import type { Directory } from './directory.ts'
-import { type Fault, fault } from './faults.ts'
 
 /** The fields of a send as the caller wrote them, types and lengths already checked. */
 export interface SendRequest {

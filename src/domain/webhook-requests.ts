@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
-import { type Fault, fault } from './faults.ts'
+import { type Fault, fault } from '../errors.ts'
 import { accountHeadersContext, type SecretKeys, sealSecret } from './secrets.ts'
 
 export interface WebhookContents {

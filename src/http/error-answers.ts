@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { fault, WHOLE_REQUEST } from '../domain/faults.ts'
-import { AppError, type ErrorCode, invalid } from '../errors.ts'
+import { AppError, type ErrorCode, fault, invalid, WHOLE_REQUEST } from '../errors.ts'
 import { sqlState } from '../store/database.ts'
 import { errorBody } from './schemas/error-body.ts'
 

@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { fault, WHOLE_REQUEST } from '../domain/faults.ts'
-import { type AppError, invalid } from '../errors.ts'
+import { type AppError, fault, invalid, WHOLE_REQUEST } from '../errors.ts'
 import { countHeader } from './wire/message-faults.ts'
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true })

@@ -1,7 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { ServicePlan } from '../domain/configuration.ts'
 import { type ListName, openCursor, type Page, sealCursor } from '../domain/cursors.ts'
-import { fault } from '../domain/faults.ts'
 import {
   contradictions,
   DEFAULT_PAGE,
@@ -10,7 +9,7 @@ import {
   parseFilters,
 } from '../domain/list-filters.ts'
 import { IV_BYTES } from '../domain/secrets.ts'
-import { invalid } from '../errors.ts'
+import { fault, invalid } from '../errors.ts'
 import type { Queryable } from '../store/database.ts'
 import { planToRead } from './authentication.ts'
 import type { DirectorySource } from './fresh-directory.ts'

@@ -1,4 +1,4 @@
-import { type Fault, fault } from '../domain/faults.ts'
+import { type Fault, fault } from '../errors.ts'
 
 /** What is peculiar to query strings. */
 

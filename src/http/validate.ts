@@ -4,11 +4,10 @@ import { Compile } from 'typebox/compile'
 import type { TLocalizedValidationError } from 'typebox/error'
 import Format from 'typebox/format'
 import { Settings } from 'typebox/system'
-import { type Fault, fault, WHOLE_REQUEST } from '../domain/faults.ts'
 import { isUuid } from '../domain/identifiers.ts'
 import { parseTimestamp } from '../domain/instants.ts'
 import { DATE_RULE, type FilterRule } from '../domain/list-filters.ts'
-import { invalid } from '../errors.ts'
+import { type Fault, fault, invalid, WHOLE_REQUEST } from '../errors.ts'
 import { bracketFaults, faultOfSyntax, type Query, withPluses } from './query-strings.ts'
 
 declare module 'fastify' {

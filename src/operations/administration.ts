@@ -1,5 +1,4 @@
-import { fault } from '../domain/faults.ts'
-import { AppError, invalid } from '../errors.ts'
+import { AppError, fault, invalid } from '../errors.ts'
 import { accounts } from '../store/accounts.ts'
 import { carriers } from '../store/carriers.ts'
 import type { AnyTable, ConfigurationTable } from '../store/configuration-table.ts'

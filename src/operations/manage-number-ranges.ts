@@ -1,5 +1,4 @@
-import { fault } from '../domain/faults.ts'
-import { invalid } from '../errors.ts'
+import { fault, invalid } from '../errors.ts'
 import { type Database, withTransaction } from '../store/database.ts'
 import * as store from '../store/number-ranges.ts'
 import { refuseMore } from './administration.ts'

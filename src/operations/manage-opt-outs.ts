@@ -1,7 +1,6 @@
-import type { Fault } from '../domain/faults.ts'
 import { canonicalPublicId } from '../domain/identifiers.ts'
 import { fieldFaults } from '../domain/send-requests.ts'
-import { invalid } from '../errors.ts'
+import { type Fault, invalid } from '../errors.ts'
 import type { Database, Queryable } from '../store/database.ts'
 import * as store from '../store/opt-outs.ts'
 import { changeConfiguration, keyOfPlan, refuseMissing, refuseMissingPlans } from './administration.ts'

@@ -1,9 +1,8 @@
 import type { RecipientMatch } from '../domain/configuration.ts'
-import { type Fault, fault } from '../domain/faults.ts'
 import { canonicalPublicId } from '../domain/identifiers.ts'
 import { formatAmount, parseAmount } from '../domain/rates.ts'
 import { recipientMatchFaults } from '../domain/recipients.ts'
-import { invalid } from '../errors.ts'
+import { type Fault, fault, invalid } from '../errors.ts'
 import type { Database } from '../store/database.ts'
 import * as store from '../store/rates.ts'
 import {

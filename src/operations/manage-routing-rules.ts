@@ -1,8 +1,7 @@
 import { classifySender } from '../domain/addresses.ts'
 import type { RecipientMatch } from '../domain/configuration.ts'
-import { fault, WHOLE_REQUEST } from '../domain/faults.ts'
 import { recipientMatchFaults } from '../domain/recipients.ts'
-import { invalid } from '../errors.ts'
+import { fault, invalid, WHOLE_REQUEST } from '../errors.ts'
 import type { Database } from '../store/database.ts'
 import { type RoutingRuleRecord, routingRules } from '../store/routing-rules.ts'
 import {

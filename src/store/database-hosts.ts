@@ -2,7 +2,7 @@
  * The servers of DATABASE_URL, and which of them is the primary.
  */
 import pg from 'pg'
-import { databaseAddresses } from '../domain/database-url.ts'
+import { databaseAddresses } from '../database-url.ts'
 import { NoPrimaryError, type Queryable } from './database.ts'
 
 /** Bound for each of several servers, from the first packet to its answer. */

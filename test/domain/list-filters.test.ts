@@ -1,6 +1,5 @@
 import { describe, expect, it, test } from 'vitest'
 import { fromCarrierAddress } from '../../src/domain/addresses.ts'
-import type { Fault } from '../../src/domain/faults.ts'
 import {
   contradictions,
   EVENT_FILTERS,
@@ -15,6 +14,7 @@ import {
   WINDOW_RULES,
   windowFaults,
 } from '../../src/domain/list-filters.ts'
+import type { Fault } from '../../src/errors.ts'
 
 /** Filters and faults, by the rules of a list. */
 function parsedBy<Filters extends object>(rules: FilterRules<Filters>) {

@@ -13,9 +13,8 @@ import {
   MAX_FEED_PAGE,
   placeBehind,
 } from '../../domain/events.ts'
-import { fault } from '../../domain/faults.ts'
 import { FEED_FILTERS, type FeedFilters } from '../../domain/list-filters.ts'
-import { invalid } from '../../errors.ts'
+import { fault, invalid } from '../../errors.ts'
 import type { MessageReads } from '../../operations/read-messages.ts'
 import { type FeedEvent, feedEnd, readFeed } from '../../store/event-feed.ts'
 import { CursorPages, type ListDeps } from '../pages.ts'

@@ -3,7 +3,6 @@ import { Type } from 'typebox'
 import type { CallbackChecker } from '../../domain/callback-url.ts'
 import type { ServicePlan } from '../../domain/configuration.ts'
 import { publicMessage } from '../../domain/events.ts'
-import { type Fault, fault } from '../../domain/faults.ts'
 import { RateLimiter } from '../../domain/rate-limits.ts'
 import {
   fieldFaults,
@@ -16,7 +15,7 @@ import {
   requestHash,
   type SendRequest,
 } from '../../domain/send-requests.ts'
-import { AppError, invalid } from '../../errors.ts'
+import { AppError, type Fault, fault, invalid } from '../../errors.ts'
 import type { AcceptOutcome, GroupAccepter } from '../../operations/accept-messages.ts'
 import { authenticateCustomer, tokenOf } from '../authentication.ts'
 import { type DirectorySource, unavailable } from '../fresh-directory.ts'

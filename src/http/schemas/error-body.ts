@@ -1,6 +1,5 @@
 import { Type } from 'typebox'
-import type { Fault } from '../../domain/faults.ts'
-import { type AppError, ERRORS, type ErrorCode } from '../../errors.ts'
+import { type AppError, ERRORS, type ErrorCode, type Fault } from '../../errors.ts'
 import { oneOf, titled } from './shapes.ts'
 
 /** The body of every failure. */

@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox'
 import { parseEventId } from '../../domain/events.ts'
-import { fault, WHOLE_REQUEST } from '../../domain/faults.ts'
 import { DEFAULT_PAGE, type FilterRules, MAX_PAGE, windowFaults } from '../../domain/list-filters.ts'
+import { fault, WHOLE_REQUEST } from '../../errors.ts'
 import { givenNames } from '../query-strings.ts'
 import { judged, patterned, ruled } from '../validate.ts'
 import { nullableString, titled } from './shapes.ts'

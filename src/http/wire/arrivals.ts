@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { fault, WHOLE_REQUEST } from '../../domain/faults.ts'
-import { AppError, invalid } from '../../errors.ts'
+import { AppError, fault, invalid, WHOLE_REQUEST } from '../../errors.ts'
 import { messageFault } from './message-faults.ts'
 import type { RawAnswers } from './raw-answers.ts'
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { type Fault, fault, WHOLE_REQUEST } from '../../domain/faults.ts'
+import { type Fault, fault, WHOLE_REQUEST } from '../../errors.ts'
 
 /** uri-host, or an IP literal in brackets, and a port (RFC 9110 §7.2, RFC 3986 §3.2.2); empty where a target has no host. */
 const HOST = /^(?:[A-Za-z0-9._~!$&'()*+,;=%-]*|\[[0-9A-Fa-fv:.]+\])(?::[0-9]*)?$/

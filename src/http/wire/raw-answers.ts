@@ -1,7 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { fault, WHOLE_REQUEST } from '../../domain/faults.ts'
-import { AppError, ERRORS, type ErrorCode, invalid } from '../../errors.ts'
+import { AppError, ERRORS, type ErrorCode, fault, invalid, WHOLE_REQUEST } from '../../errors.ts'
 import { errorBody } from '../schemas/error-body.ts'
 
 /** Answers whatever never becomes a request: bytes that Node's parser refuses, time-outs, expectations, CONNECT. */

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { fault } from '../../../domain/faults.ts'
 import { IV_BYTES, type SecretKeys } from '../../../domain/secrets.ts'
 import { openCallbackUrl, sealCallbackUrl, withoutCredentials } from '../../../domain/webhook-targets.ts'
-import { invalid } from '../../../errors.ts'
+import { fault, invalid } from '../../../errors.ts'
 import type { AdminDeps } from './scope.ts'
 
 /** URLs that webhooks go to: judged by the guard, sealed when they carry credentials, shown without them. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { databaseAddresses } from '../../src/domain/database-url.ts'
+import { databaseAddresses } from '../src/database-url.ts'
 
 test('one server stays as it is written', () => {
   const url = 'postgresql://u:p%40s@db.example:5432/aldis?host=%2Fvar%2Frun&sslmode=verify-full'
