@@ -1,3 +1,4 @@
+import { BoundedMap } from '../collections/bounded-map.ts'
 import { fromSubmitStatus } from './error-codes.ts'
 
 /** What a submit_sm_resp means for the message, by its command_status (SMPP 3.4 §5.1.3), and when to retry. */
@@ -187,5 +188,52 @@ export class SubmissionProgress {
     if (this.#ambiguous) return { kind: 'ambiguous' }
     if (this.#retry !== null) return { kind: 'retry', ...this.#retry }
     return { kind: 'unfinished' }
+  }
+}
+
+/** Recipients we are backing off from, each with the end of its back-off in milliseconds. */
+export class BackOffs extends BoundedMap<string, number> {
+  /** Milliseconds left; 0 when there is no back-off or it is over. */
+  leftMs(key: string, nowMs: number): number {
+    if (this.size === 0) return 0
+    const untilMs = this.get(key)
+    if (untilMs === undefined) return 0
+    if (untilMs > nowMs) return untilMs - nowMs
+    this.delete(key)
+    return 0
+  }
+}
+
+/** Binds that one message may cost before such an answer is taken as the message's own fault. */
+const MOST_REBINDS = 3
+/** Messages that are counted; the one whose answer came first makes room. */
+const MAX_MESSAGES = 1_000
+
+/**
+ * Which messages were answered with a status that blames the session, and in how many sessions. A carrier that means
+ * something else by it may answer one message like this every time. Without this count, that message would rebind
+ * everybody's link until its validity is over.
+ */
+export class RebindCounts {
+  readonly #seen: BoundedMap<string, { count: number; session: object | null }>
+
+  constructor(most: number = MAX_MESSAGES) {
+    this.#seen = new BoundedMap(most)
+  }
+
+  /** Records such an answer. False when the message got one in three other sessions before: the fault is not the link's. */
+  blamesLink(msgId: string, session: object | null): boolean {
+    const before = this.#seen.get(msgId)
+    // An answer to another of its segments.
+    if (before !== undefined && before.session === session) return true
+    const count = before?.count ?? 0
+    if (count >= MOST_REBINDS) return false
+    this.#seen.set(msgId, { count: count + 1, session })
+    return true
+  }
+
+  /** Its submission is over. */
+  forget(msgId: string): void {
+    if (this.#seen.size > 0) this.#seen.delete(msgId)
   }
 }

@@ -1,3 +1,6 @@
+import { BoundedMap } from '../collections/bounded-map.ts'
+import { endpointKey } from './webhook-targets.ts'
+
 const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS
 const HOUR_MS = 60 * MINUTE_MS
@@ -98,4 +101,39 @@ export function parseRetryAfter(value: string | undefined, nowMs: number): numbe
   if (!/^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/.test(text)) return null
   const atMs = Date.parse(text)
   return Number.isNaN(atMs) ? null : Math.min(Math.max(atMs - nowMs, 0), MAX_RETRY_AFTER_MS)
+}
+
+/** Consecutive failures of an endpoint that open its breaker. */
+export const BREAKER_THRESHOLD = 20
+
+/** Milliseconds between two probes of a destination whose breaker is open. */
+export const PROBE_INTERVAL_MS = 60_000
+
+/** Endpoints whose failures are counted. A forgotten endpoint starts again from zero, so its breaker opens later. */
+const MAX_ENDPOINTS = 10_000
+
+/** Counts each endpoint's failures since its last success. The endpoint whose last failure is the oldest makes room. */
+export class FailureCounts {
+  readonly #counts: BoundedMap<string, number>
+
+  constructor(most: number = MAX_ENDPOINTS) {
+    this.#counts = new BoundedMap(most)
+  }
+
+  /** Endpoints whose last attempt failed. */
+  get size(): number {
+    return this.#counts.size
+  }
+
+  /** Returns the failures in a row, this one included. */
+  failed(planId: number, destination: string): number {
+    const key = endpointKey({ planId, destination })
+    const count = (this.#counts.get(key) ?? 0) + 1
+    this.#counts.set(key, count)
+    return count
+  }
+
+  succeeded(planId: number, destination: string): void {
+    if (this.#counts.size > 0) this.#counts.delete(endpointKey({ planId, destination }))
+  }
 }

@@ -1,13 +1,5 @@
+import type { CarrierBind } from '../domain/carrier-binds.ts'
 import type { Queryable } from './database.ts'
-
-/** A bind of a carrier that is not stopped. */
-export interface CarrierBind {
-  readonly carrierId: number
-  /** From 0. */
-  readonly bind: number
-  /** The node that took it last; free when this is null or not a living node. */
-  readonly nodeId: number | null
-}
 
 /** Every bind that should be made, and the living nodes, in one snapshot. */
 export async function readBinds(db: Queryable): Promise<{ binds: CarrierBind[]; nodes: number[] }> {

@@ -1,4 +1,4 @@
-import { type LinkFailure, nextPauseMs } from '../../domain/back-offs.ts'
+import { type LinkFailure, nextPauseMs } from '../../domain/carrier-binds.ts'
 import type { Carrier } from '../../domain/configuration.ts'
 import { CONFIRMED_AFTER_MS } from '../../domain/inbound-offers.ts'
 import type { Log } from '../../log.ts'
@@ -36,7 +36,7 @@ export interface LinkTimings {
   readonly unbindTimeoutMs?: number
   /** How long a link waits for requests in flight when nothing presses: it was stopped, or its settings have changed. */
   readonly answersTimeoutMs?: number
-  /** First pause before a new connection; see domain/back-offs.ts. */
+  /** First pause before a new connection; see domain/carrier-binds.ts. */
   readonly backoffMs?: number
 }
 

@@ -1,7 +1,7 @@
 import { FairQueue } from '../../collections/fair-queue.ts'
-import { BackOffs } from '../../domain/back-offs.ts'
 import type { HeldCause } from '../../domain/backlog.ts'
 import { CarrierThrottle } from '../../domain/carrier-throttle.ts'
+import { BackOffs } from '../../domain/submit-outcomes.ts'
 import type { CarrierRates } from '../links/carrier-links.ts'
 import { SenderRate } from './sender-rate.ts'
 import type { SubmitJob } from './submit-job.ts'

@@ -1,5 +1,9 @@
-import { BREAKER_THRESHOLD, FailureCounts, PROBE_INTERVAL_MS } from '../../domain/back-offs.ts'
-import { SCHEDULE_MS } from '../../domain/webhook-schedule.ts'
+import {
+  BREAKER_THRESHOLD,
+  FailureCounts,
+  PROBE_INTERVAL_MS,
+  SCHEDULE_MS,
+} from '../../domain/webhook-schedule.ts'
 import { type Endpoint, endpointKey } from '../../domain/webhook-targets.ts'
 import type { Log } from '../../log.ts'
 import type { Database } from '../../store/database.ts'

@@ -1,13 +1,13 @@
-/** One bind of a carrier in the whole installation, and the living node that has it. */
-export interface HeldBind {
+/** One bind of a carrier that is not stopped, in the whole installation. */
+export interface CarrierBind {
   readonly carrierId: number
   /** From 0. */
   readonly bind: number
-  /** Null: none. */
+  /** The node that took it last; free when this is null or not a living node. */
   readonly nodeId: number | null
 }
 
-export interface BindAssignment extends HeldBind {
+export interface BindAssignment extends CarrierBind {
   readonly nodeId: number
 }
 
@@ -16,7 +16,7 @@ export interface BindAssignment extends HeldBind {
  * of them. Binds stay with their node where that allows, so every node computes the same result from the same rows, and a
  * node that joins or leaves moves no more than it must. Empty without nodes.
  */
-export function assignBinds(binds: readonly HeldBind[], nodes: readonly number[]): BindAssignment[] {
+export function assignBinds(binds: readonly CarrierBind[], nodes: readonly number[]): BindAssignment[] {
   if (nodes.length === 0) return []
   const shares = new Assignment(binds, nodes)
   for (const share of shares.free) shares.give(share, shares.least(share.carrierId))
@@ -40,7 +40,7 @@ class Assignment {
   /** By carrier, then node. */
   readonly #counts = new Map<number, Map<number, number>>()
 
-  constructor(binds: readonly HeldBind[], nodes: readonly number[]) {
+  constructor(binds: readonly CarrierBind[], nodes: readonly number[]) {
     this.#nodes = nodes.toSorted((a, b) => a - b)
     this.#totals = this.#zeros()
     this.#binds = binds
@@ -135,4 +135,36 @@ function most(counts: ReadonlyMap<number, number>): number {
   let best: [number, number] | null = null
   for (const entry of counts) if (best === null || entry[1] > best[1]) best = entry
   return best![0]
+}
+
+/**
+ * Why a carrier's link is down. closed: the carrier ended the session without answering the bind, or right after
+ * answering it; refused: it refused the bind, or it is there but takes no submits; unreached: anything else.
+ */
+export type LinkFailure = 'unreached' | 'closed' | 'refused' | 'unauthorized'
+
+/** The longest pause before the next bind, milliseconds. */
+const MOST_MS: Readonly<Record<LinkFailure, number>> = {
+  // Sending resumes at most this long after the carrier is back.
+  unreached: 5_000,
+  closed: 60_000,
+  refused: 60_000,
+  // Some carriers lock an account after too many binds.
+  unauthorized: 300_000,
+}
+/** A restarting carrier also closes sessions, for half a minute or so: this many closes in a row are no refusal. */
+const QUICK_CLOSES = 8
+
+/**
+ * The longest pause before the next bind, in milliseconds, after a pause of `lastMs`; 0 means that the link was in order.
+ * It doubles from `firstMs` up to a bound that depends on the failure. `closes`: how many sessions in a row were closed,
+ * this one included. A carrier that was away for long and refuses the first binds on its return is retried soon: while it
+ * was away, the pause grew no longer than that of `unreached`.
+ */
+export function nextPauseMs(
+  failure: LinkFailure,
+  { lastMs, firstMs, closes }: { lastMs: number; firstMs: number; closes: number },
+): number {
+  const isQuick = failure === 'closed' && closes <= QUICK_CLOSES
+  return Math.min(Math.max(firstMs, 2 * lastMs), MOST_MS[isQuick ? 'unreached' : failure])
 }
