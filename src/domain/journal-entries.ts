@@ -3,116 +3,11 @@
  * and its fields in the order of FIELDS. Small numbers take one octet; a settled message takes some 60, a receipt some 45.
  */
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
-import type { DispatchState, Fact, MessageState, ReceiptFact } from './message-facts.ts'
-import { MESSAGE_STATUSES, type ReceiptOutcome } from './messages.ts'
+import type { Accepted, Evidence, JournalFact } from './message-facts.ts'
+import { type DispatchState, MESSAGE_STATUSES, type MessageState } from './messages.ts'
 import { Reader, Writer } from './octets.ts'
 import type { Charge } from './rates.ts'
 import type { KeptReceipt } from './receipts.ts'
-
-/** A message was accepted. Holds everything that whoever continues with it needs. Created at the millisecond of its id. */
-export interface Accepted {
-  readonly kind: 'accepted'
-  readonly planId: number
-  readonly sender: string
-  readonly recipient: string
-  readonly body: string
-  readonly segments: number
-  readonly country: string | null
-  /** Sealed where it carries credentials. */
-  readonly callbackUrl: string | null
-  /** The recipient has opted out of this sender: the message is never submitted. */
-  readonly optedOut: boolean
-  /** It is submitted at once, so a crash from now on leaves it in doubt. */
-  readonly begun: boolean
-  /** The route it is to take; 0: not known yet. */
-  readonly routeId: number
-  readonly expiresAtMs: number
-}
-
-/** A message was taken out of its record, in the state it had there. From now on its facts are in the journal. */
-export interface Loaded {
-  readonly kind: 'loaded'
-  readonly accepted: Omit<Accepted, 'kind'>
-  readonly state: MessageState
-  /** Earlier events of it wait for delivery in the records; later ones wait behind them. */
-  readonly hasWaitingEvents: boolean
-}
-
-/** A segment that a carrier accepted, under the id its receipt will name. */
-export interface Submitted {
-  readonly kind: 'submitted'
-  readonly carrierId: number
-  readonly carrierMessageId: string
-  readonly segment: number
-  /** How the text of its message was divided, if it had started over. */
-  readonly segmentation: string | null
-}
-
-/** An attempt to submit, for the timeline. */
-export interface Attempted {
-  readonly kind: 'attempted'
-  readonly atMs: number
-  readonly carrierId: number
-  readonly outcome: 'accepted' | 'refused' | 'retry' | 'no-answer'
-  readonly commandStatus: number | null
-  /** An earlier attempt may have reached the carrier. */
-  readonly resubmission: boolean
-  readonly reason: string | null
-}
-
-/** A receipt as it came. */
-export interface Evidence {
-  readonly carrierId: number
-  readonly carrierMessageId: string
-  /** ISO 8601 with microseconds, which tell the receipts of a message apart. */
-  readonly receivedAt: string
-  readonly outcome: ReceiptOutcome
-  readonly errorCode: string
-  readonly kept: KeptReceipt | null
-}
-
-/** A receipt that changes nothing, kept for the timeline. */
-interface Noted {
-  readonly kind: 'noted'
-  readonly evidence: Evidence
-}
-
-/** Its receiver has taken an event, at the first attempt. */
-export interface EventTaken {
-  readonly kind: 'event-taken'
-  /** Of the event. */
-  readonly sequence: number
-  readonly attemptedAtMs: number
-  readonly latencyMs: number
-  readonly responseStatus: number | null
-  readonly responseHead: string | null
-  readonly destination: string | null
-}
-
-/** A receipt as the journal has it: what changes the message's state, and the evidence. */
-export type JournalReceipt = ReceiptFact & { readonly evidence: Evidence }
-
-/** A fact and the message it is about. */
-export interface JournalFact {
-  readonly msgId: string
-  readonly fact:
-    | Accepted
-    | Loaded
-    | Submitted
-    | Attempted
-    | Noted
-    | EventTaken
-    | JournalReceipt
-    | Exclude<Fact, ReceiptFact>
-}
-
-/** The fact with which a message begins in its lane. */
-export type FirstFact = Accepted | Loaded
-export type LaterFact = Exclude<JournalFact['fact'], FirstFact>
-
-export function isFirst(fact: JournalFact['fact']): fact is FirstFact {
-  return fact.kind === 'accepted' || fact.kind === 'loaded'
-}
 
 type AnyFact = JournalFact['fact']
 type Kind = AnyFact['kind']
@@ -379,7 +274,7 @@ function compressed(plain: Buffer): Buffer {
 function decompressed(data: Buffer): Buffer {
   const frame = data.subarray(HEAD_OCTETS)
   if (data.length < HEAD_OCTETS || data.readUInt32BE(1) !== frame.length)
-    throw new RangeError('a journal entry is segmentation short, or longer than it says')
+    throw new RangeError('a journal entry is cut short, or longer than it says')
   try {
     return zstdDecompressSync(frame, { maxOutputLength: MOST_OCTETS })
   } catch (cause) {

@@ -1,6 +1,6 @@
 import { formatCommandStatus } from './configuration.ts'
 import { type EventState, receiptErrorMessage } from './events.ts'
-import type { Attempted } from './journal-entries.ts'
+import type { Attempted } from './message-facts.ts'
 import type { Status } from './messages.ts'
 import { type KeptReceipt, readKept } from './receipts.ts'
 

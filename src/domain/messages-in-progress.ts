@@ -5,20 +5,15 @@ import type {
   Attempted,
   EventTaken,
   Evidence,
+  Fact,
   FirstFact,
   JournalFact,
   LaterFact,
   Loaded,
   Submitted,
-} from './journal-entries.ts'
-import {
-  acceptedMessage,
-  applyFact,
-  type DispatchState,
-  type Fact,
-  type MessageState,
 } from './message-facts.ts'
-import type { Message, Status } from './messages.ts'
+import { acceptedMessage, applyFact } from './message-states.ts'
+import type { DispatchState, Message, MessageState, Status } from './messages.ts'
 import type { Charge } from './rates.ts'
 import type { KeptReceipt } from './receipts.ts'
 

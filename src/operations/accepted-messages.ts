@@ -1,7 +1,7 @@
 /** A message that is being accepted, in the forms that others need. */
 
 import { createdAtMs } from '../domain/identifiers.ts'
-import type { Accepted } from '../domain/journal-entries.ts'
+import type { Accepted } from '../domain/message-facts.ts'
 import type { Message } from '../domain/messages.ts'
 import { messageInProgress, messageOf } from '../domain/messages-in-progress.ts'
 import type { Queryable } from '../store/database.ts'

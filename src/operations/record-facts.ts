@@ -3,7 +3,7 @@ import type pg from 'pg'
 import type { Directory } from '../domain/directory.ts'
 import type { EventHolder } from '../domain/events.ts'
 import { bucketOf } from '../domain/identifiers.ts'
-import type { LaterFact } from '../domain/journal-entries.ts'
+import type { LaterFact } from '../domain/message-facts.ts'
 import {
   addFact,
   type ChangedMessage,

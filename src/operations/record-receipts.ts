@@ -1,4 +1,4 @@
-import type { LaterFact } from '../domain/journal-entries.ts'
+import type { LaterFact } from '../domain/message-facts.ts'
 import type { ChangedMessage, MessageInProgress } from '../domain/messages-in-progress.ts'
 import { type Database, type Queryable, withTransaction } from '../store/database.ts'
 import { lockRecords, messageOfRow } from '../store/messages-at-rest.ts'

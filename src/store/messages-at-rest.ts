@@ -2,8 +2,8 @@
  * Messages at rest: nobody has them in memory, so their records are what they are. Whoever changes one locks its row and
  * writes it back with `writeRecords`.
  */
-import type { Accepted, Loaded } from '../domain/journal-entries.ts'
-import type { DispatchState, MessageState } from '../domain/message-facts.ts'
+import type { Accepted, Loaded } from '../domain/message-facts.ts'
+import type { DispatchState, MessageState } from '../domain/messages.ts'
 import { loadedMessage, type MessageInProgress } from '../domain/messages-in-progress.ts'
 import type { Queryable } from './database.ts'
 

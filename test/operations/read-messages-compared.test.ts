@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { LaterFact } from '../../src/domain/journal-entries.ts'
+import type { LaterFact } from '../../src/domain/message-facts.ts'
 import { MESSAGE_STATUSES } from '../../src/domain/messages.ts'
 import {
   addFact,

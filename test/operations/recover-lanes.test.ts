@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { beforeEach, expect, test, vi } from 'vitest'
-import { encodeEntry, type JournalFact, type LaterFact } from '../../src/domain/journal-entries.ts'
+import { encodeEntry } from '../../src/domain/journal-entries.ts'
+import type { JournalFact, LaterFact } from '../../src/domain/message-facts.ts'
 import type { MessageInProgress } from '../../src/domain/messages-in-progress.ts'
 import { type Recovery, recoverLanes } from '../../src/operations/recover-lanes.ts'
 import { type Database, withTransaction } from '../../src/store/database.ts'

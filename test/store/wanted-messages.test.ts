@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { LaterFact } from '../../src/domain/journal-entries.ts'
 import type { MessageFilters, SearchFilters } from '../../src/domain/list-filters.ts'
+import type { LaterFact } from '../../src/domain/message-facts.ts'
 import { MESSAGE_STATUSES, type Message } from '../../src/domain/messages.ts'
 import { messageOf } from '../../src/domain/messages-in-progress.ts'
 import { newestWanted, wantedOfPage } from '../../src/domain/wanted-messages.ts'

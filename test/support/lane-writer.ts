@@ -1,6 +1,7 @@
 /** A node as far as reads can tell: messages in its memory, facts in its lane, and records that it projects. */
-import { type Accepted, encodeEntry, isFirst, type JournalFact } from '../../src/domain/journal-entries.ts'
-import type { Settled } from '../../src/domain/message-facts.ts'
+
+import { encodeEntry } from '../../src/domain/journal-entries.ts'
+import { type Accepted, isFirst, type JournalFact, type Settled } from '../../src/domain/message-facts.ts'
 import {
   addFact,
   enteredBy,

@@ -6,9 +6,9 @@ import type {
   Evidence,
   JournalReceipt,
   LaterFact,
+  Settled,
   Submitted,
-} from '../../src/domain/journal-entries.ts'
-import type { Settled } from '../../src/domain/message-facts.ts'
+} from '../../src/domain/message-facts.ts'
 import { addFact, type MessageInProgress, messageInProgress } from '../../src/domain/messages-in-progress.ts'
 import type { Projected } from '../../src/store/records.ts'
 import { newId } from './installation.ts'

@@ -1,6 +1,5 @@
 /** Random stories of messages, as they are journaled, and the rows that they leave. */
-import type { LaterFact } from '../../src/domain/journal-entries.ts'
-import type { Fact } from '../../src/domain/message-facts.ts'
+import type { Fact, LaterFact } from '../../src/domain/message-facts.ts'
 import { addFact, type MessageInProgress, messageInProgress } from '../../src/domain/messages-in-progress.ts'
 import type { Database } from '../../src/store/database.ts'
 import { CUTS, idOf, MOST_SEGMENTS } from './message-stories.ts'

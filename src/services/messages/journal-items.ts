@@ -1,5 +1,5 @@
-import type { EventTaken, JournalFact, LaterFact, Submitted } from '../../domain/journal-entries.ts'
-import type { MessageState } from '../../domain/message-facts.ts'
+import type { EventTaken, JournalFact, LaterFact, Submitted } from '../../domain/message-facts.ts'
+import type { MessageState } from '../../domain/messages.ts'
 import type { MessageInProgress } from '../../domain/messages-in-progress.ts'
 import type { Acceptance, KeptMessage } from '../../operations/accept-messages.ts'
 import type { DeliveryOutcome } from '../../outbound/webhook-post.ts'

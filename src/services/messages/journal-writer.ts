@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { encodeEntry, type JournalFact } from '../../domain/journal-entries.ts'
+import { encodeEntry } from '../../domain/journal-entries.ts'
+import type { JournalFact } from '../../domain/message-facts.ts'
 import type { Log } from '../../log.ts'
 import { Batcher, type BatchMeter } from '../../operations/batches.ts'
 import {

@@ -1,4 +1,5 @@
-import { decodeEntry, isFirst, type JournalFact } from '../../domain/journal-entries.ts'
+import { decodeEntry } from '../../domain/journal-entries.ts'
+import { isFirst, type JournalFact } from '../../domain/message-facts.ts'
 import {
   addFact,
   enteredBy,

@@ -1,4 +1,4 @@
-import type { Accepted } from '../../domain/journal-entries.ts'
+import type { Accepted } from '../../domain/message-facts.ts'
 import { type MessageInProgress, MessagesByPlan } from '../../domain/messages-in-progress.ts'
 import type { SubmissionId } from '../../store/receipts.ts'
 

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Directory } from '../../domain/directory.ts'
-import { type EventTaken, type FirstFact, isFirst, type JournalFact } from '../../domain/journal-entries.ts'
+import { type EventTaken, type FirstFact, isFirst, type JournalFact } from '../../domain/message-facts.ts'
 import {
   addFact,
   type ChangedMessage,

@@ -1,6 +1,6 @@
 import { isUnlearned } from '../../domain/carrier-message-ids.ts'
 import type { Directory } from '../../domain/directory.ts'
-import type { Submitted } from '../../domain/journal-entries.ts'
+import type { Submitted } from '../../domain/message-facts.ts'
 import { evidenceOf, receiptFact } from '../../operations/receipt-facts.ts'
 import type { IncomingReceipt, NotedReceipt, SubmissionId } from '../../store/receipts.ts'
 import { isPlainReceipt, type JournalItem, type Waiting } from './journal-items.ts'

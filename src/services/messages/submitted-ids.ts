@@ -1,6 +1,6 @@
 import { BoundedMap } from '../../collections/bounded-map.ts'
 import { SlotMap } from '../../collections/slot-map.ts'
-import type { Submitted } from '../../domain/journal-entries.ts'
+import type { Submitted } from '../../domain/message-facts.ts'
 import type { SubmissionId } from '../../store/receipts.ts'
 import type { Live } from './lives.ts'
 

@@ -1,6 +1,5 @@
 import type { Directory } from '../../domain/directory.ts'
-import type { Attempted } from '../../domain/journal-entries.ts'
-import type { Postponed } from '../../domain/message-facts.ts'
+import type { Attempted, Postponed } from '../../domain/message-facts.ts'
 import type { Dispatch } from '../../domain/messages-in-progress.ts'
 import type { MessagesInProgress } from '../messages/messages-in-progress.ts'
 import type { Recorder } from '../messages/recorder.ts'

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Directory } from '../../../src/domain/directory.ts'
 import type { EventHolder } from '../../../src/domain/events.ts'
-import type { Accepted, EventTaken } from '../../../src/domain/journal-entries.ts'
+import type { Accepted, EventTaken } from '../../../src/domain/message-facts.ts'
 import type { ChangedMessage } from '../../../src/domain/messages-in-progress.ts'
 import { recoverLanes } from '../../../src/operations/recover-lanes.ts'
 import { takeOverLane } from '../../../src/store/journal.ts'

@@ -1,8 +1,7 @@
 /** Messages in memory that are still to be submitted: taken out of their records, put off, and kept for long. */
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Attempted } from '../../../src/domain/journal-entries.ts'
-import type { Postponed } from '../../../src/domain/message-facts.ts'
+import type { Attempted, Postponed } from '../../../src/domain/message-facts.ts'
 import { recoverLanes } from '../../../src/operations/recover-lanes.ts'
 import type {
   MessagesInProgress,

@@ -1,19 +1,17 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { Fact, Postponed, ReceiptFact, Settled } from '../../src/domain/message-facts.ts'
+import { acceptedMessage, applyFact } from '../../src/domain/message-states.ts'
 import {
-  acceptedMessage,
-  applyFact,
   type DispatchState,
-  type Fact,
+  MESSAGE_STATUSES,
   type MessageState,
-  type Postponed,
-  type ReceiptFact,
-  type Settled,
-} from '../../src/domain/message-facts.ts'
-import { MESSAGE_STATUSES, type Status, UNKNOWN_REVERSIBLE_MS } from '../../src/domain/messages.ts'
+  type Status,
+  UNKNOWN_REVERSIBLE_MS,
+} from '../../src/domain/messages.ts'
 
-/** What the statements decide is compared with this rule in test/store/message-facts.test.ts. */
+/** What the statements decide is compared with this rule in test/store/messages-at-rest.test.ts. */
 
 const AT_MS = Date.UTC(2026, 0, 1)
 const EUR = { price: '0.02', ptf: '0.004', currency: 'EUR' }

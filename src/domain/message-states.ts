@@ -1,0 +1,275 @@
+/**
+ * The rule for what each fact does to an MT message, in memory and at rest; pure and total over (status, fact). Every
+ * other part learns facts, and announces what `applyFact` changed. The table is printed in docs/message-states.md.
+ */
+
+import type {
+  Fact,
+  Orphaned,
+  Overdue,
+  Postponed,
+  ReceiptFact,
+  SegmentAccepted,
+  Settled,
+  StartedOver,
+} from './message-facts.ts'
+import { type DispatchState, type MessageState, type Status, UNKNOWN_REVERSIBLE_MS } from './messages.ts'
+import { type Charge, formatAmount, parseAmount } from './rates.ts'
+
+/** The state of a message when it is accepted. */
+export function acceptedMessage(
+  segments: number,
+  atMs: number,
+  {
+    begun = false,
+    routeId = 0,
+    chosenCarrierId = 0,
+  }: Partial<Pick<DispatchState, 'begun' | 'routeId' | 'chosenCarrierId'>> = {},
+): MessageState {
+  return {
+    status: 'QUEUED',
+    sequence: 0,
+    changedAtMs: atMs,
+    sentAtMs: null,
+    errorCode: '000',
+    carrierCode: null,
+    carrierId: null,
+    routeId: null,
+    routeReason: null,
+    segments,
+    segmentation: null,
+    deliveredSegments: 0n,
+    unknownSegments: 0n,
+    mccmnc: null,
+    charge: null,
+    dispatch: {
+      attempt: 0,
+      carrierId: null,
+      acceptedPdus: 0n,
+      segmentation: null,
+      startedOver: false,
+      ambiguous: false,
+      begun,
+      dueAtMs: atMs,
+      routeId,
+      chosenCarrierId,
+    },
+  }
+}
+
+/**
+ * The message after a fact; the same object when nothing changes. A greater `sequence` means a change of status, to be
+ * announced. A repeated receipt, or a fact that a recovery reads again, changes nothing.
+ */
+export function applyFact(message: MessageState, fact: Fact): MessageState {
+  const rule = RULES[fact.kind] as Readonly<Record<Status, Rule<Fact>>>
+  return rule[message.status](message, fact)
+}
+
+type Rule<F extends Fact> = (message: MessageState, fact: F) => MessageState
+
+/** Total over (status, fact): a missing cell does not compile. */
+const RULES: { readonly [K in Fact['kind']]: Readonly<Record<Status, Rule<Extract<Fact, { kind: K }>>>> } = {
+  begun: inEveryStatus(begin),
+  'segment-accepted': inEveryStatus(acceptSegment),
+  'started-over': {
+    QUEUED: startOver,
+    // A receipt overtook the answer of the last segment: the segments it was about are not those that count now.
+    UNKNOWN: startOver,
+    SENT: keep,
+    DELIVERED: keep,
+    FAILED: keep,
+  },
+  postponed: inEveryStatus(postpone),
+  orphaned: inEveryStatus(orphan),
+  settled: {
+    QUEUED: settle,
+    // A receipt overtook the answer: the status stays.
+    SENT: complete,
+    UNKNOWN: complete,
+    DELIVERED: complete,
+    FAILED: complete,
+  },
+  receipt: {
+    QUEUED: receive,
+    SENT: receive,
+    UNKNOWN: receiveInTime,
+    DELIVERED: keep,
+    FAILED: keep,
+  },
+  overdue: {
+    // A message that was not sent ends with its validity instead.
+    QUEUED: keep,
+    SENT: giveUp,
+    UNKNOWN: keep,
+    DELIVERED: keep,
+    FAILED: keep,
+  },
+}
+
+function inEveryStatus<F extends Fact>(rule: Rule<F>): Readonly<Record<Status, Rule<F>>> {
+  return { QUEUED: rule, SENT: rule, UNKNOWN: rule, DELIVERED: rule, FAILED: rule }
+}
+
+function keep(message: MessageState): MessageState {
+  return message
+}
+
+// The dispatch.
+
+function begin(message: MessageState): MessageState {
+  return withDispatch(message, (dispatch) => ({ ...dispatch, begun: true }))
+}
+
+/** If segments of another segmentation are on record, the dispatch still continues after those. */
+function acceptSegment(message: MessageState, { pdus, segmentation }: SegmentAccepted): MessageState {
+  return withDispatch(message, (dispatch) =>
+    dispatch.acceptedPdus === 0n || dispatch.segmentation === segmentation
+      ? { ...dispatch, acceptedPdus: dispatch.acceptedPdus | pdus, segmentation }
+      : dispatch,
+  )
+}
+
+function postpone(
+  message: MessageState,
+  { kind: _, atMs: __, carrierId, routeId, ...change }: Postponed,
+): MessageState {
+  return withDispatch(message, (dispatch) => ({
+    ...change,
+    carrierId: carrierId ?? dispatch.carrierId,
+    routeId: routeId ?? dispatch.routeId,
+    begun: false,
+  }))
+}
+
+function orphan(message: MessageState, { atMs, ambiguityWaitMs }: Orphaned): MessageState {
+  return withDispatch(message, (dispatch) => ({
+    ...dispatch,
+    begun: false,
+    ambiguous: dispatch.ambiguous || dispatch.begun,
+    dueAtMs: dispatch.begun ? atMs + ambiguityWaitMs : Math.min(dispatch.dueAtMs, atMs),
+  }))
+}
+
+function withDispatch(
+  message: MessageState,
+  change: (dispatch: DispatchState) => DispatchState,
+): MessageState {
+  if (message.dispatch === null) return message
+  const dispatch = change(message.dispatch)
+  return dispatch === message.dispatch ? message : { ...message, dispatch }
+}
+
+// The record.
+
+function startOver(message: MessageState, { segmentation }: StartedOver): MessageState {
+  return message.segmentation === segmentation
+    ? message
+    : { ...message, segmentation, deliveredSegments: 0n, unknownSegments: 0n }
+}
+
+/** SENT, FAILED or UNKNOWN; DELIVERED at once when receipts of all segments came before the last answer. */
+function settle(message: MessageState, fact: Settled): MessageState {
+  const whole = allOf(fact.segments ?? message.segments)
+  const isDelivered =
+    fact.status !== 'FAILED' &&
+    isOfPresentSegmentation(message, fact) &&
+    (message.deliveredSegments & whole) === whole
+  const status = isDelivered ? 'DELIVERED' : fact.status
+  return {
+    ...fillIn(message, fact),
+    status,
+    sequence: message.sequence + 1,
+    changedAtMs: fact.atMs,
+    errorCode: isDelivered ? '000' : fact.errorCode,
+    carrierCode: fact.carrierCode ?? message.carrierCode,
+    // If the message fails after all, a price that a receipt brought is dropped.
+    ...(fact.status === 'FAILED' && { charge: fact.charge }),
+  }
+}
+
+/** The message has moved on already: it gets, once, what only its settlement knows. */
+function complete(message: MessageState, fact: Settled): MessageState {
+  const isKnown = message.carrierId !== null || (fact.carrierId === null && fact.status !== 'SENT')
+  return isKnown ? withoutDispatch(message) : fillIn(message, fact)
+}
+
+function withoutDispatch(message: MessageState): MessageState {
+  return message.dispatch === null ? message : { ...message, dispatch: null }
+}
+
+function fillIn(message: MessageState, fact: Settled): MessageState {
+  const segments = fact.segments ?? message.segments
+  return {
+    ...message,
+    ...(!isOfPresentSegmentation(message, fact) && {
+      segmentation: fact.segmentation,
+      deliveredSegments: 0n,
+      unknownSegments: 0n,
+    }),
+    dispatch: null,
+    sentAtMs: fact.status === 'SENT' ? fact.atMs : null,
+    carrierId: fact.carrierId ?? message.carrierId,
+    routeId: fact.routeId,
+    routeReason: fact.routeReason,
+    segments,
+    mccmnc: message.mccmnc ?? fact.mccmnc,
+    charge: message.charge === null ? fact.charge : rescaled(message.charge, message.segments, segments),
+  }
+}
+
+/** Whether the receipts so far are about the segments that count from now on. */
+function isOfPresentSegmentation(message: MessageState, fact: Settled): boolean {
+  return fact.segments === null || fact.segmentation === message.segmentation
+}
+
+function receiveInTime(message: MessageState, fact: ReceiptFact): MessageState {
+  return fact.atMs - message.changedAtMs < UNKNOWN_REVERSIBLE_MS ? receive(message, fact) : message
+}
+
+function receive(message: MessageState, fact: ReceiptFact): MessageState {
+  if (fact.segmentation !== message.segmentation || fact.segments === 0n) return message
+  const { outcome, segments } = fact
+  const deliveredSegments = message.deliveredSegments | (outcome === 'DELIVERED' ? segments : 0n)
+  const unknownSegments =
+    (message.unknownSegments | (outcome === 'UNKNOWN' ? segments : 0n)) & ~deliveredSegments
+  const hasFailed = outcome === 'FAILED' && (segments & ~message.deliveredSegments) !== 0n
+  const status = hasFailed ? 'FAILED' : statusOfSegments(message, deliveredSegments, unknownSegments)
+  const changes = status !== message.status
+  return {
+    ...message,
+    status,
+    sequence: message.sequence + (changes ? 1 : 0),
+    changedAtMs: changes ? fact.atMs : message.changedAtMs,
+    errorCode: !changes ? message.errorCode : status === 'DELIVERED' ? '000' : fact.errorCode,
+    carrierCode: fact.carrierCode ?? message.carrierCode,
+    deliveredSegments,
+    unknownSegments,
+    mccmnc: fact.mccmnc ?? message.mccmnc,
+    charge: fact.segmentCharge === null ? message.charge : rescaled(fact.segmentCharge, 1, message.segments),
+  }
+}
+
+/** A QUEUED message's number of segments is settled when its dispatch ends: until then, several are not all delivered. */
+function statusOfSegments({ status, segments }: MessageState, delivered: bigint, unknown: bigint): Status {
+  const whole = allOf(segments)
+  if ((delivered & whole) === whole) return status === 'QUEUED' && segments > 1 ? status : 'DELIVERED'
+  return ((delivered | unknown) & whole) === whole ? 'UNKNOWN' : status
+}
+
+function giveUp(message: MessageState, { atMs, errorCode }: Overdue): MessageState {
+  return { ...message, status: 'UNKNOWN', sequence: message.sequence + 1, changedAtMs: atMs, errorCode }
+}
+
+function allOf(segments: number): bigint {
+  return (1n << BigInt(segments)) - 1n
+}
+
+/** The charge for `before` segments, converted to `now` segments and rounded as numeric(14, 6) is. */
+function rescaled({ price, ptf, currency }: Charge, before: number, now: number): Charge {
+  const scale = (amount: string) => {
+    const doubled = 2n * (parseAmount(amount) ?? 0n) * BigInt(now)
+    return formatAmount((doubled + BigInt(before)) / (2n * BigInt(before)))
+  }
+  return { price: scale(price), ptf: scale(ptf), currency }
+}
