@@ -12,8 +12,8 @@ import type {
 } from './configuration.ts'
 import { countryOf } from './countries.ts'
 import { type Priced, RateTable } from './rates.ts'
-import { PrefixTable, RoutingRules } from './recipients.ts'
-import { type Routed, routed } from './routing.ts'
+import { PrefixTable } from './recipients.ts'
+import { type Routed, RoutingRules, routed } from './routing.ts'
 
 export interface DirectoryContents {
   readonly version: string
