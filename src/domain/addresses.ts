@@ -39,7 +39,7 @@ export function classifySender(from: string): SenderKind | null {
  * Type of number and numbering plan of a sender. International numbers are ISDN (1/1) and alphanumeric senders have no
  * plan (5/0). A short code means something only inside the carrier's own network: network specific (3/0).
  */
-export function tonNpi(kind: SenderKind): { ton: number; npi: number } {
+function tonNpi(kind: SenderKind): { ton: number; npi: number } {
   switch (kind) {
     case 'e164':
       return { ton: 1, npi: 1 }

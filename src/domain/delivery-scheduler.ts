@@ -122,16 +122,10 @@ export class DeliveryScheduler<Item extends Scheduled<Item>> {
   readonly #destinations = new SlotMap<string, Destination<Item>>()
   readonly #ring = new LevelQueue<Plan<Item>>()
   readonly #room: SharedRoom
-  #waiting = 0
 
   constructor(limits: InFlightLimits = IN_FLIGHT_LIMITS) {
     this.#limits = limits
     this.#room = new SharedRoom(limits.perNode, { mostOfOne: limits.perPlan })
-  }
-
-  /** Requests that wait. */
-  get size(): number {
-    return this.#waiting
   }
 
   get underWay(): number {
@@ -235,7 +229,6 @@ export class DeliveryScheduler<Item extends Scheduled<Item>> {
   #count(flow: Flow<Item>, change: number): void {
     flow.waiting += change
     flow.plan.waiting += change
-    this.#waiting += change
   }
 
   #countUnderWay(flow: Flow<Item>, change: number): void {

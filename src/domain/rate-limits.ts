@@ -1,23 +1,9 @@
 import type { RateLimit } from './configuration.ts'
 
 /** Tokens left in a bucket as of `updatedMs`. */
-export interface Bucket {
-  readonly tokens: number
-  readonly updatedMs: number
-}
-
-/** Takes one token: the bucket afterwards, and how long until the next token when there was none (else 0). */
-export function takeToken(
-  bucket: Bucket | undefined,
-  limit: RateLimit,
-  nowMs: number,
-): { bucket: Bucket; waitMs: number } {
-  // A clock set back adds nothing; a limit lowered meanwhile takes away what is above its burst.
-  const elapsedMs = bucket === undefined ? 0 : Math.max(0, nowMs - bucket.updatedMs)
-  const before = bucket === undefined ? limit.burst : bucket.tokens
-  const tokens = Math.min(limit.burst, before + (elapsedMs * limit.perSecond) / 1000)
-  if (tokens >= 1) return { bucket: { tokens: tokens - 1, updatedMs: nowMs }, waitMs: 0 }
-  return { bucket: { tokens, updatedMs: nowMs }, waitMs: ((1 - tokens) / limit.perSecond) * 1000 }
+interface Bucket {
+  tokens: number
+  updatedMs: number
 }
 
 /** Most buckets kept. Beyond it the one opened first is forgotten, which gives its owner a full burst again. */
@@ -32,22 +18,26 @@ export class RateLimiter {
     this.#maxBuckets = maxBuckets
   }
 
-  /** 0 when the request may pass; otherwise the milliseconds until one may. */
+  /** Takes a token. Returns 0 when the request may pass; otherwise the milliseconds until one may. */
   take(key: number, limit: RateLimit, nowMs: number): number {
-    const known = this.#buckets.get(key)
-    if (known === undefined && this.#buckets.size >= this.#maxBuckets) {
-      for (const [oldest] of this.#buckets) {
-        this.#buckets.delete(oldest)
-        break
-      }
-    }
-    const { bucket, waitMs } = takeToken(known, limit, nowMs)
-    this.#buckets.set(key, bucket)
-    return waitMs
+    const bucket = this.#buckets.get(key) ?? this.#open(key, limit, nowMs)
+    // A clock set back adds nothing; a limit lowered meanwhile takes away what is above its burst.
+    const elapsedMs = Math.max(0, nowMs - bucket.updatedMs)
+    bucket.tokens = Math.min(limit.burst, bucket.tokens + (elapsedMs * limit.perSecond) / 1000)
+    bucket.updatedMs = nowMs
+    if (bucket.tokens < 1) return ((1 - bucket.tokens) / limit.perSecond) * 1000
+    bucket.tokens -= 1
+    return 0
   }
 
-  get size(): number {
-    return this.#buckets.size
+  #open(key: number, { burst }: RateLimit, nowMs: number): Bucket {
+    if (this.#buckets.size >= this.#maxBuckets) {
+      const [oldest] = this.#buckets.keys()
+      this.#buckets.delete(oldest!)
+    }
+    const bucket = { tokens: burst, updatedMs: nowMs }
+    this.#buckets.set(key, bucket)
+    return bucket
   }
 }
 

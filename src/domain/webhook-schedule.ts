@@ -1,5 +1,5 @@
 import { BoundedMap } from '../collections/bounded-map.ts'
-import { endpointKey } from './webhook-targets.ts'
+import { type Endpoint, endpointKey } from './webhook-targets.ts'
 
 const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS
@@ -26,31 +26,6 @@ export const SCHEDULE_MS: number = 76 * HOUR_MS
 
 /** Jitter, so that receivers that failed together are not retried together. */
 const JITTER = 0.2
-
-/** What moves the next attempt: `random` in [0, 1), and the receiver's Retry-After when it sent one. */
-export interface RetryCircumstances {
-  random: number
-  retryAfterMs: number | null
-}
-
-/**
- * When to retry after `attempt` failed attempts (0 before the first).
- *
- * The delay is the schedule's ±20 %. A Retry-After replaces it, clamped to [base, 2 × base], so that a receiver can slow
- * us down but neither hurry us nor put us off for good.
- */
-export function nextAttempt(
-  attempt: number,
-  circumstances: RetryCircumstances,
-): { delayMs: number } | 'exhausted' {
-  const baseMs = ATTEMPT_DELAYS_MS[attempt]
-  if (baseMs === undefined) return 'exhausted'
-  const { random, retryAfterMs } = circumstances
-  if (retryAfterMs !== null && attempt > 0) {
-    return { delayMs: Math.min(Math.max(retryAfterMs, baseMs), 2 * baseMs) }
-  }
-  return { delayMs: Math.round(baseMs * (1 - JITTER + 2 * JITTER * random)) }
-}
 
 /** What becomes of an event after an attempt. */
 export type Decision = { kind: 'delivered' } | { kind: 'again'; delayMs: number } | { kind: 'failed' }
@@ -81,9 +56,18 @@ export function afterAttempt(
 ): Decision {
   if (outcome.ok) return { kind: 'delivered' }
   if (outcome.gone && own) return { kind: 'failed' }
-  const next = nextAttempt(attempt + 1, { random, retryAfterMs: outcome.retryAfterMs })
-  if (next !== 'exhausted') return { kind: 'again', ...next }
+  const baseMs = ATTEMPT_DELAYS_MS[attempt + 1]
+  if (baseMs !== undefined) return { kind: 'again', delayMs: retryDelayMs(baseMs, outcome, random) }
   return leftMs > JITTER * SCHEDULE_MS ? { kind: 'again', delayMs: leftMs } : { kind: 'failed' }
+}
+
+/**
+ * The schedule's delay ±20 %. A Retry-After replaces it, clamped to [base, 2 × base], so that a receiver can slow us down
+ * but neither hurry us nor put us off for good.
+ */
+function retryDelayMs(baseMs: number, { retryAfterMs }: AttemptOutcome, random: number): number {
+  if (retryAfterMs !== null) return Math.min(Math.max(retryAfterMs, baseMs), 2 * baseMs)
+  return Math.round(baseMs * (1 - JITTER + 2 * JITTER * random))
 }
 
 /** Ten days: more than any retry waits, and far from overflow. */
@@ -120,20 +104,15 @@ export class FailureCounts {
     this.#counts = new BoundedMap(most)
   }
 
-  /** Endpoints whose last attempt failed. */
-  get size(): number {
-    return this.#counts.size
-  }
-
   /** Returns the failures in a row, this one included. */
-  failed(planId: number, destination: string): number {
-    const key = endpointKey({ planId, destination })
+  failed(endpoint: Endpoint): number {
+    const key = endpointKey(endpoint)
     const count = (this.#counts.get(key) ?? 0) + 1
     this.#counts.set(key, count)
     return count
   }
 
-  succeeded(planId: number, destination: string): void {
-    if (this.#counts.size > 0) this.#counts.delete(endpointKey({ planId, destination }))
+  succeeded(endpoint: Endpoint): void {
+    if (this.#counts.size > 0) this.#counts.delete(endpointKey(endpoint))
   }
 }

@@ -1,12 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import {
-  classifySender,
-  fromCarrierAddress,
-  isE164,
-  toCarrierAddress,
-  tonNpi,
-} from '../../src/domain/addresses.ts'
+import { classifySender, fromCarrierAddress, isE164, toCarrierAddress } from '../../src/domain/addresses.ts'
 
 test.each([
   ['+15551230001', true],
@@ -60,7 +54,6 @@ describe('classifySender', () => {
 })
 
 test('on the link', () => {
-  expect(tonNpi('e164')).toEqual({ ton: 1, npi: 1 })
   expect(toCarrierAddress('+15551230001')).toEqual({ ton: 1, npi: 1, address: '15551230001' })
   expect(toCarrierAddress('Aldis')).toEqual({ ton: 5, npi: 0, address: 'Aldis' })
   expect(toCarrierAddress('12345')).toEqual({ ton: 3, npi: 0, address: '12345' })

@@ -6,55 +6,10 @@ import {
   afterAttempt,
   BREAKER_THRESHOLD,
   FailureCounts,
-  nextAttempt,
   parseRetryAfter,
   SCHEDULE_MS,
 } from '../../src/domain/webhook-schedule.ts'
-
-const MIDDLE = { random: 0.5, retryAfterMs: null }
-
-describe('nextAttempt', () => {
-  test('0, 5 s, 30 s, 2 m, 10 m, 30 m, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h, then no more', () => {
-    const delays = Array.from({ length: 12 }, (_, attempt) => nextAttempt(attempt, MIDDLE))
-    const seconds = [0, 5, 30, 120, 600, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400]
-    expect(delays).toEqual(seconds.map((delay) => ({ delayMs: delay * 1_000 })))
-    expect(nextAttempt(12, MIDDLE)).toBe('exhausted')
-    expect(nextAttempt(13, { random: 0, retryAfterMs: 1_000 })).toBe('exhausted')
-    expect(ATTEMPT_DELAYS_MS).toHaveLength(12)
-  })
-
-  test('jitter is at most a fifth either way', () => {
-    expect(nextAttempt(1, { random: 0, retryAfterMs: null })).toEqual({ delayMs: 4_000 })
-    expect(nextAttempt(1, { random: 0.999_999, retryAfterMs: null })).toEqual({ delayMs: 6_000 })
-  })
-
-  test.each([
-    [0, 5_000],
-    [7_000, 7_000],
-    [10_000, 10_000],
-    [3_600_000, 10_000],
-  ])('Retry-After of %i ms before attempt 2 waits %i ms', (retryAfterMs, delayMs) => {
-    expect(nextAttempt(1, { random: 0.9, retryAfterMs })).toEqual({ delayMs })
-  })
-
-  test('stays within the bounds for any attempt and wish', () => {
-    const anyWish = fc.option(fc.nat(), { nil: null })
-    fc.assert(
-      fc.property(
-        fc.integer({ min: 0, max: 11 }),
-        fc.double({ min: 0, max: 1, noNaN: true }),
-        anyWish,
-        (n, random, wish) => {
-          const baseMs = ATTEMPT_DELAYS_MS[n] ?? 0
-          const next = nextAttempt(n, { random, retryAfterMs: wish })
-          if (next === 'exhausted') throw new Error('too early')
-          expect(next.delayMs).toBeGreaterThanOrEqual(baseMs * 0.8)
-          expect(next.delayMs).toBeLessThanOrEqual(baseMs * 2)
-        },
-      ),
-    )
-  })
-})
+import type { Endpoint } from '../../src/domain/webhook-targets.ts'
 
 const FAILURE: AttemptOutcome = { ok: false, gone: false, retryAfterMs: null }
 
@@ -80,7 +35,9 @@ describe('afterAttempt', () => {
 
   test('the whole schedule: twelve attempts, then it has failed', () => {
     const delays = walk(FAILURE, 0.5)
-    expect(delays).toEqual(ATTEMPT_DELAYS_MS.slice(1))
+    const seconds = [5, 30, 120, 600, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400]
+    expect(delays).toEqual(seconds.map((delay) => delay * 1_000))
+    expect(ATTEMPT_DELAYS_MS).toEqual([0, ...delays])
     expect(afterAttempt(11, FAILURE, CONFIGURED)).toEqual({ kind: 'failed' })
     const sumMs = delays.reduce((sum, delayMs) => sum + delayMs, 0)
     expect(sumMs).toBe(((75 * 60 + 42) * 60 + 35) * 1_000)
@@ -102,6 +59,20 @@ describe('afterAttempt', () => {
     expect(afterAttempt(0, gone, CONFIGURED)).toEqual({ kind: 'again', delayMs: 5_000 })
     expect(afterAttempt(0, FAILURE, { ...CONFIGURED, own: true })).toEqual({ kind: 'again', delayMs: 5_000 })
     expect(afterAttempt(11, gone, CONFIGURED)).toEqual({ kind: 'failed' })
+  })
+
+  test('jitter is at most a fifth either way', () => {
+    expect(walk(FAILURE, 0)[0]).toBe(4_000)
+    expect(walk(FAILURE, 0.999_999)[0]).toBe(6_000)
+  })
+
+  test.each([
+    [0, 5_000],
+    [7_000, 7_000],
+    [10_000, 10_000],
+    [3_600_000, 10_000],
+  ])('Retry-After of %i ms before attempt 2 waits %i ms', (retryAfterMs, delayMs) => {
+    expect(walk({ ...FAILURE, retryAfterMs }, 0.9)[0]).toBe(delayMs)
   })
 
   test('a Retry-After is held between once and twice the delay it replaces', () => {
@@ -152,46 +123,42 @@ describe('parseRetryAfter', () => {
   })
 })
 
-const ORIGIN = 'https://example.com'
+const at = (planId: number, destination = 'https://example.com'): Endpoint => ({ planId, destination })
+const OTHER = 'https://example.com:8443'
 
 describe('FailureCounts', () => {
   test('counts failures in a row', () => {
     const counts = new FailureCounts()
-    for (let count = 1; count <= BREAKER_THRESHOLD; count += 1) expect(counts.failed(1, ORIGIN)).toBe(count)
-    counts.succeeded(1, ORIGIN)
-    expect(counts.failed(1, ORIGIN)).toBe(1)
+    for (let count = 1; count <= BREAKER_THRESHOLD; count += 1) expect(counts.failed(at(1))).toBe(count)
+    counts.succeeded(at(1))
+    expect(counts.failed(at(1))).toBe(1)
   })
 
   test('by plan and by destination', () => {
     const counts = new FailureCounts()
-    counts.failed(1, ORIGIN)
-    expect(counts.failed(11, ORIGIN)).toBe(1)
-    expect(counts.failed(1, `${ORIGIN}:8443`)).toBe(1)
-    counts.succeeded(1, `${ORIGIN}:8443`)
-    counts.succeeded(2, ORIGIN)
-    expect(counts.failed(1, ORIGIN)).toBe(2)
-    expect(counts.failed(11, ORIGIN)).toBe(2)
+    counts.failed(at(1))
+    expect(counts.failed(at(11))).toBe(1)
+    expect(counts.failed(at(1, OTHER))).toBe(1)
+    counts.succeeded(at(1, OTHER))
+    counts.succeeded(at(2))
+    expect(counts.failed(at(1))).toBe(2)
+    expect(counts.failed(at(11))).toBe(2)
   })
 
   test('forgets the endpoint whose last failure is the oldest, and those that succeed', () => {
     const counts = new FailureCounts(2)
-    counts.failed(1, ORIGIN)
-    counts.failed(2, ORIGIN)
-    counts.failed(1, ORIGIN)
-    counts.failed(3, ORIGIN)
-    expect(counts.size).toBe(2)
-    expect(counts.failed(1, ORIGIN)).toBe(3)
-    expect(counts.failed(2, ORIGIN)).toBe(1)
-    counts.succeeded(1, ORIGIN)
-    counts.succeeded(2, ORIGIN)
-    expect(counts.size).toBe(0)
+    counts.failed(at(1))
+    counts.failed(at(2))
+    counts.failed(at(1))
+    counts.failed(at(3))
+    expect(counts.failed(at(1))).toBe(3)
+    expect(counts.failed(at(2))).toBe(1)
   })
 
   test('has a bound of its own', () => {
     const counts = new FailureCounts()
-    for (let planId = 0; planId < 10_001; planId += 1) counts.failed(planId, ORIGIN)
-    expect(counts.size).toBe(10_000)
-    expect(counts.failed(1, ORIGIN)).toBe(2)
-    expect(counts.failed(0, ORIGIN)).toBe(1)
+    for (let planId = 0; planId < 10_001; planId += 1) counts.failed(at(planId))
+    expect(counts.failed(at(1))).toBe(2)
+    expect(counts.failed(at(0))).toBe(1)
   })
 })

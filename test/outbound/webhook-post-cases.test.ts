@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { nextAttempt } from '../../src/domain/webhook-schedule.ts'
+import { afterAttempt } from '../../src/domain/webhook-schedule.ts'
 import { CALLBACK_CASES, sentenceOf } from '../support/callback-cases.ts'
 import { STRICT_CALLBACK_POLICY } from '../support/callback-policy.ts'
 import { outboundNetwork, post, says, silence } from '../support/outbound-network.ts'
@@ -105,9 +105,10 @@ const AT_DIAL: Record<string, () => Promise<void>> = {
     const to = await receiver({ answer: answerStatus(429, { 'retry-after': '7' }) })
     const outcome = await post(dispatcher(), urlAt(to.port))
     expect(outcome).toMatchObject({ error: 'HTTP_STATUS', status: 429, retryAfterMs: 7_000 })
-    const { retryAfterMs } = outcome
-    expect(nextAttempt(1, { random: 0.5, retryAfterMs })).toEqual({ delayMs: 7_000 })
-    expect(nextAttempt(2, { random: 0.5, retryAfterMs })).toEqual({ delayMs: 30_000 })
+    const failed = { ok: false, gone: false, retryAfterMs: outcome.retryAfterMs }
+    const circumstances = { own: false, leftMs: 0, random: 0.5 }
+    expect(afterAttempt(0, failed, circumstances)).toEqual({ kind: 'again', delayMs: 7_000 })
+    expect(afterAttempt(1, failed, circumstances)).toEqual({ kind: 'again', delayMs: 30_000 })
   },
   S324: async () => {
     const once = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'

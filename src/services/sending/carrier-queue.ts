@@ -31,10 +31,6 @@ export class CarrierQueue {
     this.#pump = pump
   }
 
-  get size(): number {
-    return this.#jobs.size
-  }
-
   /** The carrier throttles, and would need long for the queued messages. */
   get isCongested(): boolean {
     return this.throttle.isReduced && this.#jobs.size > LONG_WAIT_S * this.throttle.ratePerS

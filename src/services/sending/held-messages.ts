@@ -91,10 +91,6 @@ export class HeldMessages {
     if (held !== undefined) held.isBegun = held.begunFor !== 0
   }
 
-  has(msgId: string): boolean {
-    return this.#messages.has(msgId)
-  }
-
   jobOf(msgId: string): SubmitJob | null {
     return this.#messages.get(msgId)?.job ?? null
   }

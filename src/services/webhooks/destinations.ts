@@ -97,14 +97,14 @@ export class Destinations {
   }
 
   succeeded(endpoint: Endpoint): void {
-    this.#failures.succeeded(endpoint.planId, endpoint.destination)
+    this.#failures.succeeded(endpoint)
     if (this.stateOf(endpoint) === 'open') this.close(endpoint)
   }
 
   /** Counts a failure; `atOnce` opens the breaker at the first. Returns true when the destination is open or paused now. */
   failed(endpoint: Endpoint, error: string, atOnce: boolean): boolean {
     const { planId, destination } = endpoint
-    const failures = this.#failures.failed(planId, destination)
+    const failures = this.#failures.failed(endpoint)
     const state = this.stateOf(endpoint)
     if (state === 'open') this.park(endpoint)
     if (state === 'open' || state === 'paused') return true
@@ -132,7 +132,7 @@ export class Destinations {
     const key = endpointKey(endpoint)
     const troubled = this.#troubled.get(key)
     if (troubled?.state !== 'open') return
-    this.#failures.succeeded(endpoint.planId, endpoint.destination)
+    this.#failures.succeeded(endpoint)
     this.#troubled.set(key, { ...troubled, state: 'recovering' })
     this.#options.log.warn({ destination: endpoint.destination }, 'webhook breaker closed')
     void this.#enqueue(async () => {

@@ -27,7 +27,7 @@ test('a message is counted once, with or without its job, and no more when it is
   expect([held.size, held.of(planId, 1), held.jobOf(msgId)]).toEqual([1, 1, job])
   held.delete(msgId)
   held.delete(msgId)
-  expect([held.size, held.of(planId, 1), held.has(msgId)]).toEqual([0, 0, false])
+  expect([held.size, held.of(planId, 1), held.jobOf(msgId)]).toEqual([0, 0, null])
 })
 
 test('a full route of a plan leaves its other routes their room; a message that takes another is counted there', () => {
