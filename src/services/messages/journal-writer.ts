@@ -183,10 +183,7 @@ export class JournalWriter<Item extends JournalFact> {
   }
 
   append(item: Item): void {
-    if (this.#lane === null) {
-      this.#options.onLost([item], false)
-      return
-    }
+    if (this.#lane === null) return void this.#options.onLost([item], false)
     if (this.#waiting.length === 0) this.#waitingSinceMs = performance.now()
     this.#waiting.push(item)
     this.#isAwaited ||= this.#options.isAwaited(item)
