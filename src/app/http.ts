@@ -56,7 +56,12 @@ export async function listenHttp(
   const { log, worker } = options
   const messages = messageReads(options, reads, inProgress)
   const accepter = new GroupAccepter({
-    ...{ db, messages, secretKey, random, log, onBatch: platform.counters.batch },
+    db,
+    messages,
+    secretKey,
+    random,
+    log,
+    onBatch: platform.counters.batch,
     journal: inProgress,
     placement: submitter.newMessages,
   })
@@ -203,7 +208,7 @@ function messageReads({ log }: AppOptions, reads: Database, own: MessagePath['in
     own,
     others: new LaneFollower({ db: reads, ownLane: () => own.lane, log }),
     clock: () => performance.now(),
-    wait: (ms) => wait(ms),
+    wait,
   })
 }
 

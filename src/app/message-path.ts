@@ -84,7 +84,11 @@ function keepMessages(options: AppOptions, shutdown: ShutdownStack, platform: Pl
   const { batch: onBatch, webhookAttempt: onAttempt } = counters
   const lease = nodeLease(options, shutdown, platform)
   const quality = new QualityWatch({
-    ...{ db, directory, log, meters: qualityMeters(registry), clock: options.qualityClock ?? nowMs },
+    db,
+    directory,
+    log,
+    meters: qualityMeters(registry),
+    clock: options.qualityClock ?? nowMs,
     intervalMs: options.qualityMs,
   })
   shutdown.add('quality watch', () => quality.stop())
@@ -102,7 +106,16 @@ function keepMessages(options: AppOptions, shutdown: ShutdownStack, platform: Pl
   const destinations = new Destinations({ db, log, probeMs: options.webhookProbeMs })
   shutdown.add('webhook destinations', () => destinations.stop())
   const deliverer = new Deliverer({
-    ...{ db, directory, lease, log, inProgress, sender, destinations, secretKey, onAttempt, onBatch },
+    db,
+    directory,
+    lease,
+    log,
+    inProgress,
+    sender,
+    destinations,
+    secretKey,
+    onAttempt,
+    onBatch,
     clock: nowMs,
     maxHeld: options.webhooksHeld,
   })
@@ -125,7 +138,10 @@ function nodeLease(
   { clock, databases: { beats } }: Platform,
 ): NodeLease {
   const lease = new NodeLease({
-    ...{ db: beats, name, clock, log },
+    db: beats,
+    name,
+    clock,
+    log,
     onReplaced: () => {
       log.fatal('another node has taken the place of this one')
       onReplaced?.()
@@ -160,7 +176,15 @@ function takeAnswers(
   const idRules = new IdRules({ db, directory, nowMs, log })
   const { write: writeEvents } = deliverer.due
   const recorder = new Recorder({
-    ...{ db, directory, nowMs, log, inProgress, idRules, writeEvents, onChanged, onBatch },
+    db,
+    directory,
+    nowMs,
+    log,
+    inProgress,
+    idRules,
+    writeEvents,
+    onChanged,
+    onBatch,
   })
   inProgress.heardBy({
     onProjected: (submissions) => recorder.recorded(submissions),
@@ -173,8 +197,19 @@ function takeAnswers(
   const ask = worker?.siblings.receipts
   const receipts = new SiblingReceipts({ inProgress: inProgress.receipts, recorder, ask })
   const receiver = new Receiver({
-    ...{ db, directory, lease, nowMs, random, log, recorder, receipts, offers, refusals },
-    ...{ writeEvents, onBatch, onUnowned },
+    db,
+    directory,
+    lease,
+    nowMs,
+    random,
+    log,
+    recorder,
+    receipts,
+    offers,
+    refusals,
+    writeEvents,
+    onBatch,
+    onUnowned,
     onAnomaly: anomalies.note,
     onReceived: (received, holder) => deliverer.enqueue(heldInboundEvents(received, holder)),
   })
@@ -199,8 +234,17 @@ function submitMessages(
   shutdown.add('carrier links', () => links.stop())
   const conditions = new CarrierConditions({ db, lease, directory, log })
   const submitter = new Submitter({
-    ...{ directory, lease, nowMs, random, log, ambiguityWaitMs },
-    ...{ inProgress, recorder, quality, links, conditions },
+    directory,
+    lease,
+    nowMs,
+    random,
+    log,
+    ambiguityWaitMs,
+    inProgress,
+    recorder,
+    quality,
+    links,
+    conditions,
     webhookRoom: (planId) => deliverer.roomFor(planId),
   })
   conditions.watch(submitter)
@@ -222,7 +266,11 @@ function keepUp(
   const foreign = foreignReceipts({ db, lease, nowMs, recorder, log })
   shutdown.add('receipts over other nodes', () => foreign.stop())
   const maintenance = new Maintenance({
-    ...{ db, directory, nowMs, log, retentionDays },
+    db,
+    directory,
+    nowMs,
+    log,
+    retentionDays,
     newMessageId: () => receiver.newMessageId(),
     applyReceipts: (rows) => recorder.applyParked(rows),
     readReceipts: () => idRules.readParked(),

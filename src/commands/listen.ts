@@ -50,7 +50,7 @@ async function listen(flags: Flags): Promise<void> {
   const server = createServer((request, response) => void receive(request, response, flags))
   const bound = await bind(server, HOSTS[0], flags.port)
   const servers = [server, ...(await alsoOnIpv6(server, bound))]
-  const print = flags.json ? (text: string) => process.stderr.write(text) : (text: string) => say(text)
+  const print = flags.json ? (text: string) => process.stderr.write(text) : say
   print(`Listening on http://localhost:${bound} (any path). Ctrl-C ends it.\n`)
   if (!stopped.signal.aborted) await once(stopped.signal, 'abort')
   for (const each of servers) {

@@ -85,7 +85,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   const shortWay = deps.serves === 'operators' ? null : shortWayOf(deps, metrics, nextRequestId)
   drainBeforeClose(app, limits, new Connections(app.server as Server, limits, shortWay))
   app.decorateRequest('token', null)
-  app.setErrorHandler((error, request, reply) => answerError(error, request, reply))
+  app.setErrorHandler(answerError)
   acceptJsonOnly(app, limits)
   validateRequests(app)
   checkArrivals(app, raw)

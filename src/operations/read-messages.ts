@@ -116,7 +116,9 @@ export class MessageReads {
     const wanted = wantedOfSearch(search)
     const inProgress = await this.#newestInProgress(wanted, limit, namelessMessage)
     const recorded = await this.#recorded((part) => findMessages(db, { ...search, ...part }, clock), {
-      ...{ after, limit, rowOf: namelessMessage },
+      after,
+      limit,
+      rowOf: namelessMessage,
       wanted: wantedOfRecord(wanted),
     })
     const { rows, searchedTo } = recorded

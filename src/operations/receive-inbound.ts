@@ -256,7 +256,10 @@ function addressed({ directory, newMessageId }: InboundDeps, contents: readonly 
     const msgId = newMessageId()
     const { carrierId, sender, text: body } = content
     const row = {
-      ...{ msgId, carrierId, sender, body },
+      msgId,
+      carrierId,
+      sender,
+      body,
       planId: owner?.plan.id ?? null,
       recipient: owner?.number ?? content.recipient,
       keyword: owner ? matchKeyword(body, owner.keywords) : null,

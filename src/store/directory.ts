@@ -197,7 +197,10 @@ function accountOf(row: AccountRow, open: SecretOpener): Account {
   const context = accountSecretContext(accountId)
   const secrets = previousSecret === null ? [secret] : [secret, previousSecret]
   return {
-    ...{ id, accountId, name, defaultDlrUrl },
+    id,
+    accountId,
+    name,
+    defaultDlrUrl,
     webhookSecrets: secrets.map((sealed) => open(sealed, context)),
     webhookHeaders: sentWebhookHeaders(openWebhookHeaders(open, row.webhookHeaders, accountId)),
     rateLimit: rateLimitOf(row),

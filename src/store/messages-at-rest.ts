@@ -72,7 +72,15 @@ export function loadedOf(row: RecordRow, optedOut: boolean): LoadedMessage {
   const { planId, msgId, sender, recipient, body, segments, country, callbackUrl } = row
   const { dispatch = null, hasWaitingEvents = false } = row
   const accepted = {
-    ...{ planId, sender, recipient, body, segments, country, callbackUrl, optedOut, begun: false },
+    planId,
+    sender,
+    recipient,
+    body,
+    segments,
+    country,
+    callbackUrl,
+    optedOut,
+    begun: false,
     routeId: dispatch?.routeId ?? 0,
     expiresAtMs: dispatch?.expiresAtMs ?? 0,
   }
@@ -83,18 +91,16 @@ function stateOf(row: RecordRow): MessageState {
   const { status, sequence, errorCode, carrierCode, carrierId, routeId, routeReason } = row
   const { segments, segmentation, mccmnc, price, ptf, currency, dispatch = null } = row
   return {
-    ...{
-      status,
-      sequence,
-      errorCode,
-      carrierCode,
-      carrierId,
-      routeId,
-      routeReason,
-      segments,
-      segmentation,
-      mccmnc,
-    },
+    status,
+    sequence,
+    errorCode,
+    carrierCode,
+    carrierId,
+    routeId,
+    routeReason,
+    segments,
+    segmentation,
+    mccmnc,
     changedAtMs: row.changedAt.getTime(),
     sentAtMs: row.sentAt?.getTime() ?? null,
     deliveredSegments: bitsOf(row.deliveredSegments),

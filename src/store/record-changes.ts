@@ -221,15 +221,18 @@ async function insertParticulars(tx: Queryable, messages: readonly MessageInProg
 }
 
 function submissionRows({ msgId, accepted: { planId }, submissions }: MessageInProgress) {
-  return submissions
-    .filter(isNew)
-    .map(({ carrierId, carrierMessageId, segment, segmentation: cut, receipt }) => ({
-      ...{ planId, msgId, carrierId, carrierMessageId, segment, cut },
-      outcome: receipt?.evidence.outcome,
-      errorCode: receipt?.evidence.errorCode,
-      carrierCode: receipt?.carrierCode,
-      receiptAt: receipt?.evidence.receivedAt,
-    }))
+  return submissions.filter(isNew).map(({ carrierId, carrierMessageId, segment, segmentation, receipt }) => ({
+    planId,
+    msgId,
+    carrierId,
+    carrierMessageId,
+    segment,
+    cut: segmentation,
+    outcome: receipt?.evidence.outcome,
+    errorCode: receipt?.evidence.errorCode,
+    carrierCode: receipt?.carrierCode,
+    receiptAt: receipt?.evidence.receivedAt,
+  }))
 }
 
 function attemptRows({ msgId, attempts }: MessageInProgress) {

@@ -51,7 +51,7 @@ export function printAnswer(answer: Fields, tables: Tables): void {
 
 /** Columns as wide as their widest cell, two spaces apart. */
 function printTable(rows: readonly Fields[], columns: Columns): void {
-  const pairs = columns.split(/\s+/).map((column) => headed(column))
+  const pairs = columns.split(/\s+/).map(headed)
   const headings = pairs.map(([heading]) => heading)
   const lines = [headings, ...rows.map((row) => pairs.map(([, path]) => cell(valueAt(row, path))))]
   const widths = headings.map((_, index) => Math.max(...lines.map((line) => line[index]!.length)))

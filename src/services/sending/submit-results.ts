@@ -102,17 +102,17 @@ export function postponementOf(
   nowMs: number,
 ): Postponed {
   return {
-    ...{ kind: 'postponed', atMs: nowMs, dueAtMs: nowMs + Math.ceil(delayMs) },
-    ...{
-      attempt,
-      acceptedPdus,
-      segmentation,
-      startedOver,
-      ambiguous,
-      carrierId,
-      routeId: null,
-      chosenCarrierId: 0,
-    },
+    kind: 'postponed',
+    atMs: nowMs,
+    dueAtMs: nowMs + Math.ceil(delayMs),
+    attempt,
+    acceptedPdus,
+    segmentation,
+    startedOver,
+    ambiguous,
+    carrierId,
+    routeId: null,
+    chosenCarrierId: 0,
     ...change,
   }
 }

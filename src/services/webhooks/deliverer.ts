@@ -308,9 +308,21 @@ export class Deliverer {
   async #keep(event: WebhookEvent): Promise<void> {
     const { planId, msgId, seq, holder, waited, attempt, earlierAttempts } = event
     await this.#outcomes.record({
-      ...{ planId, msgId, seq, holder, waited, attempt, number: earlierAttempts + attempt },
-      ...{ attemptedAt: new Date().toISOString(), latencyMs: 0, responseStatus: null, responseHead: null },
-      ...{ error: null, destination: null, outcome: 'kept', delayMs: 0 },
+      planId,
+      msgId,
+      seq,
+      holder,
+      waited,
+      attempt,
+      number: earlierAttempts + attempt,
+      attemptedAt: new Date().toISOString(),
+      latencyMs: 0,
+      responseStatus: null,
+      responseHead: null,
+      error: null,
+      destination: null,
+      outcome: 'kept',
+      delayMs: 0,
     })
     this.#followUp(event, 'kept', 0)
   }

@@ -105,7 +105,15 @@ export function attemptRow(
 ): AttemptRow {
   const { planId, msgId, seq, holder, waited, attempt, earlierAttempts } = event
   return {
-    ...{ planId, msgId, seq, holder, waited, latencyMs, error, destination, ...decided },
+    planId,
+    msgId,
+    seq,
+    holder,
+    waited,
+    latencyMs,
+    error,
+    destination,
+    ...decided,
     attempt: attempt + 1,
     number: earlierAttempts + attempt + 1,
     attemptedAt: new Date(attemptedAtMs).toISOString(),
