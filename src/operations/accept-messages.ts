@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { sealCallbackUrl } from '../domain/callback-url.ts'
 import type { ServicePlan } from '../domain/configuration.ts'
 import { countryOf } from '../domain/countries.ts'
 import { createdAtMs } from '../domain/identifiers.ts'
@@ -6,7 +7,6 @@ import type { Accepted } from '../domain/message-facts.ts'
 import type { Draft, Message } from '../domain/messages.ts'
 import type { SecretKeys } from '../domain/secrets.ts'
 import { countSegments } from '../domain/text/segments.ts'
-import { sealCallbackUrl } from '../domain/webhook-targets.ts'
 import type { Log } from '../log.ts'
 import {
   CommitOutcomeUnknownError,

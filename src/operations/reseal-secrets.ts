@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { CALLBACK_URL_CONTEXT } from '../domain/callback-url.ts'
 import {
   accountHeadersContext,
   accountSecretContext,
@@ -11,7 +12,6 @@ import {
   sealingKeyId,
   sealSecret,
 } from '../domain/secrets.ts'
-import { CALLBACK_URL_CONTEXT } from '../domain/webhook-targets.ts'
 import type { Queryable } from '../store/database.ts'
 import * as store from '../store/sealed-secrets.ts'
 

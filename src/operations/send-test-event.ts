@@ -1,12 +1,11 @@
 import { SharedSlots } from '../collections/shared-room.ts'
-import type { CallbackChecker } from '../domain/callback-url.ts'
+import { type CallbackChecker, openCallbackUrl, withoutCredentials } from '../domain/callback-url.ts'
 import type { Account, RateLimit, ServicePlan } from '../domain/configuration.ts'
 import { type EventType, testEvent } from '../domain/events.ts'
 import { messageId } from '../domain/identifiers.ts'
 import { RateLimiter, refusalHeaders } from '../domain/rate-limits.ts'
 import type { SecretKeys } from '../domain/secrets.ts'
 import type { Webhook } from '../domain/webhook-requests.ts'
-import { openCallbackUrl, withoutCredentials } from '../domain/webhook-targets.ts'
 import { AppError } from '../errors.ts'
 import { refuseConflict, refuseField } from './administration.ts'
 

@@ -1,6 +1,14 @@
+import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type CallbackPolicy, type CallbackTarget, judgeCallbackUrl } from '../../src/domain/callback-url.ts'
+import {
+  type CallbackPolicy,
+  type CallbackTarget,
+  judgeCallbackUrl,
+  openCallbackUrl,
+  sealCallbackUrl,
+  withoutCredentials,
+} from '../../src/domain/callback-url.ts'
 import { CALLBACK_CASES, policyOf, sentenceOf } from '../support/callback-cases.ts'
 import { STRICT_CALLBACK_POLICY } from '../support/callback-policy.ts'
 
@@ -213,4 +221,33 @@ describe('any input', () => {
       { numRuns: 2_000 },
     )
   })
+})
+
+const key = randomBytes(32)
+const iv = () => randomBytes(12)
+
+test('stores a URL without credentials as it is', () => {
+  const url = 'https://hooks.example.com/in?x=1'
+  expect(sealCallbackUrl(key, url, iv)).toBe(url)
+  expect(openCallbackUrl(key, url)).toBe(url)
+})
+
+test.each(['https://user:pass@hooks.example.com/in', 'https://user@hooks.example.com/'])(
+  'seals %s',
+  (url) => {
+    const stored = sealCallbackUrl(key, url, iv)
+    expect(stored).not.toContain('user')
+    expect(stored).not.toContain('hooks')
+    expect(openCallbackUrl(key, stored)).toBe(url)
+    expect(() => openCallbackUrl(randomBytes(32), stored)).toThrow('another SECRET_KEY')
+  },
+)
+
+test.each([
+  ['https://user:pass@hooks.example.com/in?x=a@b', 'https://hooks.example.com/in?x=a@b'],
+  ['HTTPS://us@er:pass@hooks.example.com', 'HTTPS://hooks.example.com'],
+  ['https://hooks.example.com/@me', 'https://hooks.example.com/@me'],
+  ['https://hooks.example.com?a@b', 'https://hooks.example.com?a@b'],
+])('%s is shown without credentials', (url, shown) => {
+  expect(withoutCredentials(url)).toBe(shown)
 })

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import { openCallbackUrl, sealCallbackUrl, withoutCredentials } from '../../../domain/callback-url.ts'
 import { IV_BYTES, type SecretKeys } from '../../../domain/secrets.ts'
-import { openCallbackUrl, sealCallbackUrl, withoutCredentials } from '../../../domain/webhook-targets.ts'
 import { fault, invalid } from '../../../errors.ts'
 import type { AdminDeps } from './scope.ts'
 
