@@ -175,16 +175,16 @@ function settle(message: MessageState, fact: Settled): MessageState {
     fact.status !== 'FAILED' &&
     isOfPresentSegmentation(message, fact) &&
     (message.deliveredSegments & whole) === whole
-  const status = isDelivered ? 'DELIVERED' : fact.status
+  const filledIn = fillIn(message, fact)
   return {
-    ...fillIn(message, fact),
-    status,
+    ...filledIn,
+    status: isDelivered ? 'DELIVERED' : fact.status,
     sequence: message.sequence + 1,
     changedAtMs: fact.atMs,
     errorCode: isDelivered ? '000' : fact.errorCode,
     carrierCode: fact.carrierCode ?? message.carrierCode,
     // If the message fails after all, a price that a receipt brought is dropped.
-    ...(fact.status === 'FAILED' && { charge: fact.charge }),
+    charge: fact.status === 'FAILED' ? fact.charge : filledIn.charge,
   }
 }
 
@@ -200,13 +200,12 @@ function withoutDispatch(message: MessageState): MessageState {
 
 function fillIn(message: MessageState, fact: Settled): MessageState {
   const segments = fact.segments ?? message.segments
+  const isPresent = isOfPresentSegmentation(message, fact)
   return {
     ...message,
-    ...(!isOfPresentSegmentation(message, fact) && {
-      segmentation: fact.segmentation,
-      deliveredSegments: 0n,
-      unknownSegments: 0n,
-    }),
+    segmentation: isPresent ? message.segmentation : fact.segmentation,
+    deliveredSegments: isPresent ? message.deliveredSegments : 0n,
+    unknownSegments: isPresent ? message.unknownSegments : 0n,
     dispatch: null,
     sentAtMs: fact.status === 'SENT' ? fact.atMs : null,
     carrierId: fact.carrierId ?? message.carrierId,

@@ -1,6 +1,6 @@
+import { readFileSync } from 'node:fs'
 import type { Schema } from './document.ts'
 import { type Input, kindOf } from './inputs.ts'
-import { readStandardInput } from './standard-input.ts'
 
 /**
  * The fields of a request from what was given on the command line. Text goes to the service as it is, which checks it and
@@ -55,6 +55,11 @@ function listed(schema: Schema, text: string): unknown[] {
   const lines = text === '-' ? readStandardInput().split(/\r?\n/) : [text]
   const texts = isObject || text === '-' ? lines.filter((line) => line !== '') : text.split(',')
   return texts.map((each) => (isObject ? pieces(schema, each, (part) => part.trim()) : each.trim()))
+}
+
+/** Standard input to its end, without the line feed there. For secrets: nobody sees it in the list of processes. */
+function readStandardInput(): string {
+  return readFileSync(0, 'utf8').replace(/\r?\n$/, '')
 }
 
 /** `0x45=retry` */

@@ -240,7 +240,7 @@ export class Deliverer {
     const taken = () => eventTakenFact(delivery, outcome, attemptedAtMs)
     if (isFirstSuccess && inProgress.eventTaken(event.msgId, taken(), onCommitted)) {
       if (onCommitted === null) followUp(true)
-    } else void this.#record(delivery, attemptRow(delivery, outcome, { ...decided, attemptedAtMs }))
+    } else void this.#record(delivery, attemptRow(delivery, outcome, decided, attemptedAtMs))
   }
 
   /** Records the attempt, then goes on to the message's next event. */

@@ -101,7 +101,8 @@ export class OutcomeWriter {
 export function attemptRow(
   { event, destination }: { readonly event: WebhookEvent; readonly destination: string },
   { latencyMs, status, error, responseHead }: DeliveryOutcome,
-  { attemptedAtMs, ...decided }: Pick<AttemptRow, 'outcome' | 'delayMs'> & { readonly attemptedAtMs: number },
+  { outcome, delayMs }: Pick<AttemptRow, 'outcome' | 'delayMs'>,
+  attemptedAtMs: number,
 ): AttemptRow {
   const { planId, msgId, seq, holder, waited, attempt, earlierAttempts } = event
   return {
@@ -113,7 +114,8 @@ export function attemptRow(
     latencyMs,
     error,
     destination,
-    ...decided,
+    outcome,
+    delayMs,
     attempt: attempt + 1,
     number: earlierAttempts + attempt + 1,
     attemptedAt: new Date(attemptedAtMs).toISOString(),
