@@ -23,7 +23,6 @@ import { Deliverer } from '../services/webhooks/deliverer.ts'
 import { Destinations } from '../services/webhooks/destinations.ts'
 import { heldEvents, heldInboundEvents } from '../services/webhooks/message-order.ts'
 import { releaseEvents } from '../store/event-deliveries.ts'
-import { linkEvents } from './link-events.ts'
 import { type AppOptions, DRAIN } from './options.ts'
 import type { Platform } from './platform.ts'
 import type { ShutdownStack } from './shutdown.ts'
@@ -42,7 +41,7 @@ export function makeMessagePath(options: AppOptions, shutdown: ShutdownStack, pl
   lease.onChange(() => sender.renew(lease.nodeId, lease.leftMs))
   lease.onExpired(() => {
     deliverer.dropAll()
-    submitter.giveBackAll()
+    submitter.requeueAll()
     inProgress.release()
   })
   const upkeep = keepUp(options, shutdown, platform, kept, answers)
@@ -188,7 +187,7 @@ function takeAnswers(
   })
   inProgress.heardBy({
     onProjected: (submissions) => recorder.recorded(submissions),
-    onReturned: (outcome) => recorder.outcome(outcome),
+    onOutcomeLost: (outcome) => recorder.outcome(outcome),
   })
   shutdown.add('recorder', () => recorder.drain(drainTimeoutMs * DRAIN.outcomes))
   const newOfferId = () => messageId(nowMs(), random(9), 0)
@@ -203,6 +202,7 @@ function takeAnswers(
     nowMs,
     random,
     log,
+    inProgress,
     recorder,
     receipts,
     offers,
@@ -248,7 +248,7 @@ function submitMessages(
     webhookRoom: (planId) => deliverer.roomFor(planId),
   })
   conditions.watch(submitter)
-  links.heardBy(linkEvents({ submitter, receiver, quality, inProgress, onAnomaly: anomalies.note }))
+  links.heardBy({ submitter, receiver, onAnomaly: anomalies.note })
   inProgress.heardBy({ onLeft: (msgIds) => submitter.left(msgIds) })
   shutdown.add('submitter', () => submitter.stop(drainTimeoutMs * DRAIN.submits))
   shutdown.add('carrier conditions', () => conditions.stop())

@@ -165,7 +165,7 @@ export class QualityTallies {
     else countLatency(RECEIPT_LATENCY_BOUNDS_MS, counts.receiptLatency, latencyMs)
   }
 
-  /** Returns everything counted so far, and forgets it here. */
+  /** Returns everything counted so far, and drops it here. */
   take(): QualityMinute[] {
     const rows = [...this.#minutes.values()].flatMap((minute) => [...minute.values()])
     this.#minutes = new Map()
@@ -174,7 +174,7 @@ export class QualityTallies {
   }
 
   /** Adds back counts that could not be written. */
-  giveBack(rows: readonly QualityMinute[]): void {
+  restore(rows: readonly QualityMinute[]): void {
     for (const row of rows) {
       const counts = this.#counts(row.minuteMs, row)
       if (counts !== null) add(counts, row.counts)

@@ -233,7 +233,7 @@ export class RebindCounts {
   }
 
   /** Its submission is over. */
-  forget(msgId: string): void {
+  delete(msgId: string): void {
     if (this.#seen.size > 0) this.#seen.delete(msgId)
   }
 }

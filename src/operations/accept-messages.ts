@@ -64,7 +64,7 @@ export type AcceptOutcome =
 /** Where a new message goes: its id, and whether this node keeps it in memory to submit it at once. */
 interface Place {
   readonly msgId: string
-  /** This node, which has reserved room for it until `keep` or `release`; null: it waits in the database. */
+  /** This node, which has reserved room for it until `enqueue` or `release`; null: it waits in the database. */
   readonly owner: number | null
   /** It is submitted at once. */
   readonly begun: boolean
@@ -80,7 +80,9 @@ export interface Placement {
     draft: Draft,
     message: { readonly segments: number; readonly isAppended: boolean },
   ): Place
-  keep(msgId: string): void
+  /** It is committed, and this node submits it. */
+  enqueue(msgId: string): void
+  /** This node does not submit it after all. */
   release(msgId: string): void
 }
 
@@ -218,7 +220,7 @@ export class GroupAccepter {
     }
     deadline.clear()
     const { isHere = false, ...outcome } = stored
-    if (owner !== null && isHere) this.#options.placement.keep(msgId)
+    if (owner !== null && isHere) this.#options.placement.enqueue(msgId)
     else if (owner !== null) this.#options.placement.release(msgId)
     return outcome
   }

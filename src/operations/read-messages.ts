@@ -42,7 +42,7 @@ export interface OtherMessages {
   /** The same as in `OwnMessages`, for each lane. */
   all(planId: number | null): readonly Iterable<MessageInProgress>[]
   /** These messages are no longer in progress in their lanes. One that has begun again meanwhile is kept. */
-  forget(messages: Iterable<MessageInProgress>): void
+  drop(messages: Iterable<MessageInProgress>): void
 }
 
 export interface MessageReadsOptions {
@@ -199,7 +199,7 @@ export class MessageReads {
     const recorded = doubtful.length > 0 ? await findRecorded(db, doubtful.map(keyOf)) : NONE_RECORDED
     // A message may have begun again since its lane was read.
     if (recorded.values().some((lane) => this.#isElsewhere(lane))) await this.#catchUp()
-    others.forget(doubtful.filter((message) => !isInProgress(others, message, recorded)))
+    others.drop(doubtful.filter((message) => !isInProgress(others, message, recorded)))
     const rows = new Map<string, Row>()
     for (const { message, isCertain, row } of found) {
       const { msgId } = message
@@ -294,7 +294,7 @@ export class MessageReads {
       const waitedFor = theirs.filter(isOfPlan)
       if (waitedFor.length === 0) return
       const recorded = await findRecorded(db, waitedFor.map(keyOf))
-      others.forget(waitedFor.filter((message) => !isInProgress(others, message, recorded)))
+      others.drop(waitedFor.filter((message) => !isInProgress(others, message, recorded)))
       const isThere = ({ msgId, loaded }: MessageInProgress) => {
         const lane = recorded.get(msgId)
         return lane === undefined ? loaded === null : lane !== null && others.get(msgId, lane) !== undefined

@@ -10,7 +10,7 @@ import type { Database } from '../store/database.ts'
 import { releaseEvents } from '../store/event-deliveries.ts'
 import {
   type DeadLane,
-  dropLane,
+  deleteLane,
   findDeadLanes,
   type JournalEntry,
   type Lane,
@@ -72,7 +72,8 @@ async function recoverLane(db: Database, dead: DeadLane, recovery: Recovery): Pr
     of: dead,
   })
   if (!outcome.isComplete) return outcome.written
-  if (last === held.cut || (await projectMessages(db, held, [], last)) === 'written') await dropLane(db, held)
+  if (last === held.cut || (await projectMessages(db, held, [], last)) === 'written')
+    await deleteLane(db, held)
   return outcome.written
 }
 

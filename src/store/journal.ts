@@ -208,7 +208,7 @@ export async function leaveLane(db: Queryable, { lane, epoch }: Lane): Promise<v
  * Drops a lane that was taken over and written to the records, with its fences. False while a statement that began before
  * may still be running: an append with the old epoch meets the fences only while they are there.
  */
-export async function dropLane(db: Queryable, { lane, epoch }: Lane): Promise<boolean> {
+export async function deleteLane(db: Queryable, { lane, epoch }: Lane): Promise<boolean> {
   const { rows } = await db.query<{ dropped: boolean }>({
     text: `
       with dropped as (

@@ -92,7 +92,7 @@ function notedOf(db: Queryable): Set<string> {
 }
 
 /** Deletes the kinds of days that have no messages any more. */
-export async function forgetKindsBefore(db: Queryable, day: number): Promise<void> {
+export async function deleteKindsBefore(db: Queryable, day: number): Promise<void> {
   await db.query({ text: 'delete from message_kinds where day < $1', values: [day] })
 }
 
@@ -100,7 +100,7 @@ export async function forgetKindsBefore(db: Queryable, day: number): Promise<voi
  * Deletes the QUEUED and SENT kinds of a day that none of its messages has any more. For days whose messages no longer
  * change: a kind that is noted meanwhile may be lost.
  */
-export async function forgetPassedKinds(db: Queryable, day: number): Promise<void> {
+export async function deletePassedKinds(db: Queryable, day: number): Promise<void> {
   await db.query({
     text: `
       delete from message_kinds k

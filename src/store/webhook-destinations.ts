@@ -142,9 +142,9 @@ export async function parkWaiting(
  * Deletes destinations that recovered `quietMs` ago, long enough for every node to have learned of it, and have nothing
  * parked any more.
  */
-export async function forgetRecovered(db: Queryable, quietMs: number): Promise<void> {
+export async function deleteRecovered(db: Queryable, quietMs: number): Promise<void> {
   await db.query({
-    name: 'forget_recovered',
+    name: 'delete_recovered',
     text: `
       delete from webhook_destinations d
       where d.state = 'recovering' and d.since < now() - $1 * interval '1 ms' and not exists (
@@ -158,7 +158,7 @@ export async function forgetRecovered(db: Queryable, quietMs: number): Promise<v
  * Makes due what has been parked for longer than `crowdedMs` at a destination that is in no trouble: a node that had not
  * heard of its recovery parked it. At most `limit`; returns how many.
  */
-export async function releaseStray(db: Queryable, crowdedMs: number, limit: number): Promise<number> {
+export async function unparkStray(db: Queryable, crowdedMs: number, limit: number): Promise<number> {
   const { rowCount } = await db.query({
     text: `
       update event_deliveries e set state = 'waiting', due_at = now()

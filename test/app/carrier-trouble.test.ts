@@ -146,7 +146,7 @@ describe('a node that stops', () => {
     const stopped = service.app.stop()
     // No second stop ends before the first.
     const again = service.app.stop()
-    // It has begun to stop once it has given back what the window has no room for.
+    // It has begun to stop once it has requeued what the window has no room for.
     const rest = Array.from({ length: 5 }, () => ({ ambiguous: false }))
     await eventually(async () => (await dispatches(service)).length === rest.length)
     for (const answer of answers) answer()

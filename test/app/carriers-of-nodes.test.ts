@@ -128,7 +128,7 @@ test('what is handed over is in progress with the node that sends it', async () 
   expect(await all).toEqual([5, 0])
 })
 
-test('a message that is put off comes back to the node that has its carrier', async () => {
+test('a message that is requeued comes back to the node that has its carrier', async () => {
   const { ESME_RMSGQFUL } = STATUSES
   smscs[0]!.answerSubmits((pdu, link) => link.respond(pdu, ESME_RMSGQFUL))
   const before = smscs.map(({ submits }) => submits.length)
@@ -147,7 +147,7 @@ test('a message that is put off comes back to the node that has its carrier', as
   expect(smscs.map(({ submits }, index) => submits.length - before[index]!)).toEqual([2, 0])
 })
 
-test('a message that is put off goes over another node when its carrier has left the route', async () => {
+test('a message that is requeued goes over another node when its carrier has left the route', async () => {
   const { ESME_RMSGQFUL } = STATUSES
   smscs[0]!.answerSubmits((pdu, link) => link.respond(pdu, ESME_RMSGQFUL))
   const before = smscs.map(({ submits }) => submits.length)

@@ -147,7 +147,7 @@ describe('a node that stops', () => {
     for (const msgId of ids) await service.untilWebhooks(msgId, ['SENT', 'SENT', 'DELIVERED'])
   })
 
-  test('one under way is given back, and delivered once more', async () => {
+  test('one in flight is requeued, and delivered once more', async () => {
     const asked = Promise.withResolvers<void>()
     service.receiver.answerWith(() => asked.resolve())
     const msgId = await service.sent()

@@ -98,7 +98,7 @@ const MINUTE_MS = 60_000
 const AT_MS = Date.UTC(2026, 2, 10, 12)
 const PAIR = { carrierId: 3, routeId: 7 }
 
-test('counts by minute, carrier and route, and forgets what was taken', () => {
+test('counts by minute, carrier and route, and drops what was taken', () => {
   const tallies = new QualityTallies()
   tallies.submitted(AT_MS + 1, PAIR, 'accepted', 12)
   tallies.submitted(AT_MS + 59_999, PAIR, 'throttled', 700)
@@ -128,7 +128,7 @@ test('a message that was UNKNOWN and is no longer counts once', () => {
   expect(row!.counts.receiptLatency.reduce((sum, count) => sum + count)).toBe(1)
 })
 
-test('counts that are given back are added to what came meanwhile', () => {
+test('counts that are restored are added to what came meanwhile', () => {
   const tallies = new QualityTallies()
   const count = () => {
     tallies.submitted(AT_MS, PAIR, 'accepted', 4)
@@ -138,7 +138,7 @@ test('counts that are given back are added to what came meanwhile', () => {
   const rows = tallies.take()
   count()
   tallies.submitted(AT_MS, PAIR, 'accepted', 2)
-  tallies.giveBack(rows)
+  tallies.restore(rows)
   const all = new QualityTallies()
   for (const latencyMs of [4, 4, 2]) all.submitted(AT_MS, PAIR, 'accepted', latencyMs)
   for (let time = 0; time < 2; time += 1) all.finished(AT_MS, PAIR, 'failed', 4, false)

@@ -338,7 +338,7 @@ describe('a message whose answers blame the session', () => {
   test('begins anew once its submission is over', () => {
     const counts = new RebindCounts()
     for (let count = 0; count < 4; count += 1) counts.blamesLink('a', session())
-    counts.forget('a')
+    counts.delete('a')
     expect(counts.blamesLink('a', session())).toBe(true)
   })
 

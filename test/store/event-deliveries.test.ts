@@ -215,7 +215,7 @@ describe('attempts', () => {
   })
 })
 
-describe('giving back', () => {
+describe('requeueing', () => {
   test('returned events are due after their delay, with no attempt counted', async () => {
     const [now, later] = [await delivered(), await delivered()]
     await hold()

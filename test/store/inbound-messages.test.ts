@@ -117,7 +117,7 @@ describe('insertInboundMessages', () => {
   })
 })
 
-test('deleteUnownedBefore forgets the older ones, in bounded steps', async () => {
+test('deleteUnownedBefore deletes the older ones, in bounded steps', async () => {
   const ages = [3, 2, 1].map((age) => message({ planId: null, msgId: newId(NOW_MS - age * 1_000) }))
   await insertInboundMessages(db, ages, EVENTS)
   const before = lowestIdAt(NOW_MS - 1_000)

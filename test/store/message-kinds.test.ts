@@ -263,7 +263,7 @@ test('a projection notes each kind once, and the kinds of what it changes', asyn
   expect(await kinds()).toEqual(['Projected US 310260 FAILED'])
 })
 
-test('that messages were on their way is forgotten some days after they have come to their end', async () => {
+test('that messages were on their way is deleted some days after they have come to their end', async () => {
   const statuses = async () =>
     (
       await db.query<{ status: string }>(

@@ -27,7 +27,7 @@ import { updateRecords } from '../../src/store/record-changes.ts'
 import * as redeliveries from '../../src/store/redeliveries.ts'
 import { findSealedMessages, replaceSealedMessages } from '../../src/store/sealed-secrets.ts'
 import * as destinations from '../../src/store/webhook-destinations.ts'
-import { forgetRecovered, listTroubledDestinations } from '../../src/store/webhook-destinations.ts'
+import { deleteRecovered, listTroubledDestinations } from '../../src/store/webhook-destinations.ts'
 import { databaseOfFile } from '../support/database.ts'
 import { acceptedFact, receiptFact, settledFact, submittedFact } from '../support/messages-in-memory.ts'
 
@@ -121,7 +121,7 @@ const CALLS: readonly ((db: Queryable) => Promise<unknown>)[] = [
   (db) => findSealedMessages(db, { planId: 1, msgId: ID }, 1),
   (db) => replaceSealedMessages(db, []),
   listTroubledDestinations,
-  (db) => forgetRecovered(db, 1),
+  (db) => deleteRecovered(db, 1),
 ]
 
 /** The named statements, by name. Each keeps its plan; any other is planned when it runs, by the size its tables have then. */

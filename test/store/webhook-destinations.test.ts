@@ -3,13 +3,13 @@ import { SCHEDULE_MS } from '../../src/domain/webhook-schedule.ts'
 import { requeueEvents } from '../../src/store/event-deliveries.ts'
 import {
   closeBreaker,
-  forgetRecovered,
+  deleteRecovered,
   listTroubledDestinations,
   openBreaker,
   parkWaiting,
   pauseDestination,
-  releaseStray,
   resumeDestination,
+  unparkStray,
 } from '../../src/store/webhook-destinations.ts'
 import { installedDatabase } from '../support/installation.ts'
 import { storeDelivered } from '../support/stored-messages.ts'
@@ -156,24 +156,24 @@ describe('parking', () => {
 })
 
 describe('a destination that recovers', () => {
-  test('is forgotten when it has been quiet and nothing is parked there', async () => {
+  test('is deleted when it has been quiet and nothing is parked there', async () => {
     await open()
-    await forgetRecovered(db, 0)
+    await deleteRecovered(db, 0)
     expect(await state()).toBe('open')
     await closeBreaker(db, endpoint)
-    await forgetRecovered(db, HOUR_MS)
+    await deleteRecovered(db, HOUR_MS)
     expect(await state()).toBe('recovering')
     await waiting({ state: 'parked' })
-    await forgetRecovered(db, 0)
+    await deleteRecovered(db, 0)
     expect(await state()).toBe('recovering')
     await db.query(`update event_deliveries set state = 'waiting'`)
-    await forgetRecovered(db, 0)
+    await deleteRecovered(db, 0)
     expect(await state()).toBeUndefined()
   })
 
-  test('a pause is not forgotten', async () => {
+  test('a pause is not deleted', async () => {
     await pauseDestination(db, endpoint, 'operator')
-    await forgetRecovered(db, 0)
+    await deleteRecovered(db, 0)
     expect(await state()).toBe('paused')
   })
 })
@@ -182,11 +182,11 @@ describe('strays', () => {
   test('what is parked for long where there is no trouble is due', async () => {
     const msgId = await waiting({ state: 'parked' })
     await open()
-    expect(await releaseStray(db, 0, 100)).toBe(0)
+    expect(await unparkStray(db, 0, 100)).toBe(0)
     await db.query('delete from webhook_destinations')
-    expect(await releaseStray(db, 2 * HOUR_MS, 100)).toBe(0)
-    expect(await releaseStray(db, 0, 1)).toBe(1)
-    expect(await releaseStray(db, 0, 100)).toBe(1)
+    expect(await unparkStray(db, 2 * HOUR_MS, 100)).toBe(0)
+    expect(await unparkStray(db, 0, 1)).toBe(1)
+    expect(await unparkStray(db, 0, 100)).toBe(1)
     expect(await states(msgId)).toEqual(['waiting', 'waiting'])
     const { rows } = await db.query('select due_at <= now() as due from event_deliveries')
     expect(rows).toEqual([{ due: true }, { due: true }])
@@ -197,6 +197,6 @@ describe('strays', () => {
     await db.query('update event_deliveries set holder = 1 where msg_id = $1', [msgId])
     const returned = { planId: plan, msgId, seq: 1, holder: 1 }
     await requeueEvents(db, [{ ...returned, delayMs: null, destination: DESTINATION }])
-    expect(await releaseStray(db, HOUR_MS, 100)).toBe(1)
+    expect(await unparkStray(db, HOUR_MS, 100)).toBe(1)
   })
 })

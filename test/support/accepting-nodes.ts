@@ -51,7 +51,7 @@ export async function anAcceptingNode(
       ...{ msgId: newId(Date.now()), owner: keeps ? NODE : null, routeId: 7 },
       begun: keeps && isAppended,
     }),
-    keep: (msgId) => void kept.push(msgId),
+    enqueue: (msgId) => void kept.push(msgId),
     release: (msgId) => void released.push(msgId),
   }
   const group = new GroupAccepter({

@@ -45,7 +45,7 @@ const PLACEMENT = {
     begun: false,
     routeId: null,
   }),
-  keep: () => undefined,
+  enqueue: () => undefined,
   release: () => undefined,
 }
 

@@ -42,7 +42,7 @@ export async function inProgressAt(
     onChanged: (messages) => told.changed.push(...messages),
     onProjected: (submissions) =>
       told.projected.push(...submissions.map(({ carrierMessageId }) => carrierMessageId)),
-    onReturned: (outcome) => told.returned.push(...outcome.facts.map(({ kind }) => kind)),
+    onOutcomeLost: (outcome) => told.returned.push(...outcome.facts.map(({ kind }) => kind)),
     onLeft: (msgIds) => told.left.push(...msgIds),
   })
   await inProgress.register(nodeId)

@@ -124,7 +124,7 @@ export class Connections {
     socket.once('close', () => {
       this.#connections.delete(socket)
       this.#ready.delete(connection)
-      forget(connection)
+      dropInput(connection)
     })
     // Node resumes reading whenever an answer was written.
     socket.on('resume', () => {
@@ -208,7 +208,7 @@ export class Connections {
     if (this.#draining) response.setHeader('connection', 'close')
     if (this.#draining || !response.shouldKeepAlive) {
       connection.ended = true
-      forget(connection)
+      dropInput(connection)
     }
     connection.outstanding += 1
     response.once('close', () => this.#answered(connection, request))
@@ -240,7 +240,7 @@ export class Connections {
       if (left === 0) break
       left -= 1
       this.#ready.delete(connection)
-      if (connection.socket.destroyed) forget(connection)
+      if (connection.socket.destroyed) dropInput(connection)
       if (!isBusy(connection)) continue
       if (connection.waiting.length > this.#limits.pipelinedRequests) this.#parseInPieces(connection)
       const next = connection.waiting.shift()
@@ -292,7 +292,7 @@ function isBusy({ waiting, unparsed }: Connection): boolean {
 }
 
 /** Drops input that was read and has not begun: it is not answered. */
-function forget(connection: Connection): void {
+function dropInput(connection: Connection): void {
   connection.waiting = []
   connection.unparsed = NOTHING
 }

@@ -11,7 +11,7 @@ export interface BindLeasesOptions {
   readonly db: Database
   readonly lease: NodeLease
   readonly directory: () => Directory
-  readonly links: Pick<CarrierLinks<unknown>, 'follow' | 'drop' | 'unbound'>
+  readonly links: Pick<CarrierLinks<unknown>, 'follow' | 'close' | 'unbound'>
   readonly log: Log
 }
 
@@ -19,19 +19,19 @@ export interface BindLeasesOptions {
 const SPARE_MS = 1_000
 /** Each heartbeat triggers a look sooner. */
 const INTERVAL_MS = 5_000
-/** How often to look for binds that another node is about to give up. */
+/** How often to look for binds that another node is about to release. */
 const AWAITED_MS = 500
 
 type Bind = Pick<CarrierBind, 'carrierId' | 'bind'>
 
 /**
  * Decides which binds of the carriers are this node's. Carriers allow a fixed number of sessions, so each bind belongs to one
- * node at a time. It is taken when no living node has it, given up when its sessions are over, and dropped with the lease.
+ * node at a time. It is taken when no living node has it, released when its sessions are over, and dropped with the lease.
  */
 export class BindLeases {
   readonly #options: BindLeasesOptions
   #held: ReadonlySet<string> = new Set()
-  /** Binds that are given up, with sessions still closing. */
+  /** Binds that are about to be released, with sessions still closing. */
   readonly #leaving = new Map<string, Promise<void>>()
   readonly #task: PeriodicTask
 
@@ -67,14 +67,14 @@ export class BindLeases {
   }
 
   /**
-   * Takes free binds that should be this node's, and gives up those that should be another's. Returns when to look again, if
+   * Takes free binds that should be this node's, and releases those that should be another's. Returns when to look again, if
    * soon.
    */
   async runOnce(): Promise<number | undefined> {
     const { db, lease, directory, links } = this.#options
     const { nodeId } = lease
     if (!lease.alive) return undefined
-    // Taken before the read, because a bind that is given up meanwhile still looks like this node's.
+    // Taken before the read, because a bind that is released meanwhile still looks like this node's.
     const leaving = new Set(this.#leaving.keys())
     const { binds, nodes } = await readBinds(db)
     const living = new Set(nodes)
@@ -107,7 +107,7 @@ export class BindLeases {
     if (this.#held.size > 0)
       this.#options.log.info({ binds: this.#held.size }, 'the lease of this node has ended: it unbinds')
     this.#held = new Set()
-    void this.#options.links.drop(SAFETY_MS - SPARE_MS)
+    void this.#options.links.close(SAFETY_MS - SPARE_MS)
   }
 
   /** Requests in flight are answered first. Then the other node may bind. */

@@ -9,8 +9,8 @@ import { STATUSES, statusName } from '../../smpp/statuses.ts'
 
 export type BindCommand = 'bind_transceiver' | 'bind_transmitter' | 'bind_receiver'
 
-/** What a link tells the submitter and the receiver. `Token` is theirs. */
-export interface LinkEvents<Token> {
+/** What a link tells the submitter. `Token` is the submitter's. */
+export interface SubmitEvents<Token> {
   /** The link is bound, or its window has room again. */
   onReady(link: CarrierLink<Token>): void
   /** `latencyMs`: time since the request was sent. */
@@ -20,10 +20,17 @@ export interface LinkEvents<Token> {
   onLateResponse(token: Token, pdu: ResponsePdu): void
   /** The session is over. The requests of these tokens may have reached the carrier. */
   onLost(tokens: Token[], link: CarrierLink<Token>): void
-  /** `toAnswer`: requests of the session that we have not answered yet, including this one. */
-  onRequest(pdu: RequestPdu, connection: Connection<Token>, carrier: Carrier, toAnswer: number): void
+}
+
+/** Those who act on what happens on a link. */
+export interface LinkListeners<Token> {
+  readonly submitter: SubmitEvents<Token>
+  readonly receiver: {
+    /** `toAnswer`: requests of the session that we have not answered yet, including this one. */
+    onRequest(pdu: RequestPdu, connection: Connection<Token>, carrier: Carrier, toAnswer: number): void
+  }
   /** The carrier violated SMPP. `pdu` is null if the fault was no PDU. */
-  onAnomaly?(anomaly: Anomaly, carrier: Carrier, pdu: Pdu | null): void
+  readonly onAnomaly?: (anomaly: Anomaly, carrier: Carrier, pdu: Pdu | null) => void
 }
 
 export interface LinkTimings {
@@ -81,7 +88,7 @@ export interface CarrierLinkOptions<Token> {
   readonly carrier: Carrier
   readonly number: number
   readonly bind: BindCommand
-  readonly events: LinkEvents<Token>
+  readonly listeners: LinkListeners<Token>
   readonly timings: LinkTimings
   readonly log: Log
 }
@@ -167,7 +174,8 @@ export class CarrierLink<Token> {
   start(): void {
     if (this.#stopped) return
     const { carrier } = this
-    const { events, timings } = this.#options
+    const { listeners, timings } = this.#options
+    const { submitter, receiver } = listeners
     const { backoffMs: _, answersTimeoutMs: __, ...sessionTimings } = timings
     try {
       this.#connection = connect<Token>(
@@ -187,23 +195,24 @@ export class CarrierLink<Token> {
         },
         {
           onBound: () => this.#bound(),
-          onRequest: (pdu, connection, toAnswer) => events.onRequest(pdu, connection, this.carrier, toAnswer),
+          onRequest: (pdu, connection, toAnswer) =>
+            receiver.onRequest(pdu, connection, this.carrier, toAnswer),
           onResponse: (token, pdu, _connection, latencyMs) => {
             this.#answered(pdu)
-            events.onResponse(token, pdu, this, latencyMs)
+            submitter.onResponse(token, pdu, this, latencyMs)
           },
           onTimeout: (token) => {
             this.#silentSubmits += 1
-            events.onTimeout(token)
+            submitter.onTimeout(token)
             // Requests in flight over it would get no answer either, and other carriers of the route do better.
             if (this.#isSilent) void this.#connection?.close({ code: 'submits_unanswered' })
           },
-          onAnomaly: (anomaly, pdu) => events.onAnomaly?.(anomaly, this.carrier, pdu),
+          onAnomaly: (anomaly, pdu) => listeners.onAnomaly?.(anomaly, this.carrier, pdu),
           onLateResponse: (token, pdu) => {
             const { places } = this
             this.#answered(pdu)
-            events.onLateResponse(token, pdu)
-            if (this.places > places) events.onReady(this)
+            submitter.onLateResponse(token, pdu)
+            if (this.places > places) submitter.onReady(this)
           },
           onClose: (reason, tokens) => this.#closed(reason, tokens),
         },
@@ -245,7 +254,7 @@ export class CarrierLink<Token> {
   }
 
   /** Stops soon: a session that is not over after `mostMs` is cut. Also hastens a `stop` in progress. */
-  async drop(mostMs: number = Number.POSITIVE_INFINITY): Promise<void> {
+  async close(mostMs: number = Number.POSITIVE_INFINITY): Promise<void> {
     const connection = this.#connection
     const cut = Number.isFinite(mostMs) ? setTimeout(() => connection?.destroy(), mostMs) : null
     await this.#end()
@@ -271,7 +280,7 @@ export class CarrierLink<Token> {
     this.#boundAtMs = performance.now()
     const { carrier, bind, number } = this
     this.#options.log.info({ carrier: carrier.name, bind, number }, 'carrier bound')
-    this.#options.events.onReady(this)
+    this.#options.listeners.submitter.onReady(this)
   }
 
   #closed(reason: CloseReason, tokens: Token[]): void {
@@ -290,7 +299,7 @@ export class CarrierLink<Token> {
     // First, so that the link comes back whatever becomes of the tokens.
     if (!this.#stopped) this.#startLater(failure)
     try {
-      this.#options.events.onLost(tokens, this)
+      this.#options.listeners.submitter.onLost(tokens, this)
     } catch (error) {
       const details = { carrier: this.carrier.name, error: (error as Error).message }
       this.#options.log.warn(details, 'failed to process the in-flight messages of a closed link')

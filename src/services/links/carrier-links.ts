@@ -5,7 +5,7 @@ import {
   type BindCommand,
   CarrierLink,
   type CarrierLinkOptions,
-  type LinkEvents,
+  type LinkListeners,
   type LinkStatus,
   type LinkTimings,
 } from './carrier-link.ts'
@@ -63,16 +63,16 @@ export class CarrierLinks<Token> {
   readonly #ending = new Map<string, Promise<void>>()
   /** The links of those sessions. */
   readonly #leaving = new Set<CarrierLink<Token>>()
-  #events: LinkEvents<Token> | null = null
+  #listeners: LinkListeners<Token> | null = null
   #stopped = false
 
   constructor(options: CarrierLinksOptions) {
     this.#options = options
   }
 
-  /** Sets the handlers of link events. Call it before `follow` makes the first link. */
-  heardBy(events: LinkEvents<Token>): void {
-    this.#events = events
+  /** Sets the listeners of all links. Call it before `follow` makes the first link. */
+  heardBy(listeners: LinkListeners<Token>): void {
+    this.#listeners = listeners
   }
 
   /**
@@ -80,8 +80,8 @@ export class CarrierLinks<Token> {
    * not changed continues.
    */
   follow(directory: Directory, holds: Holds): void {
-    const events = this.#events
-    if (this.#stopped || events === null) return
+    const listeners = this.#listeners
+    if (this.#stopped || listeners === null) return
     const wanted = new Map(
       directory.contents.carriers
         .filter((carrier) => carrier.state !== 'stopped')
@@ -92,7 +92,7 @@ export class CarrierLinks<Token> {
       this.#carriers.delete(id)
       for (const link of links) this.#stopLink(link)
     }
-    for (const carrier of wanted.values()) this.#followCarrier(carrier, holds, events)
+    for (const carrier of wanted.values()) this.#followCarrier(carrier, holds, listeners)
   }
 
   /** Whether a message could be submitted to the carrier now, or as soon as its window has room. */
@@ -174,19 +174,19 @@ export class CarrierLinks<Token> {
    * Closes every link soon, until `follow` is called again. A session that is not over after `mostMs` is cut, even one that
    * was closing already.
    */
-  async drop(mostMs?: number): Promise<void> {
+  async close(mostMs?: number): Promise<void> {
     for (const { links } of this.#carriers.values()) for (const link of links) this.#stopLink(link)
     this.#carriers.clear()
-    for (const link of this.#leaving) void link.drop(mostMs)
+    for (const link of this.#leaving) void link.close(mostMs)
     await Promise.all(this.#ending.values())
   }
 
   stop(): Promise<void> {
     this.#stopped = true
-    return this.drop()
+    return this.close()
   }
 
-  #followCarrier(carrier: Carrier, holds: Holds, events: LinkEvents<Token>): void {
+  #followCarrier(carrier: Carrier, holds: Holds, listeners: LinkListeners<Token>): void {
     const before = this.#carriers.get(carrier.id)
     const commands = BINDS[carrier.bindMode]
     const same = before !== undefined && sessionKey(before.carrier) === sessionKey(carrier)
@@ -207,14 +207,14 @@ export class CarrierLinks<Token> {
       if (!held(number)) continue
       for (const bind of commands) {
         if (!links.some((link) => link.number === number && link.bind === bind))
-          links.push(this.#startLink({ carrier, number, bind, events }))
+          links.push(this.#startLink({ carrier, number, bind, listeners }))
       }
     }
     links.sort((a, b) => a.number - b.number)
     this.#carriers.set(carrier.id, { carrier, links, rates: ratesOf(carrier, links) })
     // Messages that waited while the carrier was draining are sent now.
     if (going > 0 && before?.carrier.state === 'draining' && carrier.state === 'started') {
-      for (const link of links) if (link.canSubmit) events.onReady(link)
+      for (const link of links) if (link.canSubmit) listeners.submitter.onReady(link)
     }
   }
 

@@ -89,7 +89,7 @@ export function renewedItem(live: Live): JournalItem {
 }
 
 /** These items are not in the journal. Tells those who wait, and returns the outcomes to write into records instead. */
-export function givenBack(items: readonly JournalItem[], uncertain: boolean): Outcome[] {
+export function loseItems(items: readonly JournalItem[], uncertain: boolean): Outcome[] {
   for (const { onAccepted, onReceiptCommitted, onCommitted } of items) {
     onCommitted?.(false)
     onAccepted?.(uncertain ? 'uncertain' : 'lost')

@@ -20,7 +20,7 @@ export interface LaneFollowerOptions {
   readonly log: Log
   /** How much of a lane is read at once. */
   readonly bounds?: LaneBounds
-  /** When this many messages are followed, those no longer in progress are forgotten. */
+  /** When this many messages are followed, those no longer in progress are dropped. */
   readonly manyMessages?: number
 }
 
@@ -78,7 +78,7 @@ export class LaneFollower implements OtherMessages {
     return this.#lanes.values().reduce((sum, { messages }) => sum + messages.size, 0)
   }
 
-  forget(messages: Iterable<MessageInProgress>): void {
+  drop(messages: Iterable<MessageInProgress>): void {
     for (const message of messages)
       for (const followed of this.#lanes.values())
         if (followed.messages.get(message.msgId) === message) drop(followed, message.msgId)
@@ -93,7 +93,7 @@ export class LaneFollower implements OtherMessages {
       for (const lane of news) this.#follow(lane)
       isWhole = !news.some((lane) => isFull(lane, bounds))
     }
-    if (this.size >= this.#many) await this.#forgetRecorded()
+    if (this.size >= this.#many) await this.#dropRecorded()
   }
 
   #dropGone(news: readonly LaneNews[]): void {
@@ -152,12 +152,12 @@ export class LaneFollower implements OtherMessages {
     }
   }
 
-  async #forgetRecorded(): Promise<void> {
+  async #dropRecorded(): Promise<void> {
     const messages = this.all(null).flatMap((each) => [...each])
     for (let from = 0; from < messages.length; from += BATCH) {
       const batch = messages.slice(from, from + BATCH)
       const recorded = await findRecorded(this.#options.db, batch.map(keyOf))
-      this.forget(batch.filter((message) => !isInProgress(this, message, recorded)))
+      this.drop(batch.filter((message) => !isInProgress(this, message, recorded)))
     }
     this.#many = Math.max(this.#options.manyMessages ?? MANY_MESSAGES, 2 * this.size)
   }

@@ -27,7 +27,7 @@ export class LostMessages {
     this.#clock = options.clock ?? (() => performance.now())
   }
 
-  /** Messages of lanes lost long ago are forgotten: nobody has asked for them. */
+  /** Messages of lanes lost long ago are dropped: nobody has asked for them. */
   add(msgId: string, planId: number): void {
     const nowMs = this.#clock()
     if (nowMs - this.#lostAtMs > MOST_WAIT_MS) this.#plans.clear()

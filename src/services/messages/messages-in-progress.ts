@@ -20,11 +20,11 @@ import { writeRecords } from '../../store/records.ts'
 import {
   acceptedItem,
   awaitedReceipts,
-  givenBack,
   type JournalItem as Item,
   isNews,
   journalItem,
   loadedItem,
+  loseItems,
   type Outcome,
   renewedItem,
   type Waiting,
@@ -299,7 +299,7 @@ export class MessagesInProgress implements AcceptanceJournal {
     else
       live.deferred.push(() => {
         if (this.#lives.get(msgId) === live) this.#writer.append(item)
-        else for (const given of givenBack([item], false)) this.#listeners.onReturned(given)
+        else for (const given of loseItems([item], false)) this.#listeners.onOutcomeLost(given)
       })
   }
 
@@ -383,6 +383,6 @@ export class MessagesInProgress implements AcceptanceJournal {
     this.receipts.clear()
     this.#projector.reset()
     this.#listeners.onLeft(left)
-    for (const outcome of givenBack(items, uncertain)) this.#listeners.onReturned(outcome)
+    for (const outcome of loseItems(items, uncertain)) this.#listeners.onOutcomeLost(outcome)
   }
 }

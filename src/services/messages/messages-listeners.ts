@@ -12,7 +12,7 @@ export interface MessagesListeners {
   /** The rows of these segments are written: receipts that came before are looked up. */
   readonly onProjected: (submissions: readonly SubmissionId[]) => void
   /** The outcome is not in the journal, because its lane was lost. */
-  readonly onReturned: (outcome: Outcome) => void
+  readonly onOutcomeLost: (outcome: Outcome) => void
   /** These messages have left memory: they are in their records, or in a lane that was lost. */
   readonly onLeft: (msgIds: readonly string[]) => void
 }
@@ -21,6 +21,6 @@ export const NOBODY: MessagesListeners = {
   eventHolder: () => ({ holder: null, buckets: [] }),
   onChanged: () => undefined,
   onProjected: () => undefined,
-  onReturned: () => undefined,
+  onOutcomeLost: () => undefined,
   onLeft: () => undefined,
 }

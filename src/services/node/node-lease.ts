@@ -152,7 +152,7 @@ export class NodeLease {
     if (released.length > 0) for (const listener of this.#takenListeners) await listener(released)
     this.#nodes = nodes
     this.#buckets = owned
-    if (owned.length > share) await this.#giveUp(owned.slice(share))
+    if (owned.length > share) await this.#release(owned.slice(share))
     return mayRemove && firstEndMs !== null ? Math.min(heartbeatMs, firstEndMs + BEHIND_END_MS) : heartbeatMs
   }
 
@@ -200,7 +200,7 @@ export class NodeLease {
   }
 
   /** Messages in memory of a bucket that is given up stay with this node until they are recorded. New work goes elsewhere. */
-  async #giveUp(buckets: readonly number[]): Promise<void> {
+  async #release(buckets: readonly number[]): Promise<void> {
     const surplus = new Set(buckets)
     this.#buckets = this.#buckets.filter((bucket) => !surplus.has(bucket))
     await releaseBuckets(this.#options.db, this.#nodeId, buckets)

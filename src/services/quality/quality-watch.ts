@@ -179,7 +179,7 @@ export class QualityWatch {
         minutes.splice(-MAX_BATCH)
       }
     } finally {
-      this.#tallies.giveBack(minutes)
+      this.#tallies.restore(minutes)
     }
   }
 

@@ -29,6 +29,7 @@ import { STATUSES } from '../../smpp/statuses.ts'
 import { type Database, isOutcomeUnknown } from '../../store/database.ts'
 import { isTurnTaken } from '../../store/inbound-offers.ts'
 import type { IncomingReceipt } from '../../store/receipts.ts'
+import type { MessagesInProgress } from '../messages/messages-in-progress.ts'
 import type { Recorder } from '../messages/recorder.ts'
 import type { NodeLease } from '../node/node-lease.ts'
 import type { InboundOffers, Offer } from './inbound-offers.ts'
@@ -39,6 +40,7 @@ export interface ReceiverOptions {
   readonly db: Database
   readonly directory: () => Directory
   readonly lease: NodeLease
+  readonly inProgress: Pick<MessagesInProgress, 'hurry'>
   readonly recorder: Recorder
   readonly receipts: Pick<SiblingReceipts, 'receipt'>
   readonly offers: InboundOffers
@@ -91,7 +93,7 @@ export class Receiver {
     return messageId(nowMs(), random(9), lease.nextBucket())
   }
 
-  onRequest(pdu: RequestPdu, connection: Connection<unknown>, carrier: Carrier): void {
+  onRequest(pdu: RequestPdu, connection: Connection<unknown>, carrier: Carrier, toAnswer: number): void {
     if (pdu.command !== 'deliver_sm' && pdu.command !== 'data_sm') {
       connection.respond(pdu, STATUSES.ESME_RINVCMDID)
       return
@@ -110,6 +112,8 @@ export class Receiver {
         offer: this.#options.offers.arrived(pdu, carrier.id, connection),
         answer,
       })
+    // Most carriers use one window for both directions, and send nothing more until they are answered.
+    if (toAnswer === carrier.window) this.#options.inProgress.hurry()
   }
 
   /** Why a PDU is refused at once, if it is. */

@@ -16,13 +16,11 @@ export interface Pumping {
   readonly lease: Pick<NodeLease, 'alive'>
   readonly links: CarrierLinks<SubmitToken>
   readonly recorder: Pick<Recorder, 'backlog' | 'isStalled'>
-  readonly inProgress: Pick<MessagesInProgress, 'hurry'>
+  readonly inProgress: Pick<MessagesInProgress, 'begin' | 'hurry'>
+  readonly held: Pick<HeldMessages, 'begin' | 'begun' | 'committed' | 'jobOf'>
   readonly log: Log
   readonly expire: (job: SubmitJob) => void
-  readonly putOff: (job: SubmitJob, delayMs: number) => void
-  readonly held: Pick<HeldMessages, 'begun'>
-  /** Lets the head of the queue begin: it is sent when that is committed. */
-  readonly begin: (job: SubmitJob, queue: CarrierQueue) => void
+  readonly requeue: (job: SubmitJob, delayMs: number) => void
   /** A segment got its answer from this process, because no PDU can carry it. */
   readonly answered: (job: SubmitJob) => void
 }
@@ -67,7 +65,7 @@ function sendAll(queue: CarrierQueue, carrierId: number, pumping: Pumping): void
       pumping.expire(job)
     } else if (backsOff(queue, job, nowMs)) {
       queue.remove(job)
-      pumping.putOff(job, queue.backOffs.leftMs(job.dispatch.recipient, nowMs))
+      pumping.requeue(job, queue.backOffs.leftMs(job.dispatch.recipient, nowMs))
     } else if (begun === null) {
       if (held.begun(carrierId) >= links.places(carrierId) || queue.hasEnoughBegun) return
       admit(queue, job, nowMs, pumping)
@@ -81,14 +79,33 @@ function backsOff({ backOffs }: CarrierQueue, { dispatch, startedAtMs }: SubmitJ
 }
 
 /** Lets the head of the queue begin, unless its sender has to wait. */
-function admit(queue: CarrierQueue, job: SubmitJob, nowMs: number, { begin, putOff }: Pumping): void {
+function admit(queue: CarrierQueue, job: SubmitJob, nowMs: number, pumping: Pumping): void {
   const admission = queue.senderRate?.admit(job, nowMs)
   if (admission === undefined || admission.kind === 'go') {
-    begin(job, queue)
+    begin(queue, job, nowMs, pumping)
     return
   }
   queue.stepAside(job)
-  if (admission.kind === 'requeue') putOff(job, admission.delayMs)
+  if (admission.kind === 'requeue') pumping.requeue(job, admission.delayMs)
+}
+
+/**
+ * Lets the head of the queue begin: it is sent when its `begun` is committed.
+ *
+ * So the journal knows that a message will be sent before a carrier can have it. A place in a window is free again when the
+ * message's outcome is appended to the journal, and the next `begun` is appended behind it. A crash leaves the beginning of
+ * the lane, and what has begun there without an outcome never exceeds the windows, however slow the COMMITs are.
+ */
+function begin(queue: CarrierQueue, job: SubmitJob, nowMs: number, { held, inProgress }: Pumping): void {
+  const { msgId } = job.dispatch
+  queue.begin(job, nowMs)
+  held.begin(msgId, job.carrier.id, job.text.pdus.length)
+  inProgress.begin(msgId, (isBegun) => {
+    // If its lane was lost, the message is another node's and is not sent from here.
+    if (!isBegun || held.jobOf(msgId) !== job) return
+    held.committed(msgId)
+    queue.begun(job)
+  })
 }
 
 /** Returns false when the link has no room. */

@@ -25,6 +25,7 @@ export class CarrierQueue {
   readonly #beginning = new Set<SubmitJob>()
   /** Jobs that have begun, and are sent before all others: `hasEnoughBegun` keeps them few. */
   readonly #begun: SubmitJob[] = []
+  #isPumpDue = false
 
   /** `pump` sends what can be sent. */
   constructor(pump: () => void) {
@@ -59,7 +60,7 @@ export class CarrierQueue {
     return this.#senderRate
   }
 
-  /** Follows new rates, and forgets what throttled answers have taught about the old one. */
+  /** Follows new rates. A new rate of the carrier discards what throttled answers have taught about the old one. */
   follow({ messagesPerSecond, senderMessagesPerSecond }: CarrierRates): void {
     if (messagesPerSecond !== this.#messagesPerSecond) {
       this.#messagesPerSecond = messagesPerSecond
@@ -68,12 +69,12 @@ export class CarrierQueue {
     if (senderMessagesPerSecond === this.#senderMessagesPerSecond) return
     this.#senderMessagesPerSecond = senderMessagesPerSecond
     const waiting = this.#senderRate?.drain() ?? []
-    const release = (job: SubmitJob) => {
+    const resume = (job: SubmitJob) => {
       this.#jobs.pushFront(job.dispatch.planId, job)
       this.#pump()
     }
     this.#senderRate =
-      senderMessagesPerSecond === null ? null : new SenderRate(senderMessagesPerSecond, release)
+      senderMessagesPerSecond === null ? null : new SenderRate(senderMessagesPerSecond, resume)
     for (const job of waiting.reverse()) this.#jobs.pushFront(job.dispatch.planId, job)
   }
 
@@ -107,9 +108,16 @@ export class CarrierQueue {
     return pdus >= burst
   }
 
-  /** These jobs are committed, in this order. Jobs that were taken out meanwhile stay out. */
-  begun(jobs: readonly SubmitJob[]): void {
-    for (const job of jobs) if (this.#beginning.delete(job)) this.#begun.push(job)
+  /** The job's `begun` is committed. Jobs of one COMMIT are sent together. One that was taken out meanwhile stays out. */
+  begun(job: SubmitJob): void {
+    if (!this.#beginning.delete(job)) return
+    this.#begun.push(job)
+    if (this.#isPumpDue) return
+    this.#isPumpDue = true
+    queueMicrotask(() => {
+      this.#isPumpDue = false
+      this.#pump()
+    })
   }
 
   /** Puts a job that has begun before the others. A job that is being sent keeps its place. */

@@ -1,29 +1,25 @@
 import type { HeldGroup } from '../../domain/backlog.ts'
-import { canonicalId, idRuleOf } from '../../domain/carrier-message-ids.ts'
 import type { Carrier, ServicePlan } from '../../domain/configuration.ts'
 import { fromSubmitStatus } from '../../domain/error-codes.ts'
-import type { LaterFact } from '../../domain/message-facts.ts'
 import { type Dispatch, dispatchOf, type MessageInProgress } from '../../domain/messages-in-progress.ts'
+import type { SubmitResult } from '../../domain/quality.ts'
 import type { CarrierCondition, LinkCondition, Routed } from '../../domain/routing.ts'
 import { ambiguityWaitMs, nextTryMs, RebindCounts } from '../../domain/submit-outcomes.ts'
 import type { Log } from '../../log.ts'
 import type { Placement } from '../../operations/accept-messages.ts'
 import type { ResponsePdu } from '../../smpp/pdu.ts'
 import { STATUSES } from '../../smpp/statuses.ts'
-import type { CarrierLink } from '../links/carrier-link.ts'
+import type { CarrierLink, SubmitEvents } from '../links/carrier-link.ts'
 import type { CarrierLinks } from '../links/carrier-links.ts'
 import type { MessagesInProgress } from '../messages/messages-in-progress.ts'
 import type { Recorder } from '../messages/recorder.ts'
 import type { QualityWatch } from '../quality/quality-watch.ts'
-import { beginnings } from './beginnings.ts'
-import { CarrierChoice } from './carrier-choice.ts'
+import { CarrierChoice, type NewMessagesOptions, placeNew } from './carrier-choice.ts'
 import type { CarrierConditions } from './carrier-conditions.ts'
 import { type Pumping, pump } from './carrier-pump.ts'
 import { CarrierQueue } from './carrier-queue.ts'
-import { Departures } from './departures.ts'
 import { DueDispatches, type DueDispatchesOptions } from './due-dispatches.ts'
 import { HeldMessages } from './held-messages.ts'
-import { type NewMessagesOptions, placeNew } from './new-messages.ts'
 import type { SubmitJob, SubmitToken } from './submit-job.ts'
 import {
   attemptOf,
@@ -31,8 +27,8 @@ import {
   endBeforeSubmit,
   refusalOf,
   restOf,
-  submittedWith,
-  withinValidity,
+  resultOf,
+  SubmitResults,
 } from './submit-results.ts'
 
 export interface SubmitterOptions
@@ -43,7 +39,7 @@ export interface SubmitterOptions
   readonly log: Log
   readonly links: CarrierLinks<SubmitToken>
   readonly conditions: CarrierConditions
-  readonly quality: Pick<QualityWatch, 'outOfUse'>
+  readonly quality: Pick<QualityWatch, 'outOfUse' | 'submitted'>
   /** How long an ambiguous submit waits for news before it is decided. */
   readonly ambiguityWaitMs: number
 }
@@ -53,13 +49,13 @@ export const AMBIGUITY_WAIT_MS = 120_000
 const NO_CARRIER_MS = 1_000
 
 /** Sends held messages to their carriers as fast as windows and limits allow, and hands every outcome to the recorder. */
-export class Submitter {
+export class Submitter implements SubmitEvents<SubmitToken> {
   readonly #options: SubmitterOptions
   readonly #queues = new Map<number, CarrierQueue>()
   readonly #held = new HeldMessages((carrierId) => this.#pump(carrierId))
   readonly #due: DueDispatches
   readonly #choice: CarrierChoice
-  readonly #departures: Departures
+  readonly #results: SubmitResults
   readonly #pumping: Pumping
   /** Places messages that are being accepted. */
   readonly newMessages: Placement
@@ -71,22 +67,21 @@ export class Submitter {
     const { conditions, directory, inProgress, lease, links, log, nowMs, quality, random, recorder } = options
     const held = this.#held
     const choice = new CarrierChoice({ conditions, directory, links, quality })
-    const departures = new Departures({ conditions, directory, held, inProgress, nowMs, recorder })
+    const results = new SubmitResults({ conditions, directory, held, inProgress, nowMs, recorder })
     this.#choice = choice
-    this.#departures = departures
+    this.#results = results
     const isOpen = () => this.#due.isOpen
     const mayBegin = (carrierId: number) =>
       held.begun(carrierId) < Math.min(links.places(carrierId), this.#queues.get(carrierId)?.burst ?? 0)
     this.newMessages = {
       place: placeNew({ choice, directory, held, isOpen, lease, mayBegin, nowMs, random }),
-      keep: (msgId) => this.#keep(msgId),
+      enqueue: (msgId) => this.#enqueueNew(msgId),
       release: (msgId) => held.delete(msgId),
     }
     this.#pumping = {
       ...{ held, inProgress, lease, links, log, nowMs, recorder },
-      begin: beginnings({ held, inProgress, pump: (carrierId) => this.#pump(carrierId) }),
       expire: (job) => this.#enqueue(restOf(job)),
-      putOff: (job, delayMs) => departures.putOff(job, delayMs),
+      requeue: (job, delayMs) => results.requeueJob(job, { delayMs }),
       answered: (job) => this.#advance(job),
     }
     this.#due = new DueDispatches({
@@ -138,16 +133,16 @@ export class Submitter {
     return this.#choice.conditionOf(carrierId, routeId)
   }
 
-  /** The lease was lost. Gives back messages that are not in flight, for another node or this one to take. */
-  giveBackAll(): void {
-    for (const queue of this.#queues.values()) this.#departures.giveBackIdle(queue.drain())
+  /** The lease was lost. Requeues messages that are not in flight, for another node or this one to take. */
+  requeueAll(): void {
+    for (const queue of this.#queues.values()) this.#results.requeueIdle(queue.drain())
   }
 
-  /** Stops taking messages, waits for those in flight, and gives back those that were not sent. */
+  /** Stops taking messages, waits for those in flight, and requeues those that were not sent. */
   async stop(timeoutMs: number): Promise<void> {
     this.#stopped = true
     await this.#due.stop()
-    for (const queue of this.#queues.values()) this.#departures.giveBackIdle(queue.stop())
+    for (const queue of this.#queues.values()) this.#results.requeueIdle(queue.stop())
     await this.#due.drained(timeoutMs)
   }
 
@@ -166,7 +161,13 @@ export class Submitter {
     this.#pump(link.carrier.id)
   }
 
-  onResponse({ job, index, sentAtMs }: SubmitToken, pdu: ResponsePdu, link: CarrierLink<SubmitToken>): void {
+  onResponse(
+    { job, index, sentAtMs }: SubmitToken,
+    pdu: ResponsePdu,
+    link: CarrierLink<SubmitToken>,
+    latencyMs: number,
+  ): void {
+    this.#count(job, resultOf(pdu, job.carrier), latencyMs)
     // A generic_nack without a reason is still no acceptance.
     const status = pdu.command === 'generic_nack' ? pdu.status || STATUSES.ESME_RUNKNOWNERR : pdu.status
     const kind = job.progress.answered(index, status)
@@ -176,10 +177,10 @@ export class Submitter {
       backOffs.delete(job.dispatch.recipient)
       // Recorded before the segments of the new segmentation, whose receipts count from then on.
       if (job.startedOver)
-        this.#record(job, [
+        this.#results.record(job, [
           { kind: 'started-over', atMs: this.#options.nowMs(), segmentation: job.segmentation },
         ])
-      this.#accepted(job, index, pdu)
+      this.#results.accepted(job, index, pdu)
     }
     if (kind === 'throttled') throttle.throttled(performance.now(), sentAtMs)
     if (kind === 'rebind' && !this.#isLinksFault(job, link)) job.progress.refusedItself(status)
@@ -196,22 +197,23 @@ export class Submitter {
   }
 
   onTimeout({ job }: SubmitToken): void {
+    this.#count(job, 'noAnswer', null)
     job.progress.lost()
     this.#advance(job)
     this.#pump(job.carrier.id)
   }
 
-  /** The message was postponed as ambiguous. Now its fate is known, and settling it also ends a waiting dispatch. */
+  /** The message was requeued as ambiguous. Now its fate is known, and settling it also ends a waiting dispatch. */
   onLateResponse({ job, index }: SubmitToken, pdu: ResponsePdu): void {
     if (pdu.status !== 0 || pdu.command === 'generic_nack') return
-    this.#accepted(job, index, pdu)
+    this.#results.accepted(job, index, pdu)
     job.progress.acceptedEarlier(index)
     const again = this.#held.jobOf(job.dispatch.msgId)
     if (again !== null && again !== job && again.segmentation === job.segmentation)
       again.progress.acceptedEarlier(index)
     if (!job.progress.isComplete && !again?.progress.isComplete) {
       const [atMs, pdus] = [this.#options.nowMs(), 1n << BigInt(index)]
-      this.#record(job, [{ kind: 'segment-accepted', atMs, pdus, segmentation: job.segmentation }])
+      this.#results.record(job, [{ kind: 'segment-accepted', atMs, pdus, segmentation: job.segmentation }])
       return
     }
     // A queued resubmission need not be sent any more. One in flight is answered itself, unless this job is complete.
@@ -222,7 +224,10 @@ export class Submitter {
   }
 
   onLost(tokens: SubmitToken[], link: CarrierLink<SubmitToken>): void {
-    for (const { job } of tokens) job.progress.lost()
+    for (const { job } of tokens) {
+      this.#count(job, 'noAnswer', null)
+      job.progress.lost()
+    }
     for (const job of new Set(tokens.map((token) => token.job))) this.#advance(job)
     if (!this.#options.links.canSubmit(link.carrier.id)) this.#rehome(link.carrier.id)
   }
@@ -238,7 +243,7 @@ export class Submitter {
   // Sending.
 
   /** Queues a message that was just accepted. */
-  #keep(msgId: string): void {
+  #enqueueNew(msgId: string): void {
     this.#held.committed(msgId)
     const message = this.#options.inProgress.get(msgId)
     const dispatch = message === undefined ? null : dispatchOf(message)
@@ -266,7 +271,7 @@ export class Submitter {
     else if (ending !== null) this.#settle(dispatch, null, ending)
     else if (plan && routed && !this.#stopped) this.#queueRouted(dispatch, { plan, routed, isNew })
     else
-      this.#departures.postpone(dispatch, {
+      this.#results.requeue(dispatch, {
         delayMs: this.#stopped ? 0 : NO_CARRIER_MS,
         routeId: routed?.route.id ?? null,
       })
@@ -279,15 +284,11 @@ export class Submitter {
     const { route } = routed
     const choice = this.#choice.choose(dispatch, routed)
     if (choice !== null && !choice.isHere) {
-      this.#departures.postpone(dispatch, {
-        delayMs: 0,
-        routeId: route.id,
-        chosenCarrierId: choice.carrierId,
-      })
+      this.#results.requeue(dispatch, { delayMs: 0, routeId: route.id, chosenCarrierId: choice.carrierId })
       return
     }
     const job = choice === null ? null : this.#choice.jobFor(dispatch, plan, route, choice)
-    if (job === null) this.#departures.postpone(dispatch, { delayMs: NO_CARRIER_MS, routeId: route.id })
+    if (job === null) this.#results.requeue(dispatch, { delayMs: NO_CARRIER_MS, routeId: route.id })
     else this.#queueJob(job, isNew)
   }
 
@@ -300,7 +301,7 @@ export class Submitter {
     }
     const delayMs = isNew ? (queue.senderRate?.delayMs(job.dispatch, performance.now()) ?? null) : null
     if (delayMs !== null) {
-      this.#departures.putOff(job, delayMs)
+      this.#results.requeueJob(job, { delayMs })
       return
     }
     queue.push(job, this.#held.isBegun(job.dispatch.msgId))
@@ -323,15 +324,9 @@ export class Submitter {
 
   // Outcomes.
 
-  #accepted(job: SubmitJob, index: number, pdu: ResponsePdu): void {
-    const id = pdu.command === 'submit_sm_resp' ? pdu.message_id : ''
-    if (id === '') return
-    const rule = idRuleOf(this.#options.directory().carrierById(job.carrier.id) ?? job.carrier)
-    this.#record(job, submittedWith(job, index, canonicalId(id, rule, 'submit')))
-  }
-
-  #record({ dispatch: { planId, msgId } }: SubmitJob, facts: readonly LaterFact[]): void {
-    this.#options.recorder.outcome({ planId, msgId, facts })
+  /** An answer that comes late was counted as none. */
+  #count({ carrier, route }: SubmitJob, result: SubmitResult, latencyMs: number | null): void {
+    this.#options.quality.submitted({ carrierId: carrier.id, routeId: route.id, result, latencyMs })
   }
 
   /** Acts on the result of a job when none of its segments is in flight. */
@@ -351,16 +346,15 @@ export class Submitter {
       this.#retry(job, end)
     } else {
       const { attempt } = job.dispatch
-      const waitMs = ambiguityWaitMs(this.#options.ambiguityWaitMs, attempt)
-      const delayMs = withinValidity(job, waitMs, this.#options.nowMs())
+      const delayMs = ambiguityWaitMs(this.#options.ambiguityWaitMs, attempt)
       const change = { delayMs, attempt: attempt + 1, ambiguous: true }
-      this.#departures.postponeJob(job, change, attemptOf(job, 'no-answer'))
+      this.#results.requeueJob(job, change, attemptOf(job, 'no-answer'))
     }
   }
 
   /** Puts the job back at the front of the queue. It was throttled, or interrupted by a rebind. */
   #resume(job: SubmitJob): void {
-    if (this.#stopped) this.#departures.giveBack(job)
+    if (this.#stopped) this.#results.requeueJob(job, { delayMs: 0 })
     else if (this.#isHere(job.dispatch.msgId) && this.#options.links.canSubmit(job.carrier.id))
       this.#queue(job.carrier).resume(job)
     else {
@@ -378,7 +372,7 @@ export class Submitter {
     if (commandStatus === STATUSES.ESME_RMSGQFUL && delayMs !== null)
       this.#queue(job.carrier).backOffs.set(job.dispatch.recipient, performance.now() + delayMs)
     if (delayMs !== null) {
-      this.#departures.postponeJob(job, { delayMs, attempt }, attemptOf(job, 'retry', commandStatus))
+      this.#results.requeueJob(job, { delayMs, attempt }, attemptOf(job, 'retry', commandStatus))
       return
     }
     const errorCode = limited ? fromSubmitStatus(commandStatus).errorCode : '501'
@@ -386,8 +380,8 @@ export class Submitter {
   }
 
   #settle(dispatch: Dispatch, job: SubmitJob | null, ending: Ending): void {
-    this.#rebinds.forget(dispatch.msgId)
-    this.#departures.settle(dispatch, job, ending)
+    this.#rebinds.delete(dispatch.msgId)
+    this.#results.settle(dispatch, job, ending)
   }
 
   #isHere(msgId: string): boolean {

@@ -1,6 +1,6 @@
 import { lowestIdAt } from '../../domain/identifiers.ts'
 import { type Database, sqlState, type Transaction, withTransaction } from '../../store/database.ts'
-import { dayOf, forgetKindsBefore, forgetPassedKinds } from '../../store/message-kinds.ts'
+import { dayOf, deleteKindsBefore, deletePassedKinds } from '../../store/message-kinds.ts'
 import {
   createPartition,
   dropPartition,
@@ -98,9 +98,9 @@ export async function dropOldPartitions(db: Database, nowMs: number, retentionDa
     const days = table === 'submissions' ? SUBMISSION_DAYS : retentionDays
     await dropDaysBefore(db, table, dayName(nowMs - days * DAY_MS))
   }
-  await forgetKindsBefore(db, dayOf(firstKeptId(nowMs, retentionDays)))
+  await deleteKindsBefore(db, dayOf(firstKeptId(nowMs, retentionDays)))
   const today = dayOf(lowestIdAt(nowMs))
-  for (const age of FINISHED_DAYS) await forgetPassedKinds(db, today - age)
+  for (const age of FINISHED_DAYS) await deletePassedKinds(db, today - age)
 }
 
 async function dropDaysBefore(db: Database, table: PartitionedTable, firstKept: string): Promise<void> {

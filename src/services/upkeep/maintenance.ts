@@ -23,7 +23,7 @@ import {
 } from '../../store/parked-receipts.ts'
 import { deleteOldQualityMinutes } from '../../store/quality.ts'
 import type { IncomingReceipt } from '../../store/receipts.ts'
-import { releaseStray } from '../../store/webhook-destinations.ts'
+import { unparkStray } from '../../store/webhook-destinations.ts'
 import { PeriodicTask } from '../node/periodic-task.ts'
 import { OFFERED_AGAIN_WITHIN_MS } from '../receiving/inbound-offers.ts'
 import { CROWDED_MS } from '../webhooks/deliverer.ts'
@@ -139,7 +139,7 @@ export class Maintenance {
         intervalMs: 10 * MINUTE_MS,
         run: () => this.#sweep((limit) => deleteOldQualityMinutes(db, QUALITY_LIFETIME_MS, limit)),
       },
-      { name: 'stray webhook events', intervalMs: 10 * MINUTE_MS, run: () => this.#releaseStray() },
+      { name: 'stray webhook events', intervalMs: 10 * MINUTE_MS, run: () => this.#requeueStray() },
       { name: 'retention', intervalMs: HOUR_MS, run: () => this.#enforceRetention() },
     ]
     this.#tasks = this.#jobs.map(
@@ -245,11 +245,11 @@ export class Maintenance {
     if (eventsGone) await dropOldPartitions(db, now, retentionDays)
   }
 
-  async #releaseStray(): Promise<void> {
+  async #requeueStray(): Promise<void> {
     const { db } = this.#options
     // A node's last statement may be committed after its events were released.
     await releaseEvents(db)
-    await this.#sweep((limit) => releaseStray(db, CROWDED_MS, limit))
+    await this.#sweep((limit) => unparkStray(db, CROWDED_MS, limit))
     await this.#sweep((limit) => requeueStranded(db, CROWDED_MS, limit))
   }
 

@@ -9,7 +9,7 @@ import type { Log } from '../../log.ts'
 import type { Database } from '../../store/database.ts'
 import {
   closeBreaker,
-  forgetRecovered,
+  deleteRecovered,
   listTroubledDestinations,
   MAX_TROUBLED_OF_PLAN,
   openBreaker,
@@ -76,7 +76,7 @@ export class Destinations {
 
   async runOnce(): Promise<void> {
     await this.#enqueue(async () => {
-      await forgetRecovered(this.#options.db, QUIET_MS)
+      await deleteRecovered(this.#options.db, QUIET_MS)
       await this.#read()
     })
   }

@@ -68,7 +68,7 @@ async function started(name: string): Promise<Node> {
     directory: () => aDirectory(),
     links: {
       follow: () => void links.push('follow'),
-      drop: async (mostMs) => void links.push(`drop ${mostMs}`),
+      close: async (mostMs) => void links.push(`close ${mostMs}`),
       unbound: (_carrierId, bind) => {
         links.push(`unbound? ${bind}`)
         return new Promise((resolve) => endings.push(resolve))
@@ -147,17 +147,17 @@ describe('two nodes', () => {
 })
 
 describe('a lease that was lost', () => {
-  test('drops every link before another begins', async () => {
+  test('closes every link before another begins', async () => {
     const { lease, links, held } = await started('one')
     await db.query('delete from nodes')
     await lease.runOnce()
-    expect(links[1]).toBe('drop 2000')
+    expect(links[1]).toBe('close 2000')
     expect(log.lines.map(({ message }) => message)).toEqual(['the lease of this node has ended: it unbinds'])
     await eventually(() => held().length === 4)
     expect(links.at(-1)).toBe('follow')
   })
 
-  test('after the end drops nothing', async () => {
+  test('after the end closes nothing', async () => {
     const { lease, binds, held } = await started('one')
     await binds.stop()
     await db.query('delete from nodes')

@@ -4,8 +4,9 @@ import { CONFIRMED_AFTER_MS } from '../../../src/domain/inbound-offers.ts'
 import {
   CarrierLink,
   failureOf,
-  type LinkEvents,
+  type LinkListeners,
   type LinkTimings,
+  type SubmitEvents,
 } from '../../../src/services/links/carrier-link.ts'
 import type { OfferingLink } from '../../../src/services/receiving/inbound-offers.ts'
 import { STATUSES } from '../../../src/smpp/statuses.ts'
@@ -36,21 +37,26 @@ afterEach(async () => {
 
 async function bind(
   timings: LinkTimings,
-  events: Partial<LinkEvents<string>> = {},
+  {
+    onRequest = () => undefined,
+    ...events
+  }: Partial<SubmitEvents<string> & LinkListeners<string>['receiver']> = {},
   port = smsc.port,
 ): Promise<void> {
   link = new CarrierLink<string>({
     carrier: aCarrier({ port, window: WINDOW }),
     number: 0,
     bind: 'bind_transceiver',
-    events: {
-      onReady: () => undefined,
-      onResponse: () => undefined,
-      onTimeout: (token) => void timedOut.push(token),
-      onLateResponse: (token) => void late.push(token),
-      onLost: (tokens) => void lost.push(...tokens),
-      onRequest: () => undefined,
-      ...events,
+    listeners: {
+      submitter: {
+        onReady: () => undefined,
+        onResponse: () => undefined,
+        onTimeout: (token) => void timedOut.push(token),
+        onLateResponse: (token) => void late.push(token),
+        onLost: (tokens) => void lost.push(...tokens),
+        ...events,
+      },
+      receiver: { onRequest },
     },
     timings: { backoffMs: 20, unbindTimeoutMs: 100, answersTimeoutMs: 100, ...timings },
     log: quietLog,

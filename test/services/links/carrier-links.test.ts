@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Carrier } from '../../../src/domain/configuration.ts'
 import type { Directory } from '../../../src/domain/directory.ts'
-import type { LinkEvents, LinkTimings } from '../../../src/services/links/carrier-link.ts'
+import type { LinkListeners, LinkTimings, SubmitEvents } from '../../../src/services/links/carrier-link.ts'
 import { CarrierLinks } from '../../../src/services/links/carrier-links.ts'
 import { STATUSES } from '../../../src/smpp/statuses.ts'
 import { aCarrier, aDirectory } from '../../support/directory.ts'
@@ -32,20 +32,25 @@ afterEach(async () => {
 
 function carrierLinks(
   timings: LinkTimings = {},
-  events: Partial<LinkEvents<string>> = {},
+  {
+    onRequest = (pdu, connection) => void connection.respond(pdu, STATUSES.ESME_ROK),
+    ...events
+  }: Partial<SubmitEvents<string> & LinkListeners<string>['receiver']> = {},
 ): CarrierLinks<string> {
   links = new CarrierLinks<string>({
     timings: { backoffMs: BACKOFF_MS, unbindTimeoutMs: 100, ...timings },
     log,
   })
   links.heardBy({
-    onReady: () => undefined,
-    onResponse: (token, pdu) => void answered.push(`${token} ${pdu.status}`),
-    onTimeout: () => undefined,
-    onLateResponse: () => undefined,
-    onLost: (tokens) => void lost.push(...tokens),
-    onRequest: (pdu, connection) => void connection.respond(pdu, STATUSES.ESME_ROK),
-    ...events,
+    submitter: {
+      onReady: () => undefined,
+      onResponse: (token, pdu) => void answered.push(`${token} ${pdu.status}`),
+      onTimeout: () => undefined,
+      onLateResponse: () => undefined,
+      onLost: (tokens) => void lost.push(...tokens),
+      ...events,
+    },
+    receiver: { onRequest },
   })
   return links
 }
@@ -207,7 +212,7 @@ describe('following the directory', () => {
     ['submitOutcomes', { submitOutcomes: new Map([[0x45, 'retry']]) }],
   ])('a change of its %s reaches the link at once; the session goes on', async (_, change) => {
     const seen: Carrier[] = []
-    const onRequest: LinkEvents<string>['onRequest'] = (pdu, connection, by) => {
+    const onRequest: LinkListeners<string>['receiver']['onRequest'] = (pdu, connection, by) => {
       seen.push(by)
       connection.respond(pdu, STATUSES.ESME_ROK)
     }
@@ -381,25 +386,25 @@ describe('several binds', () => {
     expect(links.rates(1)).toBeNull()
   })
 
-  test('dropped, they are made again by the next follow', async () => {
+  test('closed, they are made again by the next follow', async () => {
     smsc.answerSubmits(() => undefined)
     carrierLinks({ unbindTimeoutMs: 60_000 }).follow(directory(carrier({ binds: 2 })), holdsAll)
     await all(2)
     links.freest(1)!.submit({ command: 'submit_sm', destination_addr: '1' }, 'never answered')
-    await links.drop(50)
+    await links.close(50)
     expect(links.status(1)).toEqual([])
     expect(lost).toEqual(['never answered'])
     links.follow(directory(carrier({ binds: 2 })), holdsAll)
     await all(2)
   })
 
-  test('dropped, those that were on their way down are cut too', async () => {
+  test('closed, those that were on their way down are cut too', async () => {
     smsc.answerSubmits(() => undefined)
     carrierLinks({ unbindTimeoutMs: 60_000 }).follow(directory(carrier()), holdsAll)
     await all(1)
     links.freest(1)!.submit({ command: 'submit_sm', destination_addr: '1' }, 'never answered')
     links.follow(directory(carrier({ state: 'stopped' })), holdsAll)
-    await links.drop(50)
+    await links.close(50)
     expect(lost).toEqual(['never answered'])
   })
 })

@@ -63,12 +63,14 @@ async function start(
   })
   links = new CarrierLinks<string>({ timings: { backoffMs: 20, unbindTimeoutMs: 100 }, log: quietLog })
   links.heardBy({
-    onReady: () => undefined,
-    onResponse: () => undefined,
-    onTimeout: () => undefined,
-    onLateResponse: () => undefined,
-    onLost: () => undefined,
-    onRequest: () => undefined,
+    submitter: {
+      onReady: () => undefined,
+      onResponse: () => undefined,
+      onTimeout: () => undefined,
+      onLateResponse: () => undefined,
+      onLost: () => undefined,
+    },
+    receiver: { onRequest: () => undefined },
   })
   const settings = { tls: true, tlsCa: authority.certPem, port: smsc.port, ...carrier }
   links.follow(aDirectory({ carriers: [aCarrier(settings)] }), holdsAll)

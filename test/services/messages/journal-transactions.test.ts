@@ -330,7 +330,7 @@ describe('a lane that was taken over', () => {
   })
 })
 
-test('a writer that ends gives back the connection of a transaction that waits', async () => {
+test('a writer that ends releases the connection of a transaction that waits', async () => {
   const it = await aWriter('append_entry')
   it.writer.append(fact('before'))
   await it.next('append_entry')

@@ -171,7 +171,7 @@ describe('an answer that is lost', () => {
     },
   )
 
-  test('keeps what may be committed, and gives back what waits behind it', async () => {
+  test('keeps what may be committed, and returns what waits behind it', async () => {
     const appends = gate('append_entry')
     using it = await aWriter(appends.around)
     it.writer.append(fact('a', true))
@@ -198,7 +198,7 @@ describe('an answer that is lost', () => {
 })
 
 describe('a database that refuses', () => {
-  test('has what can be given back at once, and the rest when it takes facts again', async () => {
+  test('has what can be retracted at once, and the rest when it takes facts again', async () => {
     const appends = gate('append_entry')
     using it = await aWriter(appends.around)
     it.writer.append(fact('a', true))

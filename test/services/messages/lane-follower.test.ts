@@ -51,7 +51,7 @@ test('what a lane says of a message is known when the next catch-up ends', async
   })
 })
 
-test('a message is forgotten once its lane is cut behind its acceptance, and not sooner', async () => {
+test('a message is dropped once its lane is cut behind its acceptance, and not sooner', async () => {
   const { statusOf } = follow()
   const node = await LaneWriter.open(db, NODE)
   const [first = ''] = await node.accept(plan)
@@ -85,7 +85,7 @@ test('a message that is loaded begins anew, in each lane that loads it', async (
   await node.write([received(msgId)])
   expect(await statuses(msgId)).toEqual(['DELIVERED', null])
   // What is known to have ended is not what has begun since.
-  follower.forget([before])
+  follower.drop([before])
   // The cut passes the acceptances, and not what has begun behind them.
   await node.project([kept])
   expect(await statuses(msgId)).toEqual(['DELIVERED', null])
@@ -113,7 +113,7 @@ test('the own lane is not read', async () => {
   expect(await follow().statusOf(msgId)).toBe('QUEUED')
 })
 
-test('a lane that is gone is forgotten with its messages', async () => {
+test('a lane that is gone is dropped with its messages', async () => {
   const { statusOf } = follow()
   const node = await LaneWriter.open(db, NODE)
   const [msgId = ''] = await node.accept(plan)
@@ -210,7 +210,7 @@ test('a catch-up that fails is said to those who asked for it, and the next is m
   expect(follower.get(msgId, null)?.state.status).toBe('QUEUED')
 })
 
-test('where many are followed, those that have a record are forgotten', async () => {
+test('where many are followed, those that have a record are dropped', async () => {
   const { follower } = follow({ manyMessages: 10 })
   await follower.catchUp()
   const before = follower.size

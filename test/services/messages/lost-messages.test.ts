@@ -78,7 +78,7 @@ test('one that nobody records is given up after a minute, and no other', async (
   expect(log.causes).toEqual([new Error('1 messages')])
 })
 
-test('those of a lane that was lost long before are forgotten with the next', () => {
+test('those of a lane that was lost long before are dropped with the next', () => {
   const before = lostMessage()
   nowMs += LONG_MS
   const now = lostMessage()

@@ -75,7 +75,7 @@ async function aNode(random: () => number) {
     eventHolder,
     onChanged,
     onProjected: (submissions) => recorder.recorded(submissions),
-    onReturned: (outcome) => recorder.outcome(outcome),
+    onOutcomeLost: (outcome) => recorder.outcome(outcome),
   })
   const outcomes = new OutcomeWriter({ ...shared, inProgress })
   const deliver = async (msgId: string, seq: number) => {

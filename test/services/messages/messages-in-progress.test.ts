@@ -354,7 +354,7 @@ describe('the end', () => {
 })
 
 describe('a lane that is lost', () => {
-  test('gives back what is not in it, and its messages are waited for until another node has recorded them', async () => {
+  test('returns what is not in it, and its messages are waited for until another node has recorded them', async () => {
     const [dead, living] = await Promise.all(['dead', 'living'].map((name) => registerNode(db, name)))
     await removeNode(db, dead!)
     await node.inProgress.register(dead!)

@@ -1,4 +1,4 @@
-/** Messages in memory that are still to be submitted: taken out of their records, put off, and kept for long. */
+/** Messages in memory that are still to be submitted: taken out of their records, requeued, and kept for long. */
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Attempted, Postponed } from '../../../src/domain/message-facts.ts'
@@ -119,7 +119,7 @@ async function recoveredState(msgId: string) {
 }
 
 describe('a message that waited', () => {
-  test('is taken, put off and taken again: it is either in the lane or in the queue', async () => {
+  test('is taken, requeued and taken again: it is either in the lane or in the queue', async () => {
     await start()
     const msgId = await storeMessage(db, plan)
     expect(await take()).toMatchObject([{ msgId, state: { status: 'QUEUED', dispatch: { attempt: 0 } } }])

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { messageId } from '../../../src/domain/identifiers.ts'
 import type { Dispatch } from '../../../src/domain/messages-in-progress.ts'
 import type { LinkCondition } from '../../../src/domain/routing.ts'
-import { CarrierLink, type LinkEvents } from '../../../src/services/links/carrier-link.ts'
+import { CarrierLink, type LinkListeners } from '../../../src/services/links/carrier-link.ts'
 import { CarrierChoice } from '../../../src/services/sending/carrier-choice.ts'
 import type { SubmitJob, SubmitToken } from '../../../src/services/sending/submit-job.ts'
 import { aCarrier, aDirectory, aPlan, aRoute } from '../../support/directory.ts'
@@ -28,7 +28,7 @@ const aLink = new CarrierLink<SubmitToken>({
   number: 0,
   bind: 'bind_transceiver',
   // Asked nothing, only found.
-  events: {} as LinkEvents<SubmitToken>,
+  listeners: {} as LinkListeners<SubmitToken>,
   timings: {},
   log: quietLog,
 })

@@ -29,7 +29,7 @@ function sendHead(): SubmitJob {
   if (queue.next() === null) {
     const head = queue.head()!
     queue.begin(head, performance.now())
-    queue.begun([head])
+    queue.begun(head)
   }
   const job = queue.next()!
   while (job.progress.next !== null) job.progress.sent()
@@ -89,7 +89,7 @@ describe('rates', () => {
     expect(queue.isCongested).toBe(false)
   })
 
-  test('a rate of senders that goes gives back what waited, in its order', () => {
+  test('messages that wait for a rate of senders return to the queue in their order when it goes', () => {
     queue.follow({ ...UNLIMITED, senderMessagesPerSecond: 1 })
     const jobs = pushed(3)
     expect(sendHead()).toBe(jobs[0])

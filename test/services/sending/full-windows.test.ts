@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { linkEvents } from '../../../src/app/link-events.ts'
 import { CarrierLinks } from '../../../src/services/links/carrier-links.ts'
+import { Receiver, type ReceiverOptions } from '../../../src/services/receiving/receiver.ts'
 import { pump } from '../../../src/services/sending/carrier-pump.ts'
 import { CarrierQueue } from '../../../src/services/sending/carrier-queue.ts'
 import type { SubmitJob, SubmitToken } from '../../../src/services/sending/submit-job.ts'
-import { STATUSES } from '../../../src/smpp/statuses.ts'
 import { aCarrier, aDirectory } from '../../support/directory.ts'
 import { eventually } from '../../support/eventually.ts'
 import { quietLog } from '../../support/log.ts'
@@ -32,24 +31,27 @@ const hurry = () => {
 function pumpAll(): void {
   pump(queue, 1, {
     links,
-    inProgress: { hurry },
+    inProgress: { hurry, begin: () => true },
     nowMs: Date.now,
     lease: { alive: true },
     recorder: { isStalled: false, backlog: 0 },
     log: quietLog,
     expire: nothing,
-    putOff: nothing,
+    requeue: nothing,
     answered: nothing,
-    held: { begun: () => begun },
-    begin(job) {
-      begun += 1
-      queue.begin(job, performance.now())
+    held: {
+      begin() {
+        begun += 1
+      },
+      begun: () => begun,
+      committed: nothing,
+      jobOf: () => null,
     },
   })
 }
 
 function committed(jobs: readonly SubmitJob[]): void {
-  queue.begun(jobs)
+  for (const job of jobs) queue.begun(job)
   pumpAll()
 }
 
@@ -60,28 +62,28 @@ beforeEach(async () => {
   begun = 0
   hurried = 0
   links = new CarrierLinks<SubmitToken>({ timings: {}, log: quietLog })
-  links.heardBy(
-    linkEvents({
-      submitter: {
-        onReady: nothing,
-        onTimeout: nothing,
-        onLateResponse: nothing,
-        onLost: nothing,
-        onResponse() {
-          begun -= 1
-          pumpAll()
-        },
-      },
-      receiver: {
-        onRequest: (pdu, connection) => void received.push(() => connection.respond(pdu, STATUSES.ESME_ROK)),
-      },
-      quality: { submitted: nothing },
-      inProgress: { hurry },
-      onAnomaly: nothing,
-    }),
-  )
   const carriers = [aCarrier({ id: 1, port: smsc.port, window: WINDOW })]
-  links.follow(aDirectory({ carriers }), () => true)
+  const directory = aDirectory({ carriers })
+  links.heardBy({
+    submitter: {
+      onReady: nothing,
+      onTimeout: nothing,
+      onLateResponse: nothing,
+      onLost: nothing,
+      onResponse() {
+        begun -= 1
+        pumpAll()
+      },
+    },
+    receiver: new Receiver({
+      directory: () => directory,
+      nowMs: Date.now,
+      inProgress: { hurry },
+      recorder: { failing: false },
+      receipts: { receipt: ({ done }) => void received.push(() => done?.(true)) },
+    } as ReceiverOptions),
+  })
+  links.follow(directory, () => true)
   await eventually(() => links.canSubmit(1))
 })
 

@@ -145,7 +145,7 @@ describe('an attempt', () => {
   })
 })
 
-describe('what is given back', () => {
+describe('a message that is requeued', () => {
   const UNTRIED = { wasTried: false, nowMs: 1_000 }
   const TRIED = { wasTried: true, nowMs: 1_000 }
 

@@ -27,7 +27,7 @@ describe('what waits in the database', () => {
   test('is sent when it is due, in the order in which it became due', async () => {
     const plan = await service.planKey()
     await service.admin('PATCH', `/carriers/${service.carrier}`, { state: 'stopped' })
-    // Until then what is due is taken, and put off.
+    // Until then what is due is taken, and requeued.
     await eventually(() => smsc.bindsNow === 0)
     const ids: string[] = []
     for (let age = 5; age > 0; age -= 1) {
@@ -49,7 +49,7 @@ describe('what waits in the database', () => {
   test('messages that fit no PDU fail alone; those behind them are sent', async () => {
     const plan = await service.planKey()
     await service.admin('PATCH', `/carriers/${service.carrier}`, { state: 'stopped' })
-    // Until then what is due is taken, and put off.
+    // Until then what is due is taken, and requeued.
     await eventually(() => smsc.bindsNow === 0)
     const answers: (() => void)[] = []
     smsc.answerSubmits((pdu, link, index) => answers.push(() => accept(pdu, link, `m-${index}`)))
