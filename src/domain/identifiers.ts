@@ -1,5 +1,3 @@
-import { octetAt, UUID_PLACES } from './octets.ts'
-
 /**
  * Message ids are UUIDv7 (RFC 9562 §5.7): 48 bits of Unix milliseconds, then random bits. The last byte is the
  * bucket, the unit in which nodes share out work.
@@ -12,6 +10,25 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 /** Any UUID in its 36-character form, either case. */
 export function isUuid(text: string): boolean {
   return UUID.test(text)
+}
+
+/** Where the octets of a UUID have their two digits in its text. */
+const UUID_PLACES = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34]
+const DIGIT_OF = Uint8Array.from(
+  { length: 128 },
+  (_, code) => Number.parseInt(String.fromCharCode(code), 16) || 0,
+)
+
+/** Returns the place behind its 16 octets. Takes a quarter of the time of Buffer's own hex, which cannot read hyphens. */
+export function writeUuid(to: Buffer, start: number, uuid: string): number {
+  let at = start
+  for (const place of UUID_PLACES) to[at++] = octetAt(uuid, place)
+  return at
+}
+
+/** The octet whose two hexadecimal digits begin there. */
+function octetAt(text: string, place: number): number {
+  return (DIGIT_OF[text.charCodeAt(place)]! << 4) | DIGIT_OF[text.charCodeAt(place + 1)]!
 }
 
 const TIME_OCTETS = 6

@@ -3,9 +3,9 @@
  * and its fields in the order of FIELDS. Small numbers take one octet; a settled message takes some 60, a receipt some 45.
  */
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import { Reader, Writer } from './journal-octets.ts'
 import type { Accepted, Evidence, JournalFact } from './message-facts.ts'
 import { type DispatchState, MESSAGE_STATUSES, type MessageState } from './messages.ts'
-import { Reader, Writer } from './octets.ts'
 import type { Charge } from './rates.ts'
 import type { KeptReceipt } from './receipts.ts'
 

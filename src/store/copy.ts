@@ -3,7 +3,7 @@
  * that knows the binary formats (PostgreSQL manual, COPY, "Binary Format", and the types' receive functions).
  */
 import type pg from 'pg'
-import { writeUuid } from '../domain/octets.ts'
+import { writeUuid } from '../domain/identifiers.ts'
 import { parseAmount } from '../domain/rates.ts'
 
 const SIGNATURE = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1')

@@ -1,3 +1,5 @@
+import { writeUuid } from './identifiers.ts'
+
 /** Numbers and texts as octets, in the form of the journal: small numbers take little room. */
 
 const UUID_OCTETS = 16
@@ -7,24 +9,6 @@ const FIRST_OCTETS = 1_024
 
 /** At most, in UTF-8. */
 const OCTETS_OF_UNIT = 3
-/** Where the octets of a UUID have their two digits in its text. */
-export const UUID_PLACES = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34]
-const DIGIT_OF = Uint8Array.from(
-  { length: 128 },
-  (_, code) => Number.parseInt(String.fromCharCode(code), 16) || 0,
-)
-
-/** Returns the place behind its 16 octets. Takes a quarter of the time of Buffer's own hex, which cannot read hyphens. */
-export function writeUuid(to: Buffer, start: number, uuid: string): number {
-  let at = start
-  for (const place of UUID_PLACES) to[at++] = octetAt(uuid, place)
-  return at
-}
-
-/** The octet whose two hexadecimal digits begin there. */
-export function octetAt(text: string, place: number): number {
-  return (DIGIT_OF[text.charCodeAt(place)]! << 4) | DIGIT_OF[text.charCodeAt(place + 1)]!
-}
 
 export class Writer {
   #buffer = Buffer.allocUnsafe(FIRST_OCTETS)
