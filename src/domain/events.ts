@@ -128,7 +128,7 @@ export function receiptErrorMessage(status: Status, errorCode: string): string {
 }
 
 /** Exact decimals in the database, JSON numbers on the wire. */
-function decimal(text: string | null): number | null {
+export function decimal(text: string | null): number | null {
   return text === null ? null : Number(text)
 }
 

@@ -28,7 +28,14 @@ export function changeBody<Properties extends Type.TProperties>(
   })
 }
 
-/** Schemas written as JSON Schema 2020-12 type lists: a union of schemas would be serialised by trial and error. */
+/**
+ * Schemas written as JSON Schema 2020-12 type lists, which give one fault for a bad value: a union of schemas would be
+ * serialised by trial and error.
+ */
+
+export function Nullable<T extends Type.TSchema & { type: string }>(schema: T) {
+  return Type.Unsafe<Type.Static<T> | null>({ ...schema, type: [schema.type, 'null'] })
+}
 
 export function nullableString(options: { format?: string; description?: string } = {}) {
   return Type.Unsafe<string | null>({ type: ['string', 'null'], ...options })

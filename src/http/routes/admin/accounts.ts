@@ -11,7 +11,7 @@ import {
   webhookHeadersOf,
 } from '../../../operations/manage-accounts.ts'
 import { type AccountRecord, accounts as table } from '../../../store/accounts.ts'
-import { changeBody, requestBody, titled } from '../../schemas/shapes.ts'
+import { changeBody, Nullable, requestBody, titled } from '../../schemas/shapes.ts'
 import { shownUrl, storableUrl } from './callback-urls.ts'
 import {
   AccountId,
@@ -20,7 +20,6 @@ import {
   CallbackUrl,
   DisplayName,
   described,
-  Nullable,
   NullableText,
   PublicId,
   pageQuery,

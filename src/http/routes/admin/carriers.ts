@@ -13,12 +13,11 @@ import {
 } from '../../../domain/configuration.ts'
 import { changeCarrier, createCarrier } from '../../../operations/manage-carriers.ts'
 import { type CarrierRecord, carriers as table } from '../../../store/carriers.ts'
-import { requestBody, titled } from '../../schemas/shapes.ts'
+import { Nullable, requestBody, titled } from '../../schemas/shapes.ts'
 import {
   described,
   LinkKey,
   LinkName,
-  Nullable,
   NullableText,
   octetString,
   PositiveInteger,

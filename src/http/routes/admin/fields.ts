@@ -14,7 +14,7 @@ import {
   WEBHOOK_HEADER_VALUE,
 } from '../../../domain/webhook-requests.ts'
 import type { AccountSettings } from '../../../store/accounts.ts'
-import { titled } from '../../schemas/shapes.ts'
+import { Nullable, titled } from '../../schemas/shapes.ts'
 import { type Annotations, PATTERN_MEANINGS, patterned } from '../../validate.ts'
 
 /** Fields shared by several resources of the admin API, and the form of pages and errors. */
@@ -166,11 +166,6 @@ export const RateLimitField = Type.Object(
     additionalProperties: false,
   },
 )
-
-/** A type list, which gives one fault for a bad value and needs no trial of schemas when it is written. */
-export function Nullable<T extends Type.TSchema & { type: string }>(schema: T) {
-  return Type.Unsafe<Type.Static<T> | null>({ ...schema, type: [schema.type, 'null'] })
-}
 
 /** `rateLimit` of a request as columns; an absent one changes nothing, null lifts the limit. */
 export function rateLimitColumns(

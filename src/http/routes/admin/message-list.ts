@@ -4,13 +4,12 @@ import { parseSearch } from '../../../domain/list-filters.ts'
 import { type Fault, invalid } from '../../../errors.ts'
 import { keyOfCarrier, keyOfPlan } from '../../../operations/administration.ts'
 import type { FoundMessage } from '../../../store/message-search.ts'
-import { titled } from '../../schemas/shapes.ts'
+import { Nullable, titled } from '../../schemas/shapes.ts'
 import {
   described,
   LinkKey,
   limitOf,
   MessageId,
-  Nullable,
   NullableText,
   page,
   pageOf,

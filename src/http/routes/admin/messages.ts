@@ -1,12 +1,12 @@
 import { Type } from 'typebox'
-import { EVENT_STATES, eventId } from '../../../domain/events.ts'
+import { decimal, EVENT_STATES, eventId } from '../../../domain/events.ts'
 import { createdAtMs } from '../../../domain/identifiers.ts'
 import { attemptsOf, receiptsOf, timelineOf } from '../../../domain/message-timeline.ts'
 import { AppError } from '../../../errors.ts'
 import { findMessageForOperator, listUnownedInbound } from '../../../store/messages-admin.ts'
-import { oneOf, titled } from '../../schemas/shapes.ts'
+import { Nullable, oneOf, titled } from '../../schemas/shapes.ts'
 import { shownUrl } from './callback-urls.ts'
-import { limitOf, MessageId, Nullable, NullableText, page, pageOf, pageQuery, Timestamp } from './fields.ts'
+import { limitOf, MessageId, NullableText, page, pageOf, pageQuery, Timestamp } from './fields.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
@@ -193,9 +193,4 @@ function registerUnownedInbound(scope: AdminScope, reads: AdminDeps['reads']): v
 
 function createdAtOf(msgId: string): string {
   return new Date(createdAtMs(msgId)).toISOString()
-}
-
-/** Exact decimals in the database, JSON numbers on the wire. */
-function decimal(text: string | null): number | null {
-  return text === null ? null : Number(text)
 }

@@ -17,8 +17,8 @@ import {
   qualitySeries,
   sumQuality,
 } from '../../../store/quality.ts'
-import { titled } from '../../schemas/shapes.ts'
-import { described, LinkKey, Minutes, Nullable, RouteKey, Timestamp } from './fields.ts'
+import { Nullable, titled } from '../../schemas/shapes.ts'
+import { described, LinkKey, Minutes, RouteKey, Timestamp } from './fields.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 

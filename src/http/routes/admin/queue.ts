@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 import type { Backlog, WaitingMessages } from '../../../domain/backlog.ts'
 import { AppError } from '../../../errors.ts'
-import { titled } from '../../schemas/shapes.ts'
-import { Nullable, NullableText, Timestamp } from './fields.ts'
+import { Nullable, titled } from '../../schemas/shapes.ts'
+import { NullableText, Timestamp } from './fields.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 

@@ -1,14 +1,13 @@
 import { Type } from 'typebox'
 import { changeRate, createRate, importRates } from '../../../operations/manage-rates.ts'
 import { type RateRecord, rates } from '../../../store/rates.ts'
-import { changeBody, requestBody, titled } from '../../schemas/shapes.ts'
+import { changeBody, Nullable, requestBody, titled } from '../../schemas/shapes.ts'
 import {
   Amount,
   CountryCode,
   CurrencyCode,
   described,
   Mccmnc,
-  Nullable,
   NullableText,
   NumberPrefix,
   PlanOrAll,

@@ -4,8 +4,8 @@ import { explainRoute, type RouteExplanation } from '../../../domain/route-expla
 import { fieldFaults, MAX_BODY_CHARACTERS } from '../../../domain/send-requests.ts'
 import { ERRORS, type ErrorCode, type Fault, fault, invalid } from '../../../errors.ts'
 import { findOptOuts } from '../../../store/opt-outs.ts'
-import { titled } from '../../schemas/shapes.ts'
-import { Nullable, NullableText, ServicePlanId } from './fields.ts'
+import { Nullable, titled } from '../../schemas/shapes.ts'
+import { NullableText, ServicePlanId } from './fields.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 

@@ -1,13 +1,12 @@
 import { Type } from 'typebox'
 import { changeRoutingRule, createRoutingRule } from '../../../operations/manage-routing-rules.ts'
 import { type RoutingRuleRecord, routingRules } from '../../../store/routing-rules.ts'
-import { requestBody, titled } from '../../schemas/shapes.ts'
+import { Nullable, requestBody, titled } from '../../schemas/shapes.ts'
 import {
   CountryCode,
   described,
   LinkName,
   Mccmnc,
-  Nullable,
   NullableText,
   NumberPrefix,
   octetString,

@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 import { resealSecrets } from '../../../operations/reseal-secrets.ts'
-import { requestBody, titled } from '../../schemas/shapes.ts'
+import { Nullable, requestBody, titled } from '../../schemas/shapes.ts'
 import { patterned } from '../../validate.ts'
-import { described, Nullable } from './fields.ts'
+import { described } from './fields.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 

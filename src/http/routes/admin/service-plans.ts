@@ -10,7 +10,7 @@ import {
   removeServicePlan,
 } from '../../../operations/manage-service-plans.ts'
 import { type ServicePlanRecord, servicePlans } from '../../../store/service-plans.ts'
-import { changeBody, requestBody, titled } from '../../schemas/shapes.ts'
+import { changeBody, Nullable, requestBody, titled } from '../../schemas/shapes.ts'
 import { shownUrl, storableUrl } from './callback-urls.ts'
 import {
   AccountId,
@@ -18,7 +18,6 @@ import {
   DisplayName,
   described,
   LinkKey,
-  Nullable,
   NullableText,
   PublicId,
   pageQuery,
