@@ -185,6 +185,89 @@ export interface Pagination {
   nextCursor: string | null
 }
 
+export interface Preflight {
+  /** What a send would be answered; null: it would be accepted. */
+  refusal: SendRefusal | null
+  /** Null if the plan or the text is not valid. */
+  text: PreflightText | null
+  sender: PreflightSender
+  recipient: PreflightRecipient
+  /** Null unless the plan has one, the sender is allowed and the recipient is valid. */
+  route: PreflightRoute | null
+  /** Null without a rate. */
+  charge: PreflightCharge | null
+  /** On the process that answers; null if the plan is not valid. */
+  headroom: PreflightHeadroom | null
+  /** Null without one in the request. */
+  callbackUrl: PreflightCallbackUrl | null
+  /** Fields that a send ignores; at most 50. */
+  unknownFields: UnknownField[]
+}
+
+export interface PreflightCallbackUrl {
+  allowed: boolean
+  /** of the fault. */
+  code: string | null
+  message: string | null
+}
+
+export interface PreflightCharge {
+  /** of all segments, as the record will have it. */
+  price: number | null
+  /** pass-through fee of all segments. */
+  ptf: number | null
+  /** ISO 4217. */
+  currency: string
+}
+
+export interface PreflightHeadroom {
+  /** that may be sent now; null: there is no rate limit. */
+  messages: number | null
+  /** whose rate limit it is: account or plan. */
+  limitedBy: string | null
+}
+
+export interface PreflightRecipient {
+  valid: boolean
+  /** the number as a send has to write it. */
+  msisdn: string | null
+  /** ISO 3166-1 alpha-2. */
+  country: string | null
+  /** of the number ranges; a receipt may correct it. */
+  mccmnc: string | null
+  /** a send would be accepted, and fail at once. */
+  optedOut: boolean | null
+}
+
+export interface PreflightRoute {
+  name: string
+  /** the rule, or that it is the plan's own route. */
+  reason: string
+  /** that may take the message, preferred ones first. */
+  carriers: string[]
+}
+
+export interface PreflightSender {
+  /** short-code, e164 or alphanumeric. */
+  kind: string | null
+  allowed: boolean | null
+  /** why it is not allowed. */
+  errorCode: string | null
+  errorMessage: string | null
+}
+
+export interface PreflightText {
+  encoding: 'GSM7' | 'UCS2'
+  /** As the record counts them. */
+  segments: number
+  /** The text that each segment carries. */
+  segmentTexts: string[]
+  /** Of a text in UCS-2: the characters that the GSM 7-bit alphabet lacks, each once. */
+  ucs2Characters: Ucs2Character[]
+  /** What smart encoding would replace, if the plan has it and the text needs it. */
+  smartReplacements: SmartReplacement[]
+}
+
 export interface RedeliverEventRequest {
   /** Service plan: 24 hex digits. */
   servicePlanId: string
@@ -214,6 +297,14 @@ export interface Redelivered {
   nextAfter: string | null
 }
 
+export interface SendRefusal {
+  /** HTTP status of the response to the send. */
+  status: number
+  errorCode: ErrorCode
+  errorMessage: string
+  errors?: Fault[] | undefined
+}
+
 export interface SendSmsRequest {
   /** 24 hex digits. */
   servicePlanId: string
@@ -226,6 +317,13 @@ export interface SendSmsRequest {
   body: string
   /** Public https URL for delivery receipts of this message. */
   callbackUrl?: string | undefined
+}
+
+export interface SmartReplacement {
+  characters: string
+  replacement: string
+  /** of the first in the body, in code points from 0. */
+  position: number
 }
 
 export interface TestEvent {
@@ -251,6 +349,20 @@ export interface TestEventRequest {
   type?: EventType | undefined
   /** When absent: the account's default DLR URL, or the plan's inbound URL. */
   url?: string | undefined
+}
+
+export interface Ucs2Character {
+  character: string
+  /** such as U+2019. */
+  codePoint: string
+  /** of the first in the body, in code points from 0. */
+  position: number
+}
+
+export interface UnknownField {
+  field: string
+  /** the field that may be meant. */
+  suggestion: string | null
 }
 
 export interface WebhookAttempt {
@@ -357,6 +469,8 @@ export interface WebhookBodies {
 export interface Operations {
   /** Send one SMS. Sends one message. The response comes once it is stored; receipts follow. */
   sendSms: { input: SendSmsRequest; answer: DeliveryReceipt }
+  /** Tell what a send would do, without sending. Takes the body of a send. Sends and stores nothing, and does not count against the rate limits of sends. What the send would be refused for is part of the response. */
+  preflightSms: { input: SendSmsRequest; answer: Preflight }
   /** Get the delivery record of a message. The record may not be readable immediately after the send: retry a 404. */
   getMessage: {
     input: {
@@ -514,6 +628,7 @@ export interface Operations {
 /** How each operation is requested: what is neither in the path nor in the query is the body. */
 export const OPERATIONS = {
   sendSms: { method: 'POST', path: '/v1/sendsms', query: [], body: true },
+  preflightSms: { method: 'POST', path: '/v1/sendsms/preflight', query: [], body: true },
   getMessage: { method: 'GET', path: '/v1/messages/sms/{msgId}', query: ['servicePlanId'], body: false },
   getMessageAtLocation: {
     method: 'GET',

@@ -25,6 +25,16 @@ export function isE164(address: string): boolean {
 }
 
 /**
+ * The E.164 number that a text means if it is written internationally: `+1 (555) 123-0001`, `00447400123456`. Null for any
+ * other text, such as a number without its country code.
+ */
+export function readE164(text: string): string | null {
+  const compact = text.slice(0, MAX_INBOUND_LENGTH).replace(/[\s().-]/g, '')
+  const number = compact.replace(/^00/, '+')
+  return isE164(number) ? number : null
+}
+
+/**
  * The kind of a sender, or null when it is not valid: 3-8 digits; E.164; or 1-11 ASCII letters, digits, space and `.` `_`
  * `-` `&`, with at least one letter and no space at the ends.
  */

@@ -6,6 +6,12 @@ interface Bucket {
   updatedMs: number
 }
 
+function tokensIn({ tokens, updatedMs }: Bucket, { perSecond, burst }: RateLimit, nowMs: number): number {
+  // A clock set back adds nothing; a limit lowered meanwhile takes away what is above its burst.
+  const elapsedMs = Math.max(0, nowMs - updatedMs)
+  return Math.min(burst, tokens + (elapsedMs * perSecond) / 1000)
+}
+
 /** Most buckets kept. Beyond it the one opened first is forgotten, which gives its owner a full burst again. */
 const MAX_BUCKETS = 100_000
 
@@ -21,13 +27,17 @@ export class RateLimiter {
   /** Takes a token. Returns 0 when the request may pass; otherwise the milliseconds until one may. */
   take(key: number, limit: RateLimit, nowMs: number): number {
     const bucket = this.#buckets.get(key) ?? this.#open(key, limit, nowMs)
-    // A clock set back adds nothing; a limit lowered meanwhile takes away what is above its burst.
-    const elapsedMs = Math.max(0, nowMs - bucket.updatedMs)
-    bucket.tokens = Math.min(limit.burst, bucket.tokens + (elapsedMs * limit.perSecond) / 1000)
+    bucket.tokens = tokensIn(bucket, limit, nowMs)
     bucket.updatedMs = nowMs
     if (bucket.tokens < 1) return ((1 - bucket.tokens) / limit.perSecond) * 1000
     bucket.tokens -= 1
     return 0
+  }
+
+  /** How many requests may pass now. Takes nothing. */
+  left(key: number, limit: RateLimit, nowMs: number): number {
+    const bucket = this.#buckets.get(key)
+    return bucket === undefined ? limit.burst : Math.floor(tokensIn(bucket, limit, nowMs))
   }
 
   #open(key: number, { burst }: RateLimit, nowMs: number): Bucket {

@@ -186,7 +186,7 @@ function explained(routed: Routed, { conditions, weights }: Open, chosen: number
 }
 
 /** `plan's route default`, `rule +4479 → route uk`, `plan's rule from 12345, GB → route uk`. */
-function describeOrigin(route: Route, rule: RoutingRule | null): string {
+export function describeOrigin(route: Route, rule: RoutingRule | null): string {
   if (rule === null) return `plan's route ${route.name}`
   const limits: string[] = []
   if (rule.sender !== null) limits.push(`from ${rule.sender}`)

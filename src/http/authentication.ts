@@ -80,7 +80,7 @@ export function authenticateCustomer(source: DirectorySource, clock: () => numbe
 
 /** The scope that a token needs for a customers' route with this URL pattern. */
 function scopeOf(url = ''): TokenScope {
-  if (url === '/v1/sendsms') return 'send'
+  if (url.startsWith('/v1/sendsms')) return 'send'
   return url.startsWith('/v1/webhooks/') ? 'webhooks' : 'read'
 }
 

@@ -24,6 +24,8 @@ export interface HttpLimits {
   readonly pipelinedRequests: number
   /** Lookups and lists, per account. */
   readonly reads: RateLimit
+  /** Preflights of sends, per account. */
+  readonly preflights: RateLimit
   /** Most lookups and lists at once, for all accounts: about as many as there are connections for them. */
   readonly readsAtOnce: number
   /** Most redeliveries, pauses and resumptions at once: they write beside the message path. */
@@ -45,6 +47,7 @@ export const HTTP_LIMITS: HttpLimits = {
   connections: 10_000,
   pipelinedRequests: 32,
   reads: { perSecond: 200, burst: 400 },
+  preflights: { perSecond: 20, burst: 40 },
   readsAtOnce: 5,
   actionsAtOnce: 3,
 }

@@ -17,6 +17,7 @@ import { type Readiness, refuseUntilOpen, registerHealth } from './routes/health
 import { registerInboundMessages } from './routes/inbound-messages.ts'
 import { type LookupDeps, registerMessages } from './routes/messages.ts'
 import { registerMetrics } from './routes/metrics.ts'
+import { registerPreflight } from './routes/preflight.ts'
 import { registerSend, SEND_PATH, type SendDeps } from './routes/sendsms.ts'
 import {
   registerRedeliveries,
@@ -113,9 +114,11 @@ async function registerCustomerRoutes(
   deps: ServerDeps,
   metrics: HttpMetrics,
 ): Promise<void> {
-  registerSend(app, deps, ({ id: requestId, token }, elapsedMs) =>
+  const sending = { accounts: new RateLimiter(), plans: new RateLimiter() }
+  registerSend(app, deps, sending, ({ id: requestId, token }, elapsedMs) =>
     recordUnanswered(app.log, metrics, { requestId, accountId: token?.account.accountId, elapsedMs }),
   )
+  registerPreflight(app, deps, sending)
   const authenticate = authenticateCustomer(deps.directory, deps.clock)
   const { limits } = deps
   const { reads: limit } = limits

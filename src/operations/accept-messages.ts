@@ -18,7 +18,6 @@ import {
 } from '../store/database.ts'
 import { findIdempotencyKeys } from '../store/idempotency-keys.ts'
 import { settleLostMessages } from '../store/messages.ts'
-import { findOptOuts } from '../store/opt-outs.ts'
 import { writeRecords } from '../store/records.ts'
 import {
   AnswerDeadline,
@@ -34,11 +33,11 @@ import {
   type OfKeys,
   pairOf,
   queued,
-  textOf,
   UNAVAILABLE,
   UNKNOWN,
 } from './accepted-messages.ts'
 import { Batcher, type BatchMeter, writeInHalves } from './batches.ts'
+import { areOptedOut } from './find-opt-outs.ts'
 import type { MessageReads } from './read-messages.ts'
 
 export interface AcceptRequest {
@@ -165,7 +164,7 @@ export class GroupAccepter {
       maxInFlight: number,
       maxBatch = MAX_BATCH,
     ) => new Batcher({ write, maxBatch, maxInFlight })
-    this.#optOuts = batcher((items) => this.#areOptedOut(items), 2)
+    this.#optOuts = batcher((items) => areOptedOut(options.db, items.map(pairOf)), 2)
     this.#keyed = batcher((items) => this.#writeBatch(items, this.#acceptKeyed), 1, MAX_KEYS)
     this.#records = batcher((items) => this.#writeBatch(items, this.#writeRecords), 2, MAX_KEYS)
     this.#repeated = batcher((items) => this.#answerRepeated(items), 2)
@@ -223,11 +222,6 @@ export class GroupAccepter {
     if (owner !== null && isHere) this.#options.placement.enqueue(msgId)
     else if (owner !== null) this.#options.placement.release(msgId)
     return outcome
-  }
-
-  async #areOptedOut(items: readonly Item[]): Promise<readonly boolean[]> {
-    const found = new Set((await findOptOuts(this.#options.db, items.map(pairOf))).map(textOf))
-    return items.map((item) => found.has(textOf(pairOf(item))))
   }
 
   async #store(item: Item): Promise<Stored> {

@@ -79,10 +79,6 @@ export function pairOf({ accepted: { planId, sender, recipient } }: Item): OptOu
   return { planId, sender, recipient }
 }
 
-export function textOf({ planId, sender, recipient }: OptOutPair): string {
-  return JSON.stringify([planId, sender, recipient])
-}
-
 export function keyOf(planId: number, { keyHash }: { readonly keyHash: Buffer }): string {
   return `${planId}:${keyHash.toString('hex')}`
 }

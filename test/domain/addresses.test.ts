@@ -1,6 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { classifySender, fromCarrierAddress, isE164, toCarrierAddress } from '../../src/domain/addresses.ts'
+import {
+  classifySender,
+  fromCarrierAddress,
+  isE164,
+  readE164,
+  toCarrierAddress,
+} from '../../src/domain/addresses.ts'
 
 test.each([
   ['+15551230001', true],
@@ -57,6 +63,23 @@ test('on the link', () => {
   expect(toCarrierAddress('+15551230001')).toEqual({ ton: 1, npi: 1, address: '15551230001' })
   expect(toCarrierAddress('Aldis')).toEqual({ ton: 5, npi: 0, address: 'Aldis' })
   expect(toCarrierAddress('12345')).toEqual({ ton: 3, npi: 0, address: '12345' })
+})
+
+test.each([
+  ['+15551230001', '+15551230001'],
+  ['+1 (555) 123-0001', '+15551230001'],
+  ['0044 7400.123456', '+447400123456'],
+  ['+44\u00a07400\u202f123456\n', '+447400123456'],
+  ['15551230001', null],
+  ['07400 123456', null],
+  ['+0155512300', null],
+  ['+1555123000١', null],
+  ['++15551230001', null],
+  ['+15551230001,+15551230002', null],
+  [`+${' '.repeat(100)}15551230001`, null],
+  ['', null],
+])('%j means the number %j', (text, number) => {
+  expect(readE164(text)).toBe(number)
 })
 
 describe('fromCarrierAddress', () => {

@@ -58,6 +58,16 @@ describe('RateLimiter', () => {
     expect(afterwards).toEqual([0, 0, 0, 0, 0, 100])
   })
 
+  it('tells how many may pass now, and takes none of them', () => {
+    const limiter = new RateLimiter(1)
+    const left = (nowMs: number) => limiter.left(1, limit, nowMs)
+    expect([left(0), left(0)]).toEqual([5, 5])
+    for (const nowMs of [0, 0, 0, 0, 0]) limiter.take(1, limit, nowMs)
+    expect([left(0), left(99), left(100), left(250), left(10_000)]).toEqual([0, 0, 1, 2, 5])
+    // Asking for another key opens no bucket, which would close this one.
+    expect([limiter.left(2, limit, 0), left(0)]).toEqual([5, 0])
+  })
+
   it('keeps keys apart, and no more of them than its bound', () => {
     const limiter = new RateLimiter(3)
     const single = { perSecond: 1, burst: 1 }

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ListName, sealCursor } from '../../src/domain/cursors.ts'
-import { hashToken, makeToken } from '../../src/domain/tokens.ts'
 import {
   ALL_INPUTS,
   BAD_BYTES,
@@ -9,21 +8,19 @@ import {
   BAD_SCENARIOS,
   BAD_TRANSPORTS,
   type BadInput,
+  bodyOf,
+  FIXED_VALUES,
+  fill,
   sentenceOf,
 } from '../support/bad-inputs.ts'
 import {
   type HttpService,
   PLAN,
-  PLAN_INACTIVE,
-  PLAN_INCOMPLETE,
   PLAN_OTHER,
   PLAN_SECOND,
-  PLAN_SHORT_CODES,
   SENDER,
-  SENDER_OTHER,
   startHttpService,
   TOKEN,
-  TOKEN_LIMITED,
   TOKEN_OTHER,
 } from '../support/http-service.ts'
 import { newId } from '../support/installation.ts'
@@ -71,22 +68,7 @@ beforeAll(async () => {
   const mine = await service.send()
   const other = await service.send({ servicePlanId: PLAN_OTHER }, asOther)
   values = new Map([
-    ['PLAN', PLAN],
-    ['PLAN_UPPER', PLAN.toUpperCase()],
-    ['PLAN_SECOND', PLAN_SECOND],
-    ['PLAN_INACTIVE', PLAN_INACTIVE],
-    ['PLAN_INCOMPLETE', PLAN_INCOMPLETE],
-    ['PLAN_SHORT_CODES', PLAN_SHORT_CODES],
-    ['PLAN_OTHER', PLAN_OTHER],
-    ['SENDER', SENDER],
-    ['SENDER_OTHER', SENDER_OTHER],
-    ['TOKEN', TOKEN],
-    ['TOKEN[:-1]', TOKEN.slice(0, -1)],
-    ['TOKEN_UPPERCASED', TOKEN.toUpperCase()],
-    ['TOKEN_LIMITED', TOKEN_LIMITED],
-    ['TOKEN_OTHER', TOKEN_OTHER],
-    ['TOKEN_REVOKED', makeToken(randomBytes(32))],
-    ['TOKEN_HASH', hashToken(TOKEN)],
+    ...FIXED_VALUES,
     ['MSGID', mine.json.msgId],
     ['MSGID_UPPER', mine.json.msgId.toUpperCase()],
     ['MSGID_BARE', mine.json.msgId.replaceAll('-', '')],
@@ -148,29 +130,14 @@ async function eventCursorOf(servicePlanId: string, headers: Record<string, stri
   return (await service.get(path, headers)).json.pagination.nextCursor
 }
 
-/** Placeholders that are none of ours stay: `{{7*7}}` is a text like any other. `{{repeat:3:ab}}` is `ababab`. */
-function fill(text: string, from = values): string {
-  return text
-    .replace(/\{\{repeat:(\d+):(.+?)\}\}/g, (_whole, count: string, part: string) =>
-      part.repeat(Number(count)),
-    )
-    .replace(/\{\{([A-Z0-9_]+(?:\[:-1\])?)\}\}/g, (whole, name: string) => from.get(name) ?? whole)
-}
-
-function bodyOf({ body, rawBody }: BadInput['request']): string | Buffer | undefined {
-  if (typeof rawBody === 'string') return fill(rawBody)
-  if (rawBody !== undefined) return Buffer.from(rawBody.hex, 'hex')
-  return body === undefined ? undefined : fill(JSON.stringify(body))
-}
-
 async function answerTo({ request }: Pick<BadInput, 'request'>, from = values): Promise<HttpAnswer> {
   const headers = Object.fromEntries(
-    Object.entries(request.headers ?? {}).map(([name, value]) => [name, fill(value)]),
+    Object.entries(request.headers ?? {}).map(([name, value]) => [name, fill(value, values)]),
   )
   const { method, path } = request
   const answer = await exchange(
     service.port,
-    requestBytes({ method, path: fill(path, from), headers, body: bodyOf(request) }),
+    requestBytes({ method, path: fill(path, from), headers, body: bodyOf(request, values) }),
   )
   if (answer === null) throw new Error('closed without an answer')
   return answer
@@ -180,7 +147,7 @@ async function answerTo({ request }: Pick<BadInput, 'request'>, from = values): 
 async function answerBehindSends({ request }: BadInput): Promise<HttpAnswer> {
   const { method, path } = request
   const kept = { connection: 'keep-alive' }
-  const headers = Object.entries(request.headers ?? {}).map(([name, value]) => [name, fill(value)])
+  const headers = Object.entries(request.headers ?? {}).map(([name, value]) => [name, fill(value, values)])
   const send = requestBytes({
     method: 'POST',
     path,
@@ -197,7 +164,7 @@ async function answerBehindSends({ request }: BadInput): Promise<HttpAnswer> {
     method,
     path,
     headers: { ...kept, ...Object.fromEntries(headers) },
-    body: bodyOf(request),
+    body: bodyOf(request, values),
   })
   const [first, second, answer] = await exchangeInTurn(service.port, [send, send, asked])
   expect([first!.status, second!.status]).toEqual([202, 202])
@@ -328,7 +295,7 @@ async function isStillValidated(_answer: HttpAnswer, { request }: BadInput): Pro
 }
 
 async function keepsBody(answer: HttpAnswer, { request }: BadInput): Promise<void> {
-  const { body } = JSON.parse(bodyOf(request) as string) as { body: string }
+  const { body } = JSON.parse(bodyOf(request, values) as string) as { body: string }
   const record = await service.get(`/v1/messages/sms/${answer.json.msgId}?servicePlanId=${PLAN}`)
   expect(record.json.body).toBe(body)
   expect(record.headers.get('x-content-type-options')).toBe('nosniff')

@@ -60,7 +60,7 @@ const ofCustomers = ({ document }: Step) => document === CUSTOMERS
 const isSetUp = ({ path, method, operation }: Step) =>
   (method === 'put' || method === 'post') &&
   !/webhook-|webhooks/.test(path) &&
-  operation.operationId !== 'sendSms'
+  !/^(send|preflight)Sms$/.test(operation.operationId)
 /** What others use is deleted after them. */
 const USED = ['deleteServicePlan', 'deleteRoute', 'deleteCarrier', 'deleteAccount']
 const byUse = (a: Step, b: Step) =>

@@ -167,6 +167,7 @@ describe('GET /openapi.json', () => {
       '/v1/messages/sms/{msgId}',
       '/v1/messages/{msgId}',
       '/v1/sendsms',
+      '/v1/sendsms/preflight',
       '/v1/webhooks/destinations',
       '/v1/webhooks/destinations/pause',
       '/v1/webhooks/destinations/resume',

@@ -1,5 +1,20 @@
 /** Cases of vectors/bad-input.json (B…) and bad-input-more.json (M…): what a client may send wrongly, and the answer. */
+import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { hashToken, makeToken } from '../../src/domain/tokens.ts'
+import {
+  PLAN,
+  PLAN_INACTIVE,
+  PLAN_INCOMPLETE,
+  PLAN_OTHER,
+  PLAN_SECOND,
+  PLAN_SHORT_CODES,
+  SENDER,
+  SENDER_OTHER,
+  TOKEN,
+  TOKEN_LIMITED,
+  TOKEN_OTHER,
+} from './http-service.ts'
 
 /** One HTTP request. `{{NAME}}` stands for what only the run knows. */
 export interface BadInput {
@@ -61,6 +76,43 @@ export const BAD_TRANSPORTS = having<BadTransport>(ALL_INPUTS, 'transport').filt
 )
 /** In request-records.test.ts. */
 export const BAD_SCENARIOS = having<BadScenario>(ALL_INPUTS, 'scenario')
+
+type Values = ReadonlyMap<string, string>
+
+/** What the placeholders stand for, as far as it does not come from answers of the run. */
+export const FIXED_VALUES: Values = new Map([
+  ['PLAN', PLAN],
+  ['PLAN_UPPER', PLAN.toUpperCase()],
+  ['PLAN_SECOND', PLAN_SECOND],
+  ['PLAN_INACTIVE', PLAN_INACTIVE],
+  ['PLAN_INCOMPLETE', PLAN_INCOMPLETE],
+  ['PLAN_SHORT_CODES', PLAN_SHORT_CODES],
+  ['PLAN_OTHER', PLAN_OTHER],
+  ['SENDER', SENDER],
+  ['SENDER_OTHER', SENDER_OTHER],
+  ['TOKEN', TOKEN],
+  ['TOKEN[:-1]', TOKEN.slice(0, -1)],
+  ['TOKEN_UPPERCASED', TOKEN.toUpperCase()],
+  ['TOKEN_LIMITED', TOKEN_LIMITED],
+  ['TOKEN_OTHER', TOKEN_OTHER],
+  ['TOKEN_REVOKED', makeToken(randomBytes(32))],
+  ['TOKEN_HASH', hashToken(TOKEN)],
+])
+
+/** Placeholders that are none of ours stay: `{{7*7}}` is a text like any other. `{{repeat:3:ab}}` is `ababab`. */
+export function fill(text: string, values: Values): string {
+  return text
+    .replace(/\{\{repeat:(\d+):(.+?)\}\}/g, (_whole, count: string, part: string) =>
+      part.repeat(Number(count)),
+    )
+    .replace(/\{\{([A-Z0-9_]+(?:\[:-1\])?)\}\}/g, (whole, name: string) => values.get(name) ?? whole)
+}
+
+export function bodyOf({ body, rawBody }: BadInput['request'], values: Values): string | Buffer | undefined {
+  if (typeof rawBody === 'string') return fill(rawBody, values)
+  if (rawBody !== undefined) return Buffer.from(rawBody.hex, 'hex')
+  return body === undefined ? undefined : fill(JSON.stringify(body), values)
+}
 
 const VALID: Readonly<Record<string, unknown>> = {
   servicePlanId: '{{PLAN}}',

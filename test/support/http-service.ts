@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import pino from 'pino'
 import type { CallbackChecker, CallbackPolicy } from '../../src/domain/callback-url.ts'
 import type { Account, RateLimit, ServicePlan, Token } from '../../src/domain/configuration.ts'
-import { type Directory, senderKey } from '../../src/domain/directory.ts'
+import { type Directory, type DirectoryContents, senderKey } from '../../src/domain/directory.ts'
 import { hashToken, makeToken } from '../../src/domain/tokens.ts'
 import { formatWebhookSecret } from '../../src/domain/webhook-requests.ts'
 import type { HttpLimits } from '../../src/http/limits.ts'
@@ -60,6 +60,9 @@ export interface HttpServiceOptions {
   readonly limits?: Partial<HttpLimits>
   readonly accountRateLimit?: RateLimit
   readonly planRateLimit?: RateLimit
+  /** Settings of PLAN, and the configuration beside accounts, plans, tokens and senders. */
+  readonly plan?: Partial<ServicePlan>
+  readonly contents?: Partial<DirectoryContents>
   readonly baseUrl?: string
   readonly policy?: Partial<CallbackPolicy>
   /** What judges callback URLs in the place of the real guard, which it is given. */
@@ -91,6 +94,8 @@ export interface HttpService {
   get(path: string, headers?: Record<string, string>): Promise<HttpAnswer>
   /** `POST /v1/sendsms` of a valid message with these fields changed; undefined leaves one out. */
   send(fields?: Record<string, unknown>, headers?: Record<string, string>): Promise<HttpAnswer>
+  /** `POST /v1/sendsms/preflight`, likewise. */
+  preflight(fields?: Record<string, unknown>, headers?: Record<string, string>): Promise<HttpAnswer>
   /** Rows stored in messages. */
   storedMessages(): Promise<number>
   [Symbol.asyncDispose](): Promise<void>
@@ -140,6 +145,15 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
     if (answer === null) throw new Error(`no answer to ${wanted.method} ${wanted.path}`)
     return answer
   }
+  const post =
+    (path: string) =>
+    (fields: Record<string, unknown> = {}, headers: Record<string, string> = {}) =>
+      request({
+        method: 'POST',
+        path,
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify({ ...validMessage(), ...fields }),
+      })
   return {
     app,
     port,
@@ -150,13 +164,8 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
     logs,
     request,
     get: (path, headers = {}) => request({ method: 'GET', path, headers }),
-    send: (fields = {}, headers = {}) =>
-      request({
-        method: 'POST',
-        path: '/v1/sendsms',
-        headers: { 'content-type': 'application/json', ...headers },
-        body: JSON.stringify({ ...validMessage(), ...fields }),
-      }),
+    send: post('/v1/sendsms'),
+    preflight: post('/v1/sendsms/preflight'),
     async storedMessages() {
       const { rows } = await db.query<{ count: number }>('select count(*)::int as count from messages')
       return rows[0]!.count
@@ -180,11 +189,11 @@ const ROUTE = aRoute()
 /** A token without bounds. */
 const FREE = { scopes: null, expiresAtMs: null }
 
-function testDirectory({ accountRateLimit, planRateLimit }: HttpServiceOptions): Directory {
+function testDirectory({ accountRateLimit, planRateLimit, plan, contents }: HttpServiceOptions): Directory {
   const account = accountNamed(1, ACCOUNT, accountRateLimit ?? null)
   const other = accountNamed(2, 'b0b0b0b0b0b0b0b0b0b0b0b0', null)
   const plans = [
-    planNamed(1, PLAN, account, { rateLimit: planRateLimit ?? null }),
+    planNamed(1, PLAN, account, { rateLimit: planRateLimit ?? null, ...plan }),
     planNamed(2, PLAN_SECOND, account),
     planNamed(3, PLAN_INACTIVE, account, { active: false }),
     planNamed(4, PLAN_INCOMPLETE, account, { route: null }),
@@ -203,7 +212,7 @@ function testDirectory({ accountRateLimit, planRateLimit }: HttpServiceOptions):
     [hashToken(TOKEN_LIMITED), { ...FREE, id: 2, account, planIds: new Set([1]) }],
     [hashToken(TOKEN_OTHER), { ...FREE, id: 3, account: other, planIds: null }],
   ])
-  return aDirectory({ accounts: [account, other], plans, tokens, senders, routes: [ROUTE] })
+  return aDirectory({ accounts: [account, other], plans, tokens, senders, routes: [ROUTE], ...contents })
 }
 
 /** Accounts and plans as rows: what others in the database belong to. Neither has a URL of its own. */

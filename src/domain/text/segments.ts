@@ -2,7 +2,7 @@ import type { LongMessages } from '../configuration.ts'
 import { buildHeader, type SegmentNumber, UDHI } from './concatenation.ts'
 import { chooseEncoding, type EncodedText, PLAIN_TEXT, roomIn, type TextSettings } from './encoding-choice.ts'
 import { DEFAULT_LANGUAGE } from './gsm-national-tables.ts'
-import { ESCAPE, encodeGsm, gsmAlphabet } from './gsm0338.ts'
+import { decodeGsm, ESCAPE, encodeGsm, gsmAlphabet } from './gsm0338.ts'
 
 /** Turns the text of an MT message into the submit_sm that carry it (3GPP TS 23.040 §9.2.3.24, 23.038). */
 
@@ -48,6 +48,19 @@ export function countSegments(
 ): { encoding: Encoding; segments: number } {
   const { language, segments } = chooseEncoding(text, settings, 'udh')
   return { encoding: language === null ? 'UCS2' : 'GSM7', segments }
+}
+
+/** What each segment carries, as `countSegments` counts them. Joined, it is the text that is sent. */
+export function divideText(
+  text: string,
+  settings: TextSettings,
+): { encoding: Encoding; segments: readonly string[] } {
+  const encoded = chooseEncoding(text, settings, 'udh')
+  const { language } = encoded
+  const octets = octetsOf(encoded)
+  const all = encoded.segments === 1 ? [octets] : pieces(octets, encoded, 'udh')
+  if (language !== null) return { encoding: 'GSM7', segments: all.map((piece) => decodeGsm(piece, language)) }
+  return { encoding: 'UCS2', segments: all.map((piece) => Buffer.from(piece).swap16().toString('utf16le')) }
 }
 
 /**

@@ -66,9 +66,39 @@ export const SMART_CHARACTERS: ReadonlyMap<string, string> = new Map([...fullWid
  * that would become empty stays as it is.
  */
 export function smartText(text: string): string {
+  return replaced(text) || text
+}
+
+/** A character with its combining marks, which NFC may compose. */
+const CLUSTER = /\P{M}\p{M}*|\p{M}+/gsu
+
+/** What smart encoding replaces in a text, each once. */
+export interface SmartReplacement {
+  /** One character, or a letter with its combining marks. */
+  readonly characters: string
+  /** Empty: it is left out. */
+  readonly replacement: string
+  /** Of the first, in code points from 0. */
+  readonly position: number
+}
+
+export function smartReplacements(text: string): SmartReplacement[] {
+  if (smartText(text) === text) return []
+  const found = new Map<string, SmartReplacement>()
+  let position = 0
+  for (const [characters] of text.matchAll(CLUSTER)) {
+    const replacement = replaced(characters)
+    if (replacement !== characters && !found.has(characters))
+      found.set(characters, { characters, replacement, position })
+    position += [...characters].length
+  }
+  return [...found.values()]
+}
+
+function replaced(text: string): string {
   let smart = ''
   for (const character of text.normalize('NFC')) smart += SMART_CHARACTERS.get(character) ?? character
-  return smart === '' ? text : smart
+  return smart
 }
 
 function* listed(): Generator<[string, string]> {

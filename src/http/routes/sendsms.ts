@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import type { CallbackChecker } from '../../domain/callback-url.ts'
 import type { ServicePlan } from '../../domain/configuration.ts'
 import { publicMessage } from '../../domain/events.ts'
-import { RateLimiter } from '../../domain/rate-limits.ts'
+import type { RateLimiter } from '../../domain/rate-limits.ts'
 import {
   fieldFaults,
   idempotencyKeyHash,
@@ -28,7 +28,7 @@ import { oneOf } from '../schemas/shapes.ts'
 import { patterned, ruled } from '../validate.ts'
 
 /** The domain judges addresses and text, by the same rules for every entrance, and the callback guard the URL. */
-const SendSmsRequest = ruled(
+export const SendSmsRequest = ruled(
   Type.Object(
     {
       servicePlanId: patterned(/^[a-fA-F0-9]{24}$/, 'must be 24 hex digits', {
@@ -79,6 +79,12 @@ export interface SendDeps {
 
 export const SEND_PATH = '/v1/sendsms'
 
+/** The buckets of the rate limits of accounts and plans. */
+export interface SendLimiters {
+  readonly accounts: RateLimiter
+  readonly plans: RateLimiter
+}
+
 const SCHEMA = {
   operationId: 'sendSms',
   summary: 'Send one SMS',
@@ -115,10 +121,9 @@ const SCHEMA = {
 export function registerSend(
   app: FastifyInstance,
   deps: SendDeps,
+  { accounts, plans }: SendLimiters,
   onUnanswered: (request: FastifyRequest, elapsedMs: number) => void,
 ): void {
-  const accounts = new RateLimiter()
-  const plans = new RateLimiter()
   app.route({
     method: 'POST',
     url: SEND_PATH,
@@ -134,11 +139,9 @@ export function registerSend(
       }),
     ],
     handler: async (request, reply) => {
-      const key = request.headers['idempotency-key'] as string | undefined
-      const sms = await validated(request, key, deps.guard)
+      const key = idempotencyKeyOf(request)
+      const sms = await validated(request, deps.guard)
       const plan = await authorizedPlan(deps, request, plans, sms)
-      const bytes = recordBytes(sms)
-      if (bytes > deps.limits.recordBytes) throw new AppError('MESSAGE_TOO_LARGE')
       const callbackUrl = sms.callbackUrl ?? null
       const outcome = await deps.accepter.accept({
         plan,
@@ -154,12 +157,13 @@ export function registerSend(
   })
 }
 
+function idempotencyKeyOf({ headers }: FastifyRequest): string | undefined {
+  return headers['idempotency-key'] as string | undefined
+}
+
 /** The validated request. Throws the faults of its body, callbackUrl and key. */
-async function validated(
-  request: FastifyRequest,
-  key: string | undefined,
-  guard: CallbackChecker,
-): Promise<SendRequest> {
+export async function validated(request: FastifyRequest, guard: CallbackChecker): Promise<SendRequest> {
+  const key = idempotencyKeyOf(request)
   const { callbackUrl } = (request.body ?? {}) as { callbackUrl?: unknown }
   const faults: Fault[] = [...(request.faults ?? [])]
   if (typeof callbackUrl === 'string') {
@@ -173,19 +177,22 @@ async function validated(
   return request.body as SendRequest
 }
 
-async function authorizedPlan(
-  { directory, clock }: SendDeps,
+/** The plan that the request is sent with. Throws why it may not be. `limiter`: of plans; null: their limits do not count. */
+export async function authorizedPlan(
+  { directory, clock, limits }: Pick<SendDeps, 'directory' | 'clock' | 'limits'>,
   request: FastifyRequest,
-  limiter: RateLimiter,
+  limiter: RateLimiter | null,
   sms: SendRequest,
 ): Promise<ServicePlan> {
   const snapshot = await directory()
   const plan = planForSending(snapshot, tokenOf(request), sms.servicePlanId)
   if (typeof plan === 'string') throw new AppError(plan)
   const limit = plan.rateLimit
-  if (limit !== null) takeOrRefuse(limiter, { name: 'plan', key: plan.id, limit, nowMs: clock() })
+  if (limit !== null && limiter !== null)
+    takeOrRefuse(limiter, { name: 'plan', key: plan.id, limit, nowMs: clock() })
   const refusal = judgeSender(snapshot, plan, sms)
   if (refusal !== null) throw new AppError(refusal.code, refusal)
+  if (recordBytes(sms) > limits.recordBytes) throw new AppError('MESSAGE_TOO_LARGE')
   return plan
 }
 

@@ -2,8 +2,8 @@ import { Type } from 'typebox'
 import { type AppError, ERRORS, type ErrorCode, type Fault } from '../../errors.ts'
 import { oneOf, titled } from './shapes.ts'
 
-/** The body of every failure. */
-export const ErrorBodySchema = titled('ErrorBody', {
+/** What every failure says. */
+export const FAILURE_FIELDS = {
   errorCode: oneOf(Object.keys(ERRORS) as ErrorCode[], { title: 'ErrorCode' }),
   errorMessage: Type.String(),
   errors: Type.Optional(
@@ -15,6 +15,11 @@ export const ErrorBodySchema = titled('ErrorBody', {
       }),
     ),
   ),
+}
+
+/** The body of every failure. */
+export const ErrorBodySchema = titled('ErrorBody', {
+  ...FAILURE_FIELDS,
   requestId: Type.String({ description: 'Also in the x-request-id header, and in the log' }),
 })
 

@@ -44,6 +44,25 @@ export const DELIVERED_MESSAGE: PublicMessage = {
   updatedAt: '2026-04-20T13:55:12.101Z',
 }
 
+/** Of the request that the documents show for a send. */
+export const PREFLIGHT = {
+  refusal: null,
+  text: {
+    encoding: 'GSM7',
+    segments: 1,
+    segmentTexts: [QUEUED_MESSAGE.body],
+    ucs2Characters: [],
+    smartReplacements: [],
+  },
+  sender: { kind: 'alphanumeric', allowed: true, errorCode: null, errorMessage: null },
+  recipient: { valid: true, msisdn: QUEUED_MESSAGE.to, country: 'US', mccmnc: '310260', optedOut: false },
+  route: { name: 'main', reason: "plan's route main", carriers: ['acme'] },
+  charge: { price: 0.0085, ptf: 0.003, currency: 'USD' },
+  headroom: { messages: null, limitedBy: null },
+  callbackUrl: { allowed: true, code: null, message: null },
+  unknownFields: [],
+}
+
 export const MESSAGE_LIST = { items: [DELIVERED_MESSAGE], pagination: LAST_PAGE }
 
 export const INBOUND_MESSAGE: InboundSmsWebhook = {

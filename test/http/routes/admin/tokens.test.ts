@@ -100,6 +100,7 @@ async function answerTo(token: string, method: string, path: string, body?: obje
 
 test.each([
   ['send', 'POST', '/v1/sendsms'],
+  ['send', 'POST', '/v1/sendsms/preflight'],
   ['read', 'GET', '/v1/messages/sms?to=%2B15551230001&'],
   ['read', 'GET', '/v1/events?'],
   ['read', 'GET', '/v1/inbound/sms?from=%2B15551230001&'],

@@ -1,0 +1,140 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import type { ServicePlan } from '../../domain/configuration.ts'
+import { decimal } from '../../domain/events.ts'
+import { RateLimiter } from '../../domain/rate-limits.ts'
+import { planForReading } from '../../domain/send-requests.ts'
+import { AppError } from '../../errors.ts'
+import { type CheckedPreflight, Preflights } from '../../operations/preflight-sends.ts'
+import type { Queryable } from '../../store/database.ts'
+import { authenticateCustomer, tokenOf } from '../authentication.ts'
+import type { HttpLimits } from '../limits.ts'
+import { limitAccounts } from '../rate-limiting.ts'
+import { failures } from '../schemas/error-body.ts'
+import { PreflightSchema } from '../schemas/preflight.ts'
+import { PREFLIGHT } from '../schemas/response-examples.ts'
+import {
+  authorizedPlan,
+  SEND_PATH,
+  type SendDeps,
+  type SendLimiters,
+  SendSmsRequest,
+  validated,
+} from './sendsms.ts'
+
+export interface PreflightDeps extends Omit<SendDeps, 'limits'> {
+  /** For look-ups. */
+  readonly db: Queryable
+  readonly limits: Pick<HttpLimits, 'preflights' | 'recordBytes'>
+}
+
+const SCHEMA = {
+  operationId: 'preflightSms',
+  summary: 'Tell what a send would do, without sending',
+  description:
+    'Takes the body of a send. Sends and stores nothing, and does not count against the rate limits of sends. What the send would be refused for is part of the response.',
+  tags: ['Messages'],
+  headers: Type.Object({
+    'idempotency-key': Type.Optional(Type.String({ description: 'Only its form is checked' })),
+  }),
+  body: SendSmsRequest,
+  response: {
+    200: { ...PreflightSchema, description: 'What a send would do', examples: [PREFLIGHT] },
+    ...failures(400, 401, 403, 413, 415, 429, 500, 503),
+  },
+}
+
+const KNOWN_FIELDS = Object.keys(SendSmsRequest.properties)
+
+/** `POST /v1/sendsms/preflight`. `limiters` are those of sends: they are read, and nothing is taken from them. */
+export function registerPreflight(app: FastifyInstance, deps: PreflightDeps, limiters: SendLimiters): void {
+  const { directory, clock, guard, limits } = deps
+  const limit = { name: 'preflights', limiter: new RateLimiter(), limitOf: () => limits.preflights, clock }
+  const preflights = new Preflights(deps.db)
+  app.route({
+    method: 'POST',
+    url: `${SEND_PATH}/preflight`,
+    schema: SCHEMA,
+    attachValidation: true,
+    onRequest: [authenticateCustomer(directory, clock), limitAccounts(limit)],
+    handler: async (request) => {
+      const refusal = await refusalOf(async () =>
+        authorizedPlan(deps, request, null, await validated(request, guard)),
+      )
+      const fields = fieldsOf(request, refusal)
+      const snapshot = await directory()
+      const { servicePlanId } = fields
+      const plan =
+        typeof servicePlanId === 'string' ? planForReading(snapshot, tokenOf(request), servicePlanId) : null
+      const faults = refusal?.errors ?? []
+      const told = await preflights.tell({ directory: snapshot, plan, fields, faults, known: KNOWN_FIELDS })
+      const headroom = plan && headroomOf(plan, limiters, clock())
+      return { refusal: refusal && presentRefusal(refusal), ...present(told), headroom }
+    },
+  })
+}
+
+/** What a send is refused with by its own checks. A failure of the service is thrown. */
+async function refusalOf(check: () => Promise<ServicePlan>): Promise<AppError | null> {
+  try {
+    await check()
+    return null
+  } catch (error) {
+    if (error instanceof AppError && error.status < 500) return error
+    throw error
+  }
+}
+
+/** The body, unless nothing can be told of it: then the request is refused as a send is. */
+function fieldsOf({ body }: FastifyRequest, refusal: AppError | null): Readonly<Record<string, unknown>> {
+  if (refusal !== null && (typeof body !== 'object' || body === null || Array.isArray(body))) throw refusal
+  return body as Record<string, unknown>
+}
+
+/** How many messages the tighter limit lets through now. */
+function headroomOf(plan: ServicePlan, { accounts, plans }: SendLimiters, nowMs: number) {
+  const { account } = plan
+  const ofAccount = account.rateLimit && {
+    messages: accounts.left(account.id, account.rateLimit, nowMs),
+    limitedBy: 'account' as const,
+  }
+  const ofPlan = plan.rateLimit && {
+    messages: plans.left(plan.id, plan.rateLimit, nowMs),
+    limitedBy: 'plan' as const,
+  }
+  if (ofAccount !== null && ofPlan !== null) return ofPlan.messages <= ofAccount.messages ? ofPlan : ofAccount
+  return ofAccount ?? ofPlan ?? { messages: null, limitedBy: null }
+}
+
+function presentRefusal({ status, code, message, errors }: AppError) {
+  return { status, errorCode: code, errorMessage: message, ...(errors && { errors }) }
+}
+
+function present({ text, sender, recipient, isOptedOut, ...told }: CheckedPreflight) {
+  const refusal = sender.refusal && new AppError(sender.refusal.code, sender.refusal)
+  const { route, charge, callbackUrl, unknownFields } = told
+  return {
+    text: text && { ...text, segments: text.segments.length, segmentTexts: text.segments },
+    sender: {
+      kind: sender.kind,
+      allowed: sender.isAllowed,
+      errorCode: refusal?.code ?? null,
+      errorMessage: refusal?.message ?? null,
+    },
+    recipient: {
+      valid: recipient.isValid,
+      msisdn: recipient.msisdn,
+      country: recipient.country,
+      mccmnc: recipient.mccmnc,
+      optedOut: isOptedOut,
+    },
+    route,
+    charge: charge && { price: decimal(charge.price), ptf: decimal(charge.ptf), currency: charge.currency },
+    callbackUrl: callbackUrl && {
+      allowed: callbackUrl.isAllowed,
+      code: callbackUrl.fault?.code ?? null,
+      message: callbackUrl.fault?.message ?? null,
+    },
+    unknownFields,
+  }
+}

@@ -1,0 +1,113 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
+import { BAD_INPUTS, type BadInput, bodyOf, FIXED_VALUES, fill, sentenceOf } from '../support/bad-inputs.ts'
+import { CALLBACK_CASES, policyOf, recordsOf } from '../support/callback-cases.ts'
+import { STRICT_CALLBACK_POLICY } from '../support/callback-policy.ts'
+import {
+  type HttpService,
+  PLAN,
+  PLAN_INACTIVE,
+  PLAN_INCOMPLETE,
+  PLAN_OTHER,
+  SENDER,
+  startHttpService,
+} from '../support/http-service.ts'
+import { exchange, type HttpAnswer, requestBytes } from '../support/raw-http.ts'
+
+/** A preflight tells what the send of the same request is answered, with the same codes and words. */
+
+const SEND = /^\/v1\/sendsms(?=[?#]|$)/
+const SENDS = BAD_INPUTS.filter(({ request }) => SEND.test(request.path) && request.method === 'POST')
+
+let service: HttpService
+beforeAll(async () => {
+  service = await startHttpService({ limits: { preflights: { perSecond: 100_000, burst: 100_000 } } })
+})
+afterAll(() => service[Symbol.asyncDispose]())
+
+async function answerTo({ request }: BadInput, path: string): Promise<HttpAnswer> {
+  const headers = Object.entries(request.headers ?? {}).map(([name, value]) => [
+    name,
+    fill(value, FIXED_VALUES),
+  ])
+  const bytes = requestBytes({
+    method: 'POST',
+    path,
+    headers: Object.fromEntries(headers),
+    body: bodyOf(request, FIXED_VALUES),
+  })
+  const answer = await exchange(service.port, bytes)
+  if (answer === null) throw new Error('closed without an answer')
+  return answer
+}
+
+/** A failure, but for the id that every request has of its own. */
+function failureOf({ status, json: { requestId: _, ...body } }: HttpAnswer) {
+  return { status, ...body }
+}
+
+function expectAgreement(preflight: HttpAnswer, send: HttpAnswer): void {
+  const told = preflight.status === 200 ? preflight.json.refusal : failureOf(preflight)
+  expect(told).toEqual(send.status === 202 ? null : failureOf(send))
+}
+
+describe('what a client sends wrongly', () => {
+  for (const badInput of SENDS)
+    it(sentenceOf(badInput), async () => {
+      const path = badInput.request.path
+      const before = await service.storedMessages()
+      const preflight = await answerTo(badInput, path.replace(SEND, '/v1/sendsms/preflight'))
+      expect(await service.storedMessages()).toBe(before)
+      const send = await answerTo(badInput, path)
+      expectAgreement(preflight, send)
+      // Only what is no send at all is refused.
+      const isRefused =
+        [401, 413, 415].includes(preflight.status) || preflight.json.errors?.[0].field === 'request'
+      expect(preflight.status === 200).toBe(!isRefused)
+    })
+
+  it('there are cases of each kind', () => expect(SENDS.length).toBeGreaterThan(100))
+})
+
+describe('a callbackUrl', () => {
+  const ofPolicy = CALLBACK_CASES.filter((each) => policyOf(each) === STRICT_CALLBACK_POLICY)
+  const verdicts = Map.groupBy(ofPolicy, ({ class: kind, expect: verdict }) => `${kind}: ${verdict}`)
+  test.each([...verdicts])('%s', async (_kind, cases) => {
+    for (const each of cases) {
+      const url = typeof each.url === 'string' ? URL.parse(each.url) : null
+      if (url !== null) service.dns.set(url.hostname, recordsOf(each))
+      const preflight = await service.preflight({ callbackUrl: each.url })
+      const send = await service.send({ callbackUrl: each.url })
+      expectAgreement(preflight, send)
+      const { callbackUrl } = preflight.json
+      expect(callbackUrl?.allowed ?? true).toBe(send.status === 202)
+    }
+  })
+})
+
+test('any fields at all', async () => {
+  const text = fc.string({ unit: 'binary', maxLength: 20 })
+  const value = (...some: unknown[]) =>
+    fc.oneof(fc.constantFrom(...some), text, fc.jsonValue({ maxDepth: 2 }))
+  const fields = fc.record(
+    {
+      servicePlanId: value(PLAN, PLAN, PLAN_OTHER, PLAN_INACTIVE, PLAN_INCOMPLETE),
+      channel: value('SMS', 'SMS', 'SMS', 'MMS'),
+      from: value(SENDER, SENDER, 'Aldis', 'Pending', 'Archived', 'Denied'),
+      to: value('+15551230001', '+447400123456', '15551230001'),
+      body: value('hello', '“quoted” 😀', 'ж'.repeat(200), 'x'.repeat(1_601)),
+      callbackUrl: value('https://hooks.example.com/', 'http://hooks.example.com/', 'https://10.0.0.1/'),
+      callbackURL: text,
+    },
+    { requiredKeys: ['servicePlanId', 'channel', 'to'] },
+  )
+  const keys = fc.constantFrom<Record<string, string>>({}, {}, { 'idempotency-key': 'a b' })
+  await fc.assert(
+    fc.asyncProperty(fields, keys, async (some, headers) => {
+      const preflight = await service.preflight(some, headers)
+      expect(preflight.status).toBe(200)
+      expectAgreement(preflight, await service.send(some, headers))
+    }),
+    { numRuns: 200 },
+  )
+})
