@@ -243,8 +243,6 @@ export interface PreflightRoute {
   name: string
   /** the rule, or that it is the plan's own route. */
   reason: string
-  /** that may take the message, preferred ones first. */
-  carriers: string[]
 }
 
 export interface PreflightSender {

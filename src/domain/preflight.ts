@@ -32,15 +32,10 @@ export interface Preflight {
   readonly unknownFields: readonly UnknownField[]
 }
 
-/**
- * Conditions of carriers and their shares are left out: they follow from what other customers send. So are priorities and
- * weights, which are between operator and carriers.
- */
+/** Carriers are left out: they are the operator's business, and their conditions follow from what other customers send. */
 interface PreflightRoute {
   readonly name: string
   readonly reason: string
-  /** Names, the preferred ones first. */
-  readonly carriers: readonly string[]
 }
 
 interface UnknownField {
@@ -111,8 +106,8 @@ function senderOf(
 function routeOf(directory: Directory, plan: ServicePlan, from: string, to: string): PreflightRoute | null {
   const routed = directory.routeFor(plan, from, to)
   if (routed === null) return null
-  const { route, rule, carrierNames } = routed
-  return { name: route.name, reason: describeOrigin(route, rule), carriers: carrierNames }
+  const { route, rule } = routed
+  return { name: route.name, reason: describeOrigin(route, rule) }
 }
 
 function chargeOf(directory: Directory, plan: ServicePlan, to: string, segments: number): Charge | null {

@@ -44,7 +44,6 @@ const Recipient = titled('PreflightRecipient', {
 const Route = titled('PreflightRoute', {
   name: Type.String(),
   reason: Type.String({ description: "the rule, or that it is the plan's own route" }),
-  carriers: Type.Array(Type.String(), { description: 'that may take the message, preferred ones first' }),
 })
 
 const Charge = titled('PreflightCharge', {
