@@ -30,43 +30,55 @@ function wordsOf(command: Command, path: readonly string[] = []): Words {
   return [[path.join(' '), [...subcommands, ...options, '--help'].join(' ')], ...below]
 }
 
-/** Commands are followed as far as they are known, so values of options and arguments between them do not matter. */
+/**
+ * Commands are followed as far as they are known, so values of options and arguments between them do not matter. Options are
+ * offered once a dash is typed, and files where no command may follow.
+ */
 const SCRIPTS = {
   bash: (words: Words) => `${table(words)}
 _aldis() {
-  local word at=''
+  local word at='' offered
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
     [[ -n $(_aldis_words "\${at:+$at }$word") ]] && at="\${at:+$at }$word"
   done
-  COMPREPLY=($(compgen -W "$(_aldis_words "$at")" -- "\${COMP_WORDS[COMP_CWORD]}"))
+  offered=" $(_aldis_words "$at")"
+  [[ \${COMP_WORDS[COMP_CWORD]} = -* ]] || offered="\${offered%% --*}"
+  COMPREPLY=($(compgen -W "$offered" -- "\${COMP_WORDS[COMP_CWORD]}"))
 }
 complete -o default -F _aldis aldis
 `,
   zsh: (words: Words) => `#compdef aldis
 ${table(words)}
 _aldis() {
-  local word at=''
+  local word at='' offered
   for word in "\${(@)words[2,CURRENT-1]}"; do
     [[ -n $(_aldis_words "\${at:+$at }$word") ]] && at="\${at:+$at }$word"
   done
-  compadd -- $(_aldis_words "$at") || _files
+  offered=($(_aldis_words "$at"))
+  [[ $PREFIX = -* ]] || offered=(\${offered:#-*})
+  compadd -a offered || _files
 }
 [[ $funcstack[1] = _aldis ]] && _aldis "$@" || compdef _aldis aldis
 `,
   fish: (words: Words) => `function _aldis_words
   switch "$argv[1]"
-${words.map(([after, text]) => `    case '${after}'\n      string split ' ' '${text}'`).join('\n')}
+${words.map(([after, text]) => `    case '${after}'\n      string split -- ' ' '${text}'`).join('\n')}
   end
 end
 function _aldis
   set -l at ''
   for word in (commandline -opc)[2..]
-    set -l next (string trim "$at $word")
+    set -l next (string trim -- "$at $word")
     test -n "$(_aldis_words $next)"; and set at $next
   end
-  _aldis_words "$at"
+  if string match -q -- '-*' (commandline -ct)
+    _aldis_words "$at"
+  else
+    _aldis_words "$at" | string match -v -- '-*'
+  end
 end
-complete -c aldis -a '(_aldis)'
+complete -c aldis -f -a '(_aldis)'
+complete -c aldis -n 'test -z "$(_aldis)"' -F
 `,
 }
 

@@ -33,12 +33,28 @@ test('bash asks for completions of the word at the cursor', async () => {
   expect(bash.stdout).toBe('complete -o default -F _aldis aldis\n')
 })
 
-test.each(['zsh', 'fish'])('the script of %s is accepted by that shell where there is one', async (shell) => {
-  const { code, stdout } = await runAldis(['completion', shell])
+test('options are offered after a dash, and files where no command may follow', async () => {
+  expect(await completed('secrets', '')).toEqual(['reseal'])
+  expect(await completed('rate', 'import', '')).toEqual([])
+  expect(await completed('rate', 'import', '-')).toContain('--json')
+})
+
+test('zsh accepts its script, where there is one', async () => {
+  const { code, stdout } = await runAldis(['completion', 'zsh'])
   expect(code).toBe(0)
   expect(stdout).toContain('--no-tls-server-name')
-  const { error, status, stderr } = spawnSync(shell, ['-n'], { input: stdout, encoding: 'utf8' })
+  const { error, status, stderr } = spawnSync('zsh', ['-fnc', stdout], { encoding: 'utf8' })
   if (error === undefined) expect([status, stderr]).toEqual([0, ''])
+})
+
+test('fish completes commands and options, where there is one', async () => {
+  const { code, stdout } = await runAldis(['completion', 'fish'])
+  expect(code).toBe(0)
+  const lines = ['aldis carrier dr', 'aldis carrier list --li']
+  const asked = lines.map((line) => `complete -C '${line}'`).join('\n')
+  const fish = spawnSync('fish', ['--no-config', '-c', `${stdout}\n${asked}`], { encoding: 'utf8' })
+  if (fish.error === undefined)
+    expect([fish.status, fish.stdout, fish.stderr]).toEqual([0, 'drain\n--limit\n', ''])
 })
 
 test('another shell is refused', async () => {
