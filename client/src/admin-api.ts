@@ -1481,7 +1481,7 @@ export interface Operations {
   }
   /** List quality pauses. Returns the carriers that the quality floor of a route has taken out of use. */
   listQualityPauses: { input: Record<string, never>; answer: QualityPauses }
-  /** Resume the use of a carrier in a route. Ends a pause by the quality floor: the route uses the carrier again, and judges it by messages sent since. */
+  /** Delete a quality pause. The pause ends: the route uses the carrier again, and judges it by messages sent since. */
   endQualityPause: {
     input: {
       /** Name or number. */

@@ -109,19 +109,18 @@ function operationOf(document: Document, url: string, method: string, raw: RawOp
   const parameters = (raw.parameters ?? []).map((parameter) => refer<RawParameter>(document, parameter))
   const fieldsIn = (place: string) =>
     parameters.filter((parameter) => parameter.in === place).map((parameter) => fieldOf(document, parameter))
-  const query = fieldsIn('query')
   const { operationId: id, summary, description } = raw
   const described = description === undefined ? {} : { description }
   return {
     id,
-    ...commandOf({ id, method, path, isPaged: query.some(({ name }) => name === 'after') }),
+    ...commandOf({ id, method, path }),
     method: method.toUpperCase(),
     path,
     tag: raw.tags[0]!,
     summary,
     ...described,
     parameters: fieldsIn('path'),
-    query,
+    query: fieldsIn('query'),
     body: bodyOf(document, raw),
   }
 }

@@ -142,10 +142,13 @@ last 24 hours, or of at most 24 hours from --from-date or up to --to-date. Dates
   },
   inbound: {
     path: '/inbound-messages',
-    description: 'Inbound messages of a service plan, and those that nobody owns',
-    verbs: { listUnownedInboundMessages: 'unowned' },
+    description: 'Inbound messages of a service plan',
     columns: 'receivedAt msgId from to keyword body',
-    tables: { unowned: { items: 'receivedAt msgId from to carrier body' } },
+  },
+  'unowned-inbound': {
+    path: '/unowned-inbound-messages',
+    description: 'Inbound messages to numbers that nobody owns',
+    columns: 'receivedAt msgId from to carrier body',
   },
   event: {
     path: '/webhook-events',
@@ -172,12 +175,16 @@ last 24 hours, or of at most 24 hours from --from-date or up to --to-date. Dates
   quality: {
     path: '/quality',
     isShown: true,
-    verbs: { listQualityPauses: 'pauses', endQualityPause: 'resume' },
+    description: 'Quality of carriers in their routes',
     tables: {
       show: { items: `route carrier ${FIGURES} outOfUseUntil`, series: `at ${FIGURES}` },
-      pauses: { items: 'route carrier since until reason' },
     },
     present: { show: presentQuality },
+  },
+  'quality-pause': {
+    path: '/quality/pauses',
+    description: 'Carriers that are out of use in a route because of their quality',
+    columns: 'route carrier since until reason',
   },
   queue: {
     path: '/queue',
@@ -214,11 +221,11 @@ const VERBS: Readonly<Record<string, string>> = {
 }
 
 /** What an operation is called on the command line. PUT creates or replaces. */
-export function commandOf(operation: { id: string; method: string; path: string; isPaged: boolean }): {
+export function commandOf(operation: { id: string; method: string; path: string }): {
   noun: string
   verb: string
 } {
-  const { id, method, path, isPaged } = operation
+  const { id, method, path } = operation
   for (const [noun, { verbs }] of Object.entries(NOUNS)) {
     const verb = verbs?.[id]
     if (verb !== undefined) return { noun, verb }
@@ -227,6 +234,6 @@ export function commandOf(operation: { id: string; method: string; path: string;
   const [noun, row] = rows.sort(([, a], [, b]) => b.path.length - a.path.length)[0] ?? []
   const collection = row?.path ?? path.replace(/^(\/[^/]+).*/, '$1')
   const act = /\/([a-z-]+)$/.exec(path.slice(collection.length))?.[1]
-  const verb = act ?? VERBS[method] ?? (isPaged ? 'list' : 'show')
+  const verb = act ?? VERBS[method] ?? (id.startsWith('list') ? 'list' : 'show')
   return { noun: noun ?? singular(collection.slice(1)), verb }
 }

@@ -76,7 +76,8 @@ test('one of them', async () => {
 })
 
 test('those that nobody owns', async () => {
-  expect(cells(await printed('unowned'))).toEqual([
+  const { stdout } = await runAldis(['unowned-inbound', 'list'], { env })
+  expect(cells(stdout)).toEqual([
     ['RECEIVED AT', 'MSG ID', 'FROM', 'TO', 'CARRIER', 'BODY'],
     ['2026-01-02T03:04:05.680Z', ids[2], '+46701234567', '99999', 'acme', 'hello?'],
   ])

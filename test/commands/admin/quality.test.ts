@@ -35,7 +35,7 @@ afterAll(() => server[Symbol.asyncDispose]())
 
 async function aldis(...args: string[]): Promise<string> {
   const env = { ALDIS_URL: server.baseUrl, ALDIS_OPERATOR_TOKEN: server.operatorToken }
-  const { code, stdout, stderr } = await runAldis(['quality', ...args], { env })
+  const { code, stdout, stderr } = await runAldis(args, { env })
   expect({ code, stderr }, args.join(' ')).toEqual({ code: 0, stderr: '' })
   return stdout
 }
@@ -47,7 +47,7 @@ function table(text: string): string[][] {
 }
 
 test('a table of carriers in routes', async () => {
-  const [headings, cells, ...more] = table(await aldis())
+  const [headings, cells, ...more] = table(await aldis('quality'))
   expect(more).toEqual([])
   const row = Object.fromEntries(headings!.map((heading, index) => [heading, cells![index]]))
   expect(row).toMatchObject({
@@ -66,26 +66,26 @@ test('a table of carriers in routes', async () => {
 })
 
 test('chosen by carrier, route and time; JSON for programs', async () => {
-  const { items } = JSON.parse(await aldis('--carrier', 'acme', '--route', 'default', '--json'))
+  const { items } = JSON.parse(await aldis('quality', '--carrier', 'acme', '--route', 'default', '--json'))
   expect(items).toHaveLength(1)
-  expect(JSON.parse(await aldis('--minutes', '5', '--json')).items).toEqual([])
+  expect(JSON.parse(await aldis('quality', '--minutes', '5', '--json')).items).toEqual([])
 })
 
 test('a series', async () => {
-  const [headings, ...rows] = table(await aldis('--series'))
+  const [headings, ...rows] = table(await aldis('quality', '--series'))
   expect(headings!.slice(0, 2)).toEqual(['AT', 'SUBMITS'])
   expect(rows.map((cells) => cells[1])).toEqual(['6'])
-  expect(JSON.parse(await aldis('--series', '--json')).series).toHaveLength(1)
+  expect(JSON.parse(await aldis('quality', '--series', '--json')).series).toHaveLength(1)
 })
 
 test('what is out of use, and back into use', async () => {
-  const [headings, cells] = table(await aldis('pauses'))
+  const [headings, cells] = table(await aldis('quality-pause', 'list'))
   expect(headings).toEqual(['ROUTE', 'CARRIER', 'SINCE', 'UNTIL', 'REASON'])
   expect(cells).toMatchObject({ 0: 'default', 1: 'acme', 4: 'delivered too few' })
-  expect(JSON.parse(await aldis('pauses', '--json')).items).toHaveLength(1)
-  expect(await aldis('resume', 'default', 'acme')).toBe('')
-  expect(JSON.parse(await aldis('pauses', '--json')).items).toEqual([])
+  expect(JSON.parse(await aldis('quality-pause', 'list', '--json')).items).toHaveLength(1)
+  expect(await aldis('quality-pause', 'delete', 'default', 'acme')).toBe('')
+  expect(JSON.parse(await aldis('quality-pause', 'list', '--json')).items).toEqual([])
   const env = { ALDIS_URL: server.baseUrl, ALDIS_OPERATOR_TOKEN: server.operatorToken }
-  const again = await runAldis(['quality', 'resume', 'default', 'acme'], { env })
+  const again = await runAldis(['quality-pause', 'delete', 'default', 'acme'], { env })
   expect(again).toMatchObject({ code: 1, stderr: 'error: No such pause\n' })
 })

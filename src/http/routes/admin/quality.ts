@@ -137,9 +137,9 @@ export function registerQuality(scope: AdminScope, { db, reads, quality }: Admin
     {
       schema: {
         operationId: 'endQualityPause',
-        summary: 'Resume the use of a carrier in a route',
+        summary: 'Delete a quality pause',
         description:
-          'Ends a pause by the quality floor: the route uses the carrier again, and judges it by messages sent since.',
+          'The pause ends: the route uses the carrier again, and judges it by messages sent since.',
         tags,
         params: Params,
         response: answers(204, Type.Null()),
