@@ -19,7 +19,7 @@ export interface App {
   refresh(): Promise<void>
   /** Takes receipts that another worker received, see `SiblingReceipts.take`. */
   readonly takeReceipts: SiblingReceipts['take']
-  /** Stops accepting, finishes work in flight, and gives the rest back. Never rejects. Takes at most `drainTimeoutMs`. */
+  /** Stops accepting, finishes work in flight, and requeues the rest. Never rejects. Takes at most `drainTimeoutMs`. */
   stop(): Promise<void>
 }
 

@@ -4,7 +4,7 @@ import type { Registry } from 'prom-client'
 import { RateLimiter } from '../domain/rate-limits.ts'
 import { AppError } from '../errors.ts'
 import { authenticateCustomer } from './authentication.ts'
-import { answerError } from './error-answers.ts'
+import { answerError } from './error-responses.ts'
 import { isPlainJson, parseJson } from './json-bodies.ts'
 import { buildLazySerializer } from './lazy-serializers.ts'
 import type { HttpLimits } from './limits.ts'
@@ -31,7 +31,7 @@ import { ShortSends } from './short-sends.ts'
 import { validateRequests } from './validate.ts'
 import { answerUnroutable, checkArrivals } from './wire/arrivals.ts'
 import { Connections, type ShortWay } from './wire/connections.ts'
-import { rawAnswers } from './wire/raw-answers.ts'
+import { rawResponses } from './wire/raw-responses.ts'
 
 export interface ServerDeps extends SendDeps, LookupDeps, FeedDeps, WebhookActionDeps {
   readonly limits: HttpLimits
@@ -55,7 +55,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   const { limits } = deps
   const metrics = deps.metrics ?? httpMetrics(deps.registry)
   const nextRequestId = requestIds(deps.random)
-  const raw = rawAnswers(nextRequestId, (status) => metrics.observe('ANY', 'unparsed', status, 0))
+  const raw = rawResponses(nextRequestId, (status) => metrics.observe('ANY', 'unparsed', status, 0))
   const app = fastify({
     loggerInstance: deps.log,
     // We write one line for each request ourselves, which needs no logger of its own for each.

@@ -101,7 +101,7 @@ export class Connection<Token = unknown> {
     socket.on('data', (chunk: Buffer) => this.#enter(() => this.#session.receive(chunk, performance.now())))
     socket.on('drain', () => this.#enter(() => this.#session.outputBlocked(false, performance.now())))
     socket.on('end', () => this.#enter(() => this.#session.close({ code: 'peer_closed' })))
-    socket.on('error', (error) => this.#enter(() => this.#session.close(this.#socketFault(error))))
+    socket.on('error', (error) => this.#enter(() => this.#session.close(this.#socketError(error))))
     socket.on('close', () => {
       this.#closed.resolve()
       this.#enter(() => this.#session.close({ code: 'peer_closed' }))
@@ -232,7 +232,7 @@ export class Connection<Token = unknown> {
       this.#enter(() => this.#session.close({ code: 'connect_timeout' }))
   }
 
-  #socketFault(error: Error): CloseReason {
+  #socketError(error: Error): CloseReason {
     return { code: this.#session.state === 'CONNECTING' ? 'connect_failed' : 'socket_error', error }
   }
 

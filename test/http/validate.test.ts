@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type FilterRules, WINDOW_RULES } from '../../src/domain/list-filters.ts'
 import { fault } from '../../src/errors.ts'
-import { answerError } from '../../src/http/error-answers.ts'
+import { answerError } from '../../src/http/error-responses.ts'
 import { listQuery } from '../../src/http/schemas/parameters.ts'
 import { judged, patterned, ruled, validateRequests } from '../../src/http/validate.ts'
 

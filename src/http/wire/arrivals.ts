@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, fault, invalid, WHOLE_REQUEST } from '../../errors.ts'
 import { messageFault } from './message-faults.ts'
-import type { RawAnswers } from './raw-answers.ts'
+import type { RawResponses } from './raw-responses.ts'
 
 /**
  * Set on every answer: nothing is cached, guessed at, framed, or lent to other origins. These are the headers that Helmet
@@ -19,7 +19,7 @@ export const ANSWER_HEADERS = {
 }
 
 /** The first check of every request, before authentication and before the body is read. Call before routes are added. */
-export function checkArrivals(app: FastifyInstance, raw: Pick<RawAnswers, 'noteChunked'>): void {
+export function checkArrivals(app: FastifyInstance, raw: Pick<RawResponses, 'noteChunked'>): void {
   const paths = new KnownPaths()
   app.addHook('onRoute', ({ url, method }) => paths.add(url, Array.isArray(method) ? method : [method]))
   app.addHook('onRequest', (request: FastifyRequest, reply: FastifyReply, done) => {

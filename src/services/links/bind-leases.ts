@@ -41,7 +41,7 @@ export class BindLeases {
       run: () => this.runOnce(),
       intervalMs: INTERVAL_MS,
       log: options.log,
-      failure: 'binds not shared out',
+      failure: 'binds not assigned',
     })
     options.lease.onChange(() => this.refresh())
   }
@@ -105,7 +105,7 @@ export class BindLeases {
   /** Another node may soon have these binds. */
   #drop(): void {
     if (this.#held.size > 0)
-      this.#options.log.info({ binds: this.#held.size }, 'the lease of this node has ended: it unbinds')
+      this.#options.log.info({ binds: this.#held.size }, 'the lease of this node has ended; unbinding')
     this.#held = new Set()
     void this.#options.links.close(SAFETY_MS - SPARE_MS)
   }

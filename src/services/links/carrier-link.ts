@@ -62,7 +62,7 @@ const LOG_EVERY_MS = 60_000
 const STEADY_MS = 1_000
 /** The same for a session that we ended because the carrier said it was not in order. */
 const STEADY_REBOUND_MS = 10_000
-/** A session made anew less than this ago that has taken a message is in order, whatever other messages are answered. */
+/** A session bound less than this ago that has accepted a message is in order, however it answers other messages. */
 const REBIND_EVERY_MS = 20_000
 /** Submits in a row without an answer after which a session may be cut. */
 const MIN_SILENT_SUBMITS = 3
@@ -93,7 +93,7 @@ export interface CarrierLinkOptions<Token> {
   readonly log: Log
 }
 
-/** One bind to a carrier, which is made anew until the link is stopped. */
+/** One bind to a carrier. It is bound again after each close, until the link is stopped. */
 export class CarrierLink<Token> {
   /** Its current settings. Those that a bind is not made with may change during the session. */
   carrier: Carrier
@@ -296,7 +296,7 @@ export class CarrierLink<Token> {
     this.#lastClose = reasonText(reason)
     if (!isRepeated || performance.now() - this.#loggedAtMs >= LOG_EVERY_MS)
       this.#logClose(reason, tokens.length)
-    // First, so that the link comes back whatever becomes of the tokens.
+    // First, so that the link is bound again even if `onLost` throws.
     if (!this.#stopped) this.#startLater(failure)
     try {
       this.#options.listeners.submitter.onLost(tokens, this)
@@ -306,7 +306,7 @@ export class CarrierLink<Token> {
     }
   }
 
-  /** Warns if only the settings, here or at the carrier, can mend it. */
+  /** Logs a warning if only a change of settings, here or at the carrier, can help. */
   #logClose({ code, status, error }: CloseReason, unanswered: number): void {
     const details = {
       carrier: this.carrier.name,
@@ -314,7 +314,7 @@ export class CarrierLink<Token> {
       number: this.number,
       reason: code,
       status: status === undefined ? undefined : statusName(status),
-      error: error === undefined ? undefined : faultText(error),
+      error: error === undefined ? undefined : errorText(error),
       unanswered,
     }
     const { log } = this.#options
@@ -357,18 +357,18 @@ function tlsOf({ tlsCa, tlsServerName }: Carrier): true | { ca?: string; servern
 
 /** The code and any detail: `bind_rejected: ESME_RINVPASWD`, `connect_failed: certificate has expired`. */
 function reasonText({ code, status, error }: CloseReason): string {
-  const detail = status !== undefined ? statusName(status) : error && faultText(error)
+  const detail = status !== undefined ? statusName(status) : error && errorText(error)
   return detail ? `${code}: ${detail}`.slice(0, MAX_REASON_CHARACTERS) : code
 }
 
-/** The message of an error. For a TLS fault also the setting that mends it. */
-function faultText(error: Error & { code?: string }): string {
+/** The message of an error. For a TLS error, also the setting that helps. */
+function errorText(error: Error & { code?: string }): string {
   const advice = tlsAdvice(error)
   const text = error.message || error.code || ''
-  return advice === null ? text : `${text.slice(0, MAX_FAULT_CHARACTERS)}; ${advice}`
+  return advice === null ? text : `${text.slice(0, MAX_ERROR_CHARACTERS)}; ${advice}`
 }
 
-const MAX_FAULT_CHARACTERS = 100
+const MAX_ERROR_CHARACTERS = 100
 
 const TLS_ADVICE: readonly (readonly [code: RegExp, advice: string])[] = [
   [/^ERR_TLS_CERT_ALTNAME_INVALID$/, 'name the certificate must have: --tls-server-name'],
@@ -382,8 +382,8 @@ const TLS_ADVICE: readonly (readonly [code: RegExp, advice: string])[] = [
   ],
 ]
 
-/** What an operator can set to mend a TLS fault; null for any other fault. */
+/** What an operator can set to cure a TLS error; null for any other error. */
 function tlsAdvice(error: (Error & { code?: string }) | undefined): string | null {
   const code = error?.code ?? ''
-  return TLS_ADVICE.find(([fault]) => fault.test(code))?.[1] ?? null
+  return TLS_ADVICE.find(([pattern]) => pattern.test(code))?.[1] ?? null
 }

@@ -62,7 +62,7 @@ export const OFFERED_AGAIN_WITHIN_MS = 15 * 60_000
 /** How long a COMMIT whose answer was lost may still be in flight. */
 const LATE_COMMIT_MS = 30_000
 const CHECK_MS = 1_000
-const NOT_NOTED = 'answers to inbound messages not noted yet'
+const NOT_NOTED = 'answers to inbound messages not recorded yet'
 /** Answers that are not known to have arrived. With more than this, the oldest count as arrived. */
 const MAX_UNCONFIRMED = 20_000
 const MAX_BATCH = 1_000

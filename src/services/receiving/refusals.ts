@@ -4,8 +4,8 @@ import type { Log } from '../../log.ts'
 export type RefusedKind = 'receipt' | 'inbound'
 
 /**
- * stalled: the database takes nothing or, for an inbound message, is too slow, so nothing was tried. unbinding: the PDU came after our unbind.
- * not_recorded: this PDU could not be recorded.
+ * stalled: the database takes nothing or, for an inbound message, is too slow, so nothing was tried. unbinding: the PDU came
+ * after our unbind. not_recorded: this PDU could not be recorded.
  */
 export type RefusalReason = 'stalled' | 'unbinding' | 'not_recorded'
 
@@ -51,6 +51,6 @@ export class Refusals {
     this.#toldAtMs = performance.now()
     const refused = Object.fromEntries(this.#untold)
     this.#untold = new Map()
-    this.#options.log.warn({ refused }, 'refused receipts or inbound messages: carriers offer them again')
+    this.#options.log.warn({ refused }, 'refused receipts or inbound messages; carriers offer them again')
   }
 }

@@ -112,8 +112,8 @@ export class CarrierChoice {
   }
 
   /**
-   * `mayTry`: the message may go to a silent carrier, to find out whether it answers. One does at a time; none wait behind
-   * it.
+   * `mayTry`: the message may go to a silent carrier, to find out whether it answers. Only one does at a time, and none queue
+   * behind it.
    */
   #conditionOf(carrierId: number, routeId: number, mayTry: boolean): CarrierCondition {
     const condition = this.#sessionsOf(carrierId)

@@ -6,11 +6,11 @@ import { publishConditions, readOtherNodes } from '../../store/nodes.ts'
 import { type NodeLease, SAFETY_MS } from '../node/node-lease.ts'
 import { PeriodicTask } from '../node/periodic-task.ts'
 
-/** What this node submits with. */
+/** This node's own sessions. */
 export interface OwnSessions {
   /** What they can do now. */
   linkCondition(carrierId: number): LinkCondition
-  /** Messages wait that other nodes have handed to carriers of this node. */
+  /** Other nodes have handed over messages for carriers of this node. */
   takeHanded(): void
 }
 
@@ -50,7 +50,7 @@ export class CarrierConditions {
       run: () => this.runOnce(),
       intervalMs: () => (this.isAlone ? ALONE_MS : (options.pollMs ?? POLL_MS)),
       log: options.log,
-      failure: 'conditions of carriers not exchanged',
+      failure: 'carrier conditions not exchanged',
     })
   }
 

@@ -88,7 +88,7 @@ export class CarrierQueue {
     return this.#jobs.peek()
   }
 
-  /** The head waits for the COMMIT of its `begun`, at the expense of its plan. */
+  /** The head waits for the COMMIT of its `begun`. Its PDUs count against its plan's turn. */
   begin(job: SubmitJob, nowMs: number): void {
     this.#jobs.take(job.text.pdus.length)
     this.#beginning.add(job)
@@ -99,7 +99,7 @@ export class CarrierQueue {
     return this.#beginning.size
   }
 
-  /** As much has begun as the rate lets go at once. More would go before the next message of every other plan. */
+  /** Whether as many PDUs have begun as the rate sends at once. Any more would overtake the other plans' next messages. */
   get hasEnoughBegun(): boolean {
     const { burst } = this.throttle
     if (burst === Number.POSITIVE_INFINITY) return false

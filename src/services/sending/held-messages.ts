@@ -25,8 +25,9 @@ interface Held {
 }
 
 /**
- * The messages that this node is to submit: with room promised, queued or in flight. Once submitted, they remain in `Lives`. A plan's messages for one route are a flow.
- * One flow alone can fill half of the room, so neither another plan nor a slow carrier of the same plan blocks a new flow.
+ * The messages that this node is to submit: with room reserved, queued or in flight. Once submitted, they remain in `Lives`. A
+ * plan's messages for one route are a flow. One flow alone can fill half of the room, so neither another plan nor a slow
+ * carrier of the same plan blocks a new flow.
  */
 export class HeldMessages {
   readonly #messages = new SlotMap<string, Held>()
@@ -34,7 +35,7 @@ export class HeldMessages {
   readonly #countByFlow = new Map<number, number>()
   /** PDUs of the messages that have begun, by carrier. */
   readonly #begun = new Map<number, number>()
-  /** Carriers with fewer of them than when `onRoom` was last called. */
+  /** Carriers for which fewer PDUs have begun than when `onRoom` was last called. */
   readonly #roomy = new Set<number>()
   readonly #onRoom: (carrierId: number) => void
 
@@ -147,7 +148,7 @@ export class HeldMessages {
     held.isBegun = false
   }
 
-  /** So many PDUs of a message that has begun are counted: a text that was accepted as several segments may be one PDU. */
+  /** Sets how many PDUs of a message that has begun are counted. A text of several segments may be a single PDU. */
   #count(held: Held, pdus: number): void {
     const { begunFor } = held
     const more = pdus - held.pdus

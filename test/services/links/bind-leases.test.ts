@@ -152,7 +152,7 @@ describe('a lease that was lost', () => {
     await db.query('delete from nodes')
     await lease.runOnce()
     expect(links[1]).toBe('close 2000')
-    expect(log.lines.map(({ message }) => message)).toEqual(['the lease of this node has ended: it unbinds'])
+    expect(log.lines.map(({ message }) => message)).toEqual(['the lease of this node has ended; unbinding'])
     await eventually(() => held().length === 4)
     expect(links.at(-1)).toBe('follow')
   })

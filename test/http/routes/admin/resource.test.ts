@@ -2,7 +2,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import fastify, { type FastifyInstance, type InjectOptions } from 'fastify'
 import { Type } from 'typebox'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { answerError } from '../../../../src/http/error-answers.ts'
+import { answerError } from '../../../../src/http/error-responses.ts'
 import { pageQuery, RowId } from '../../../../src/http/routes/admin/fields.ts'
 import {
   addChange,

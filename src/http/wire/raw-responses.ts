@@ -24,7 +24,7 @@ const LINGER_MS = 1_000
 
 const UNREADABLE = fault(WHOLE_REQUEST, 'MALFORMED_HTTP', 'must be HTTP/1.1')
 
-export interface RawAnswers {
+export interface RawResponses {
   /** Call for each request whose body is chunked. */
   noteChunked(socket: Duplex): void
   /** For Fastify's `clientErrorHandler`. */
@@ -34,7 +34,7 @@ export interface RawAnswers {
 }
 
 /** `observe` gets the status of each such answer. */
-export function rawAnswers(nextRequestId: () => string, observe: (status: number) => void): RawAnswers {
+export function rawResponses(nextRequestId: () => string, observe: (status: number) => void): RawResponses {
   function end(socket: Duplex, code: ErrorCode): void {
     const { status } = ERRORS[code]
     const requestId = nextRequestId()
