@@ -84,6 +84,7 @@ export function sqlState(error: unknown): string | undefined {
 /** After these, the same statement may succeed later (PostgreSQL manual, appendix A: error codes). */
 const TRANSIENT_STATES = new Set([
   '25006', // read_only_sql_transaction: connected to a server that has become a standby
+  '25P03', // idle_in_transaction_session_timeout: this process stood still within a transaction
   '26000', // invalid_sql_statement_name and
   '42P05', // duplicate_prepared_statement: behind a pooler that mixes them up; names are dropped from then on
   '40001', // serialization_failure

@@ -10,9 +10,11 @@ import {
   sqlState,
   withTransaction,
 } from '../../src/store/database.ts'
+import { connectionOf } from '../../src/store/database-hosts.ts'
 import { openDatabase } from '../../src/store/database-pool.ts'
 import { cuttingProxy } from '../support/cutting-proxy.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
 
 let fresh: FreshDatabase
 
@@ -141,6 +143,24 @@ describe('withTransaction', () => {
     )
     expect(isTransient(error)).toBe(true)
     expect((await fresh.db.query('select 1 as one')).rows).toEqual([{ one: 1 }])
+  })
+
+  test('a session that was ended because its process stood still in a transaction is a transient fault', async () => {
+    const error = await failureOf(
+      withTransaction(fresh.db, async (transaction) => {
+        const { rows } = await transaction.query('select pg_backend_pid() as pid')
+        const { stream } = connectionOf(transaction as unknown as pg.Client)
+        await transaction.query('set local idle_in_transaction_session_timeout = 1')
+        // As a process that stands still, it sends its next statement before it has read that the session has ended.
+        stream.pause()
+        const session = 'select from pg_stat_activity where pid = $1'
+        await eventually(async () => (await fresh.db.query(session, [rows[0]!.pid])).rows.length === 0)
+        const next = transaction.query('select 1')
+        stream.resume()
+        await next
+      }),
+    )
+    expect([sqlState(error), isTransient(error), isOutcomeUnknown(error)]).toEqual(['25P03', true, false])
   })
 
   test('a constraint that fails is final: neither transient nor of unknown outcome', async () => {
