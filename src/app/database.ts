@@ -11,6 +11,7 @@ import {
 import { MOST_APPENDS } from '../store/journal.ts'
 import { learnPartitions } from '../store/message-list.ts'
 import { migrate } from '../store/migrate.ts'
+import { LEASE_MS } from '../store/nodes.ts'
 import { settingsThatDoNotHold } from '../store/session-check.ts'
 import { type SessionSettings, sessionSettings } from '../store/session-settings.ts'
 import type { AppOptions } from './options.ts'
@@ -40,6 +41,7 @@ export type DatabaseStart = Pick<
   | 'databasePrepared'
   | 'databaseStatementTimeoutMs'
   | 'allowUnsafeDurability'
+  | 'leaseMs'
   | 'worker'
   | 'log'
 >
@@ -52,8 +54,6 @@ type PoolOptions = Pick<
 
 /** Limit for one statement of look-ups and of the heartbeat. */
 const READ_TIMEOUT_MS = 5_000
-/** With a longer limit the lease would end before the next heartbeat has a chance. */
-const BEAT_CONNECT_MS = 4_000
 /** Opens the pools. Use none before `prepareDatabases`, which finds out what they connect to. */
 export function openDatabases(options: DatabaseStart, readPoolSize: number): Databases {
   const server = directServer(options.connectionString, options.databasePrepared)
@@ -67,7 +67,8 @@ export function openDatabases(options: DatabaseStart, readPoolSize: number): Dat
       idleTimeoutMs: 0,
       onConnect: (connection) => learnPartitions(connection).catch(() => undefined),
     }),
-    beats: open(1, READ_TIMEOUT_MS, { connectTimeoutMs: BEAT_CONNECT_MS }),
+    // With a longer limit the lease would end before the next heartbeat has a chance.
+    beats: open(1, READ_TIMEOUT_MS, { connectTimeoutMs: (options.leaseMs ?? LEASE_MS) / 2 }),
     appends: open(MOST_APPENDS - 1, options.databaseStatementTimeoutMs),
   }
 }

@@ -132,7 +132,7 @@ type Kept = ReturnType<typeof keepMessages>
 
 /** This node's place among the nodes of the database, which it takes at the end of the start. */
 function nodeLease(
-  { heartbeatMs, log, nodeName: name, onReplaced }: AppOptions,
+  { heartbeatMs, leaseMs, log, nodeName: name, onReplaced }: AppOptions,
   shutdown: ShutdownStack,
   { clock, databases: { beats } }: Platform,
 ): NodeLease {
@@ -141,11 +141,12 @@ function nodeLease(
     name,
     clock,
     log,
+    heartbeatMs,
+    leaseMs,
     onReplaced: () => {
       log.fatal('another node has taken the place of this one')
       onReplaced?.()
     },
-    ...(heartbeatMs !== undefined && { heartbeatMs }),
   })
   lease.onExpired(() => log.warn('the lease of this node has ended; it registers again'))
   let wasFarOff = false

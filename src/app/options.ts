@@ -61,11 +61,13 @@ export interface AppOptions {
   readonly ambiguityWaitMs?: number
   readonly linkTimings?: LinkTimings
   readonly heartbeatMs?: number
+  readonly leaseMs?: number
   /** How long a message waits in memory for its receipt before it is recorded. */
   readonly projectionAgeMs?: number | undefined
   readonly webhookProbeMs?: number
   /** For a whole attempt. */
   readonly webhookTimeoutMs?: number
+  readonly webhookConnectTimeoutMs?: number
   /** Events in memory. */
   readonly webhooksHeld?: number
   readonly qualityMs?: number

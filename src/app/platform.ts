@@ -97,6 +97,7 @@ function webhookSender(options: AppOptions): WebhookSender {
     dnsServers: options.dnsServers,
     caPem: options.webhookCaPem,
     maxSocketsPerOrigin: IN_FLIGHT_LIMITS.perDestination,
+    connectTimeoutMs: options.webhookConnectTimeoutMs,
     totalTimeoutMs: options.webhookTimeoutMs ?? ATTEMPT_TIMEOUT_MS,
     onDeath: (err, delayMs) =>
       log.error({ err, delayMs }, 'the webhook thread has ended, and is started again'),

@@ -16,7 +16,7 @@ export interface DispatcherOptions {
   /** Requests to one host and address, sent or waiting for a socket. */
   maxRequestsPerOrigin?: number
   /** Time for TCP and TLS together. */
-  connectTimeoutMs?: number
+  connectTimeoutMs?: number | undefined
   /** Time for a whole attempt, DNS to the end of the answer. */
   totalTimeoutMs?: number
 }

@@ -3,31 +3,38 @@ import type { Queryable } from './database.ts'
 
 /** How long a node's lease lasts after its last heartbeat; its work is taken over afterwards (docs/adr/0008). */
 export const LEASE_MS = 8_000
+
 /** A longer gap between its own heartbeats tells a node nothing about others: the database may have been away from all. */
-export const GAP_MS = LEASE_MS / 2
+export function gapMs(leaseMs: number): number {
+  return leaseMs / 2
+}
 
 /**
  * Registers a node that starts. An earlier node with the same name is replaced at once: its next heartbeat finds itself
  * gone.
  */
-export async function registerNode(db: Queryable, name: string): Promise<number> {
+export async function registerNode(db: Queryable, name: string, leaseMs = LEASE_MS): Promise<number> {
   const { rows } = await db.query<{ nodeId: number }>({
     text: `
       insert into nodes (name, expires_at) values ($1, now() + $2 * interval '1 ms')
       on conflict (name) do update set node_id = default, started_at = now(), expires_at = excluded.expires_at
       returning node_id as "nodeId"`,
-    values: [name, LEASE_MS],
+    values: [name, leaseMs],
   })
   return rows[0]!.nodeId
 }
 
 /** Registers a node again after its lease ended; null when a process that was started since has its name. */
-export async function registerNodeAgain(db: Queryable, name: string): Promise<number | null> {
+export async function registerNodeAgain(
+  db: Queryable,
+  name: string,
+  leaseMs = LEASE_MS,
+): Promise<number | null> {
   const { rows } = await db.query<{ nodeId: number }>({
     text: `
       insert into nodes (name, expires_at) values ($1, now() + $2 * interval '1 ms')
       on conflict do nothing returning node_id as "nodeId"`,
-    values: [name, LEASE_MS],
+    values: [name, leaseMs],
   })
   return rows[0]?.nodeId ?? null
 }
@@ -44,7 +51,9 @@ export interface Heartbeat {
 }
 
 /** A slower heartbeat could not keep the lease, since the next would come too late. The next one takes another connection. */
-const HEARTBEAT_TIMEOUT_MS = 2_000
+export function heartbeatTimeoutMs(leaseMs: number): number {
+  return leaseMs / 4
+}
 
 /**
  * Renews the lease and, with `mayRemove`, removes nodes whose lease is over. None is removed after a gap by the
@@ -53,8 +62,9 @@ const HEARTBEAT_TIMEOUT_MS = 2_000
  */
 export async function heartbeat(
   db: Queryable,
-  { nodeId, name, mayRemove }: { nodeId: number; name: string; mayRemove: boolean },
+  beat: { nodeId: number; name: string; mayRemove: boolean; leaseMs?: number },
 ): Promise<Heartbeat> {
+  const { nodeId, name, mayRemove, leaseMs = LEASE_MS } = beat
   const { rows } = await db.query<Omit<Heartbeat, 'state'> & { state: Heartbeat['state'] | null }>({
     text: `
       with renewed as (
@@ -72,13 +82,13 @@ export async function heartbeat(
              (select (extract(epoch from min(expires_at) - now()) * 1000)::double precision from nodes
               where node_id <> $1 and expires_at >= now()) as "firstEndMs",
              (extract(epoch from clock_timestamp()) * 1000)::double precision as "databaseMs"`,
-    values: [nodeId, LEASE_MS, name, mayRemove, LEASE_MS - GAP_MS],
-    query_timeout: HEARTBEAT_TIMEOUT_MS,
+    values: [nodeId, leaseMs, name, mayRemove, leaseMs - gapMs(leaseMs)],
+    query_timeout: heartbeatTimeoutMs(leaseMs),
   })
   const { state, ...told } = rows[0]!
   // The node was there when the statement began, and gone when it was to be renewed: only a new statement sees what
   // happened.
-  return state === null ? heartbeat(db, { nodeId, name, mayRemove }) : { state, ...told }
+  return state === null ? heartbeat(db, beat) : { state, ...told }
 }
 
 /**

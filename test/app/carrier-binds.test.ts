@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { STATUSES } from '../../src/smpp/statuses.ts'
+import { LEASE_MS } from '../../src/store/nodes.ts'
 import { otherNodes } from '../support/other-nodes.ts'
 import { bindsOf, eventually, type Service } from '../support/service.ts'
 import { type Smsc, startSmsc } from '../support/smsc.ts'
@@ -57,10 +58,13 @@ describe('a node alone', () => {
 
   test('whose lease is over by its own clock unbinds, and binds again with the lease', async () => {
     await start()
+    await service.restart({ leaseMs: LEASE_MS })
+    await eventually(() => smsc.bindsNow === 1)
     await service.db.query('alter table nodes rename to gone')
     await eventually(() => smsc.bindsNow === 0)
     await service.db.query('alter table gone rename to nodes')
     await eventually(() => smsc.bindsNow === 1)
+    await service.restart()
   })
 
   test('stopped, draining and started by the operator', async () => {

@@ -15,7 +15,7 @@ tenantPerTest(
   {
     webhooks: false,
     carrier: { window: WINDOW },
-    app: { ambiguityWaitMs: 300, linkTimings: { backoffMs: 20, responseTimeoutMs: 300 } },
+    app: { ambiguityWaitMs: 300, linkTimings: { responseTimeoutMs: 300 } },
   },
   (...own) => {
     ;[service, smsc] = own

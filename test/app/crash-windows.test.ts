@@ -8,7 +8,7 @@ import { tenantPerTest } from '../support/tenant-per-test.ts'
 let smsc: Smsc
 let service: Service
 
-tenantPerTest({ app: { linkTimings: { backoffMs: 20 } } }, (...own) => {
+tenantPerTest({}, (...own) => {
   ;[service, smsc] = own
 })
 

@@ -91,7 +91,7 @@ function testsOf(tenants: Pick<Service, 'tenant'>) {
 }
 
 describe('a receiver that answers, or ends the connection', () => {
-  const it = testsOf(serviceOfFile({ webhookTimeoutMs: 15_000, webhookProbeMs: 200 }))
+  const it = testsOf(serviceOfFile({ webhookProbeMs: 200 }))
 
   const failing: readonly [string, WebhookAnswer, Outcome][] = [
     ['500', answerStatus(500), { status: 500, error: 'HTTP_STATUS' }],
@@ -138,7 +138,13 @@ describe('a receiver that answers, or ends the connection', () => {
 })
 
 describe('a receiver that hangs', () => {
-  const it = testsOf(serviceOfFile({ webhookTimeoutMs: TIMEOUT_MS, webhookProbeMs: 200 }))
+  const it = testsOf(
+    serviceOfFile({
+      webhookTimeoutMs: TIMEOUT_MS,
+      webhookConnectTimeoutMs: TIMEOUT_MS,
+      webhookProbeMs: 200,
+    }),
+  )
 
   it(
     'something else each time: everything arrives',

@@ -18,7 +18,7 @@ tenantPerTest(
   {
     app: {
       ambiguityWaitMs: 60_000,
-      linkTimings: { backoffMs: 20, responseTimeoutMs: 200 },
+      linkTimings: { responseTimeoutMs: 200 },
       qualityMs: 20,
       qualityClock: () => Date.now() + aheadMs,
     },

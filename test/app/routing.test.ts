@@ -15,12 +15,9 @@ let ukRoute: string
 /** Of the test, deleted after it: they hold for all plans. */
 const ruleIds: string[] = []
 
-tenantPerTest(
-  { webhooks: false, app: { linkTimings: { backoffMs: 20, responseTimeoutMs: 1_000 } } },
-  (...own) => {
-    ;[service, main] = own
-  },
-)
+tenantPerTest({ webhooks: false }, (...own) => {
+  ;[service, main] = own
+})
 
 beforeEach(async () => {
   uk = await startSmsc()

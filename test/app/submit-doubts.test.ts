@@ -7,20 +7,18 @@ import { storeMessage } from '../support/stored-messages.ts'
 import { tenantPerTest } from '../support/tenant-per-test.ts'
 
 const TWO_PARTS = 'long '.repeat(50)
+const THREE_PARTS = 'long '.repeat(80)
 
 let smsc: Smsc
 let service: Service
 
-tenantPerTest(
-  { app: { ambiguityWaitMs: 60_000, linkTimings: { backoffMs: 20, responseTimeoutMs: 300 } } },
-  (...own) => {
-    ;[service, smsc] = own
-  },
-)
+tenantPerTest({ app: { ambiguityWaitMs: 60_000, linkTimings: { responseTimeoutMs: 300 } } }, (...own) => {
+  ;[service, smsc] = own
+})
 
 async function dispatch(msgId: string) {
   const { rows } = await service.db.query(
-    `select attempt, ambiguous, extract(epoch from due_at - now())::integer as wait_s
+    `select attempt, ambiguous, submitted_segments::integer as segments, extract(epoch from due_at - now())::integer as wait_s
      from dispatches where msg_id = $1`,
     [msgId],
   )
@@ -75,6 +73,37 @@ test('accepted late while it is under way again: SENT at once, whatever the seco
   expect(await isSettled(msgId)).toBe(true)
 })
 
+test('an answer after the time-out that is no acceptance changes nothing', async () => {
+  const held = Promise.withResolvers<() => void>()
+  smsc.answerSubmits((pdu, link) => held.resolve(() => link.respond(pdu, STATUSES.ESME_RINVDSTADR)))
+  const msgId = await service.sent()
+  await inDoubt(msgId)
+  const refuse = await held.promise
+  refuse()
+  smsc.answerSubmits((pdu, link) => accept(pdu, link, 'second'))
+  await service.makeDue()
+  await service.until(msgId, 'SENT')
+  expect(smsc.submits).toHaveLength(2)
+})
+
+test('a part that is taken after the time-out is not sent again', async () => {
+  const late = Promise.withResolvers<() => void>()
+  smsc.answerSubmits((pdu, link, index) => {
+    if (index === 1) late.resolve(() => accept(pdu, link, 'late'))
+    if (index === 2) accept(pdu, link, 'third')
+  })
+  const msgId = await service.sent({ body: THREE_PARTS })
+  await inDoubt(msgId)
+  expect((await dispatch(msgId)).segments).toBe(0b100)
+  const answer = await late.promise
+  answer()
+  await eventually(async () => (await dispatch(msgId)).segments === 0b110)
+  smsc.answerSubmits((pdu, link) => accept(pdu, link, 'first'))
+  await service.makeDue()
+  await service.until(msgId, 'SENT')
+  expect(smsc.submits.map(({ short_message }) => short_message[5])).toEqual([1, 2, 3, 1])
+})
+
 test.each([
   ['DELIVERED', 'DELIVERED'],
   ['UNKNOWN', 'UNKNOWN'],
@@ -96,6 +125,19 @@ test('all its segments delivered, though nobody has settled it: not sent again',
 })
 
 describe('never answered', () => {
+  test('then accepted: the second attempt is flagged', async () => {
+    smsc.answerSubmits(() => undefined)
+    const msgId = await service.sent()
+    await inDoubt(msgId)
+    smsc.answerSubmits((pdu, link) => accept(pdu, link, 'second'))
+    await service.makeDue()
+    await service.until(msgId, 'SENT')
+    expect(await attempts(msgId)).toEqual([
+      { outcome: 'no-answer', resubmission: false },
+      { outcome: 'accepted', resubmission: true },
+    ])
+  })
+
   test('sent again ever more seldom', async () => {
     smsc.answerSubmits(() => {})
     const msgId = await service.sent()

@@ -11,12 +11,9 @@ const THREE_PARTS = 'part '.repeat(80)
 let smsc: Smsc
 let service: Service
 
-tenantPerTest(
-  { app: { ambiguityWaitMs: 60_000, linkTimings: { backoffMs: 20, responseTimeoutMs: 300 } } },
-  (...own) => {
-    ;[service, smsc] = own
-  },
-)
+tenantPerTest({}, (...own) => {
+  ;[service, smsc] = own
+})
 
 /** A route of its own to this carrier. */
 async function routeTo(carrier: string): Promise<string> {
@@ -178,19 +175,6 @@ describe('attempts', () => {
     ])
   })
 
-  test('one that follows an attempt without an answer is flagged', async () => {
-    smsc.answerSubmits(() => undefined)
-    const msgId = await service.sent()
-    await eventually(() => waits(msgId))
-    smsc.answerSubmits((pdu, link) => accept(pdu, link, 'second'))
-    await service.makeDue()
-    await service.until(msgId, 'SENT')
-    expect(await attempts(msgId)).toEqual([
-      { outcome: 'no-answer', status: null, resubmission: false },
-      { outcome: 'accepted', status: 0, resubmission: true },
-    ])
-  })
-
   test("the carrier's own table of outcomes is asked first", async () => {
     await service.admin('PATCH', `/carriers/${service.carrier}`, {
       submitOutcomes: { '0x0b': 'retry', '0x08': 'permanent' },
@@ -234,24 +218,6 @@ describe('messages of several segments', () => {
     expect(smsc.submits.map(({ short_message }) => short_message[5])).toEqual([1, 2, 3, 2])
     for (const index of [0, 2, 3]) expect(await smsc.receipt(`m-${index}`, 'DELIVRD')).toBe(0)
     await service.untilWebhooks(msgId, ['SENT', 'DELIVERED'])
-  })
-
-  test('a part that is taken after the time-out is not sent again', async () => {
-    const late = Promise.withResolvers<() => void>()
-    smsc.answerSubmits((pdu, link, index) => {
-      if (index === 1) late.resolve(() => accept(pdu, link, 'late'))
-      if (index === 2) accept(pdu, link, 'third')
-    })
-    const msgId = await service.sent({ body: THREE_PARTS })
-    await eventually(() => waits(msgId))
-    expect((await dispatch(msgId)).segments).toBe(0b100)
-    const answer = await late.promise
-    answer()
-    await eventually(async () => (await dispatch(msgId)).segments === 0b110)
-    smsc.answerSubmits((pdu, link) => accept(pdu, link, 'first'))
-    await service.makeDue()
-    await service.until(msgId, 'SENT')
-    expect(smsc.submits.map(({ short_message }) => short_message[5])).toEqual([1, 2, 3, 1])
   })
 
   test('divided otherwise than before, it starts over, and that is flagged', async () => {

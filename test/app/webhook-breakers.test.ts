@@ -10,12 +10,11 @@ import {
   type WebhookExchange,
 } from '../support/webhook-receiver.ts'
 
-/** Longer than any test: a probe is sent when a test says so, and no request ends by itself. */
+/** Longer than any test: a probe is sent when a test says so. */
 const NEVER_MS = 3_600_000
 
 const tenants = serviceOfFile({
   webhookProbeMs: NEVER_MS,
-  webhookTimeoutMs: NEVER_MS,
   webhooksHeld: 400,
   heartbeatMs: 100,
 })

@@ -15,12 +15,10 @@ export const SCENARIOS: readonly Scenario[] = JSON.parse(
   readFileSync(join(import.meta.dirname, '..', 'vectors', 'smpp-scenarios.json'), 'utf8'),
 )
 
-const SCENARIO_MS = 60_000
-
 /** Registers the test of a scenario, named by its sentence. */
 export function scenario(id: string, run: () => Promise<void>): void {
   const { sentence } = SCENARIOS.find((known) => known.id === id)!
-  test(`${sentence} (${id})`, run, SCENARIO_MS)
+  test(`${sentence} (${id})`, run)
 }
 
 /** Of the people in the scenarios: they may not stand in a log. */
@@ -46,11 +44,7 @@ export function stage(options: ServiceOptions = {}): Stage {
   let service: Service
   beforeAll(async () => {
     smsc = await startOddSmsc()
-    service = await startService({
-      ...options,
-      smscPort: smsc.port,
-      app: { ...options.app, linkTimings: { backoffMs: 20, ...options.app?.linkTimings } },
-    })
+    service = await startService({ ...options, smscPort: smsc.port })
   })
   afterAll(async () => {
     await service?.[Symbol.asyncDispose]()

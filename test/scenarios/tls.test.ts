@@ -19,7 +19,6 @@ scenario('M63', async () => {
     smscPort: other.port,
     carrier: { tls: true, tlsCa: authority.certPem },
     bound: false,
-    app: { linkTimings: { backoffMs: 20 } },
   })
   const msgId = await service.sent()
   const refused = [

@@ -22,6 +22,9 @@ import {
   type WebhookReceiver,
 } from './webhook-receiver.ts'
 
+/** Longer than any test: after the first, heartbeats come from the tests alone. */
+export const CLOCKED_LEASE_MS = 3_600_000
+
 /** A delivery as the database has it. */
 export interface StoredDelivery {
   readonly msgId: string
@@ -61,6 +64,8 @@ export async function clockedDeliveries({
     name: 'node',
     onReplaced: () => undefined,
     log,
+    heartbeatMs: CLOCKED_LEASE_MS,
+    leaseMs: CLOCKED_LEASE_MS,
   })
   await lease.start()
   lease.onExpired(() => deliverer.dropAll())

@@ -1,4 +1,4 @@
-const DEADLINE_MS = 60_000
+const DEADLINE_MS = 100_000
 const INTERVAL_MS = 10
 
 /** Polls until `condition` returns something truthy, and returns that. */

@@ -23,6 +23,8 @@ export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 export const MAIN = join(ROOT, 'src', 'main.ts')
 /** Node keeps the compiled sources of this checkout here: a process that finds them needs half the CPU to start. */
 export const NODE_COMPILE_CACHE = join(ROOT, 'node_modules', '.cache', 'aldis-tests')
+/** How long a condition is waited for: a process of which little is run takes long to start. */
+const DEADLINE_MS = 100_000
 /** Longest life of any child; SIGKILL ends it. */
 const MAX_LIFE_MS = 300_000
 
@@ -136,7 +138,7 @@ class RunningChild implements Running {
 
   async until<T>(
     condition: () => T | undefined | false | Promise<T | undefined | false>,
-    deadlineMs = 30_000,
+    deadlineMs = DEADLINE_MS,
   ): Promise<T> {
     return await eventually(async () => {
       const value = await condition()
@@ -155,7 +157,7 @@ class RunningChild implements Running {
 /** The first value of `condition` that is neither undefined nor false, asked for every 20 ms. */
 export async function eventually<T>(
   condition: () => T | undefined | false | Promise<T | undefined | false>,
-  deadlineMs = 30_000,
+  deadlineMs = DEADLINE_MS,
 ): Promise<T> {
   const deadline = performance.now() + deadlineMs
   for (;;) {
@@ -344,7 +346,6 @@ export async function startServe(env: NodeJS.ProcessEnv, args: readonly string[]
   try {
     const baseUrl = await running.until(
       () => /"url":"([^"]+)","msg":"aldis is ready"/.exec(running.stderr)?.[1],
-      60_000,
     )
     const operatorToken = SERVE_SECRETS.OPERATOR_TOKEN
     return { running, baseUrl, operatorToken, [Symbol.asyncDispose]: () => running[Symbol.asyncDispose]() }

@@ -68,6 +68,7 @@ async function assemble(options: ServiceOptions, cleanups: Cleanups): Promise<Se
     operatorTokenHashes: [hashToken(operatorToken)],
     webhookCaPem: authority.certPem,
     ...options.app,
+    linkTimings: { ...LINK_TIMINGS, ...options.app?.linkTimings },
   })
   const first: Cleanups = []
   cleanups.push(
@@ -145,11 +146,18 @@ class Nodes {
   }
 }
 
+/** Longer than any test. On a busy machine everything may take long: no lease and no time runs out unless a test says so. */
+const NEVER_MS = 3_600_000
+/** As long, where Node or PostgreSQL is told of it. */
+const TEST_MS = 300_000
+
+const LINK_TIMINGS = { backoffMs: 20, responseTimeoutMs: NEVER_MS, enquireLinkTimeoutMs: NEVER_MS }
+
 function nodeOptions(lines: string[]) {
   return {
     databasePoolSize: 6,
     databasePrepared: true,
-    databaseStatementTimeoutMs: 10_000,
+    databaseStatementTimeoutMs: TEST_MS,
     allowUnsafeDurability: false,
     httpHost: '127.0.0.1',
     httpPort: 0,
@@ -162,11 +170,15 @@ function nodeOptions(lines: string[]) {
     callbackPolicy: { ...STRICT_CALLBACK_POLICY, allowCidrs: ['127.0.0.0/8'] },
     dnsServers: [],
     log: pino({ level: 'warn' }, { write: (line: string) => lines.push(line) }),
+    leaseMs: NEVER_MS,
+    webhookTimeoutMs: NEVER_MS,
+    webhookConnectTimeoutMs: NEVER_MS,
     ambiguityWaitMs: 300,
-    linkTimings: { backoffMs: 20 },
     httpLimits: {
       ...HTTP_LIMITS,
       reads: { perSecond: 10_000, burst: 10_000 },
+      headersTimeoutMs: TEST_MS,
+      requestTimeoutMs: TEST_MS,
       drainTimeoutMs: 500,
       quietMs: 0,
     },

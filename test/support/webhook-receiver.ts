@@ -167,7 +167,7 @@ export async function startWebhookReceiver(options: ReceiverOptions = {}): Promi
     welcome: (next) => {
       welcome = next
     },
-    next: (fits = () => true, deadlineMs = 10_000) => arrivals.next(fits, deadlineMs),
+    next: (fits = () => true, deadlineMs = 100_000) => arrivals.next(fits, deadlineMs),
     close: async () => {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       for (const socket of sockets) socket.destroy()

@@ -3,7 +3,7 @@ import type { DatabaseClock } from '../../domain/instants.ts'
 import type { Log } from '../../log.ts'
 import type { Database } from '../../store/database.ts'
 import {
-  GAP_MS,
+  gapMs,
   heartbeat,
   LEASE_MS,
   registerNode,
@@ -25,7 +25,8 @@ export interface NodeLeaseOptions {
   readonly log: Log
   /** Set by each heartbeat. */
   readonly clock?: DatabaseClock
-  readonly heartbeatMs?: number
+  readonly heartbeatMs?: number | undefined
+  readonly leaseMs?: number | undefined
 }
 
 /** With LEASE_MS, the work of a dead node is another's within 8 s plus the time of its recovery (docs/adr/0008). */
@@ -36,7 +37,7 @@ const RETRY_MS = 500
 const BEHIND_END_MS = 20
 /** Work stops this long before the lease ends, so that whatever was begun ends within it. */
 export const SAFETY_MS = 3_000
-/** After GAP_MS without a heartbeat, and at its start, a node removes nobody for this long: others get time for theirs. */
+/** After half a lease without a heartbeat, and at its start, a node removes nobody for this long: others get time for theirs. */
 export const GRACE_MS = 3_000
 
 /**
@@ -45,6 +46,7 @@ export const GRACE_MS = 3_000
  */
 export class NodeLease {
   readonly #options: NodeLeaseOptions
+  readonly #leaseMs: number
   #nodeId = 0
   #buckets: readonly number[] = []
   #nodes: readonly number[] = []
@@ -60,7 +62,8 @@ export class NodeLease {
 
   constructor(options: NodeLeaseOptions) {
     this.#options = options
-    const { heartbeatMs = HEARTBEAT_MS } = options
+    const { heartbeatMs = HEARTBEAT_MS, leaseMs = LEASE_MS } = options
+    this.#leaseMs = leaseMs
     this.#task = new PeriodicTask({
       run: () => this.runOnce(),
       intervalMs: heartbeatMs,
@@ -93,7 +96,7 @@ export class NodeLease {
    * How long work may still be begun. By a monotonic clock, so a process that was stopped for longer than its lease notices.
    */
   get leftMs(): number {
-    return this.#renewedAtMs + LEASE_MS - SAFETY_MS - performance.now()
+    return this.#renewedAtMs + this.#leaseMs - SAFETY_MS - performance.now()
   }
 
   /** A bucket for a new id: the owned buckets in turn, or any bucket while none is owned. */
@@ -128,7 +131,7 @@ export class NodeLease {
   }
 
   async start(): Promise<void> {
-    this.#nodeId = await registerNode(this.#options.db, this.#options.name)
+    this.#nodeId = await registerNode(this.#options.db, this.#options.name, this.#leaseMs)
     await this.runOnce()
     this.#task.start()
   }
@@ -136,10 +139,11 @@ export class NodeLease {
   /** One heartbeat: renews the lease and evens out the shares. Returns the milliseconds until the next is due. */
   async runOnce(): Promise<number> {
     const { db, name, clock, heartbeatMs = HEARTBEAT_MS } = this.#options
+    const leaseMs = this.#leaseMs
     const startedAtMs = performance.now()
-    if (startedAtMs - this.#renewedAtMs > GAP_MS) this.#graceUntilMs = startedAtMs + GRACE_MS
+    if (startedAtMs - this.#renewedAtMs > gapMs(leaseMs)) this.#graceUntilMs = startedAtMs + GRACE_MS
     const mayRemove = startedAtMs >= this.#graceUntilMs
-    const beat = { nodeId: this.#nodeId, name, mayRemove }
+    const beat = { nodeId: this.#nodeId, name, mayRemove, leaseMs }
     const { state, nodes, firstEndMs, databaseMs } = await heartbeat(db, beat)
     clock?.read({ databaseMs, askedMs: startedAtMs, answeredMs: performance.now() })
     if (state !== 'alive') return await this.#lost(state)
@@ -172,7 +176,7 @@ export class NodeLease {
     this.#renewedAtMs = Number.NEGATIVE_INFINITY
     this.#tell()
     if (state === 'expired') for (const listener of this.#expiredListeners) listener()
-    const nodeId = state === 'expired' ? await registerNodeAgain(db, name) : null
+    const nodeId = state === 'expired' ? await registerNodeAgain(db, name, this.#leaseMs) : null
     if (nodeId === null) {
       // Not awaited, because this very run has found it out.
       void this.#task.stop()

@@ -7,7 +7,7 @@ import { aCarrier, aDirectory } from '../../support/directory.ts'
 import { KeptLog, strictLog } from '../../support/log.ts'
 import { eventually } from '../../support/service.ts'
 
-/** Heartbeats come from the tests alone. */
+/** Heartbeats come from the tests alone, and no lease runs out by itself. */
 const NEVER_MS = 3_600_000
 
 /** A node whose sessions of given-up binds end when a test says so. */
@@ -59,6 +59,7 @@ async function started(name: string): Promise<Node> {
     onReplaced: () => undefined,
     log: strictLog,
     heartbeatMs: NEVER_MS,
+    leaseMs: NEVER_MS,
   })
   const links: string[] = []
   const endings: (() => void)[] = []

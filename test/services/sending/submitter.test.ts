@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { encodePdu } from '../../../src/smpp/encoding.ts'
-import { STATUSES } from '../../../src/smpp/statuses.ts'
 import { eventually, type Service } from '../../support/service.ts'
 import { accept, type Smsc } from '../../support/smsc.ts'
 import { storeMessage } from '../../support/stored-messages.ts'
@@ -11,17 +10,9 @@ const TWO_PARTS = 'long '.repeat(50)
 let smsc: Smsc
 let service: Service
 
-tenantPerTest(
-  { app: { ambiguityWaitMs: 60_000, linkTimings: { backoffMs: 20, responseTimeoutMs: 300 } } },
-  (...own) => {
-    ;[service, smsc] = own
-  },
-)
-
-async function isAmbiguous(msgId: string): Promise<boolean> {
-  const { rows } = await service.db.query('select ambiguous from dispatches where msg_id = $1', [msgId])
-  return rows[0]?.ambiguous === true
-}
+tenantPerTest({}, (...own) => {
+  ;[service, smsc] = own
+})
 
 describe('what waits in the database', () => {
   test('is sent when it is due, in the order in which it became due', async () => {
@@ -126,19 +117,6 @@ describe('an answer that names no message', () => {
       await service.makeDue()
     }
     expect((await service.until(msgId, 'FAILED')).errorCode).toBe('200')
-  })
-
-  test('an answer after the time-out that is no acceptance changes nothing', async () => {
-    const held = Promise.withResolvers<() => void>()
-    smsc.answerSubmits((pdu, link) => held.resolve(() => link.respond(pdu, STATUSES.ESME_RINVDSTADR)))
-    const msgId = await service.sent()
-    await eventually(() => isAmbiguous(msgId))
-    const refuse = await held.promise
-    refuse()
-    smsc.answerSubmits((pdu, link) => accept(pdu, link, 'second'))
-    await service.makeDue()
-    await service.until(msgId, 'SENT')
-    expect(smsc.submits).toHaveLength(2)
   })
 })
 

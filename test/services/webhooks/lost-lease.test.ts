@@ -1,6 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { LEASE_MS } from '../../../src/store/nodes.ts'
-import { clockedDeliveries } from '../../support/clocked-deliveries.ts'
+import { CLOCKED_LEASE_MS, clockedDeliveries } from '../../support/clocked-deliveries.ts'
 import { eventually } from '../../support/eventually.ts'
 import type { WebhookExchange } from '../../support/webhook-receiver.ts'
 
@@ -13,7 +12,7 @@ afterEach(() => void vi.restoreAllMocks())
 /** As if this process had been stopped for as long as its lease lasts. */
 function standStill(): void {
   const nowMs = performance.now.bind(performance)
-  vi.spyOn(performance, 'now').mockImplementation(() => nowMs() + LEASE_MS)
+  vi.spyOn(performance, 'now').mockImplementation(() => nowMs() + CLOCKED_LEASE_MS)
 }
 
 /** Another node has found the lease over, and this one learns of it. */
