@@ -17,8 +17,7 @@ export interface WebhookRequest {
    * repeats are masked.
    */
   accountHeaders?: Readonly<Record<string, string>>
-  /** No limit when absent. */
-  lease?: SendLease | undefined
+  lease: SendLease
 }
 
 /** What an account adds to its webhooks. An object shared by all of them is read once. */
@@ -46,7 +45,6 @@ export interface DeliveryOutcome {
 
 /** Addresses of one name dialled in one attempt, if connections are refused at once. */
 const MAX_DIALS = 3
-const ENDLESS: SendLease = { untilMs: Number.POSITIVE_INFINITY }
 
 /**
  * Signs one webhook and POSTs it. Never rejects: a webhook with a damaged secret, or one that meets a defect of ours, ends as
@@ -56,7 +54,7 @@ export async function sendWebhook(
   dispatcher: WebhookDispatcher,
   { webhookSecrets, webhookHeaders: accountHeaders }: WebhookAccount,
   webhook: Webhook,
-  { lease, onDefect }: { lease?: SendLease; onDefect?: (error: unknown) => void } = {},
+  { lease, onDefect }: { lease: SendLease; onDefect: (error: unknown) => void },
 ): Promise<DeliveryOutcome> {
   const { url, body } = webhook
   const startMs = performance.now()
@@ -64,7 +62,7 @@ export async function sendWebhook(
     const headers = webhookHeaders(webhook, webhookSecrets)
     return await postWebhook(dispatcher, { url, body, headers, accountHeaders, lease })
   } catch (error) {
-    onDefect?.(error)
+    onDefect(error)
     return failed('INVALID_REQUEST', startMs)
   }
 }
@@ -87,13 +85,12 @@ export async function postWebhook(
   const { text, secrets } = requestText(target, request)
   if (text === null) return failed('INVALID_REQUEST', startMs)
   const deadlineMs = startMs + dispatcher.totalTimeoutMs
-  const { lease = ENDLESS } = request
   let outcome = failed('CONNECT_FAILED', startMs)
   for (const address of dispatcher.ranked(target, verdict.addresses).slice(0, MAX_DIALS)) {
     const ended = await new Promise<Ended>((resolve) => {
       const end = (error: DeliveryErrorName | null, response: ResponseParser | null) =>
         resolve({ error, response })
-      const refusal = dispatcher.send(target, address, { text, deadlineMs, lease, end })
+      const refusal = dispatcher.send(target, address, { text, deadlineMs, lease: request.lease, end })
       if (refusal !== null) end(refusal, null)
     })
     outcome = outcomeOf(ended, startMs, secrets)

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { WEBHOOK_HEADER_NAME, WEBHOOK_HEADER_VALUE } from '../../src/domain/webhook-requests.ts'
 import { type DeliveryOutcome, postWebhook } from '../../src/outbound/webhook-post.ts'
-import { outboundNetwork } from '../support/outbound-network.ts'
+import { ENDLESS, outboundNetwork } from '../support/outbound-network.ts'
 
 /** Headers that an operator gave an account: sent with each of its webhooks, kept nowhere of the answer. */
 
@@ -10,7 +10,7 @@ const { dispatcher, receiver, urlAt } = await outboundNetwork()
 const HEADERS = { 'content-type': 'application/json', 'webhook-id': 'evt_1', 'webhook-signature': 'v1,ours' }
 
 function post(url: string, accountHeaders: Record<string, string>): Promise<DeliveryOutcome> {
-  return postWebhook(dispatcher(), { url, body: '{}', headers: HEADERS, accountHeaders })
+  return postWebhook(dispatcher(), { url, body: '{}', headers: HEADERS, accountHeaders, lease: ENDLESS })
 }
 
 /** Of the header fields as they came. */

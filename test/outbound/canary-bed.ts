@@ -103,7 +103,8 @@ async function throughEngine(trial: Trial): Promise<Pick<Observation, 'verdict' 
   const verdict = await guard.check(trial.url)
   const outcomes: string[] = []
   for (let post = 0; post < trial.posts; post += 1) {
-    const outcome = await postWebhook(dispatcher, { url: trial.url as string, body: '{}', headers: {} })
+    const request = { url: trial.url as string, body: '{}', headers: {}, lease: { untilMs: Infinity } }
+    const outcome = await postWebhook(dispatcher, request)
     outcomes.push(outcome.error ?? 'delivered')
   }
   await dispatcher.destroy()

@@ -4,6 +4,7 @@ import type { CallbackPolicy } from '../../src/domain/callback-url.ts'
 import { CallbackGuard } from '../../src/outbound/callback-guard.ts'
 import { type DispatcherOptions, WebhookDispatcher } from '../../src/outbound/dispatcher.ts'
 import { NameResolver } from '../../src/outbound/resolver.ts'
+import type { SendLease } from '../../src/outbound/send-lease.ts'
 import { type DeliveryOutcome, postWebhook, sendWebhook } from '../../src/outbound/webhook-post.ts'
 import { WebhookSender, type WebhookSenderOptions } from '../../src/outbound/webhook-sender.ts'
 import { STRICT_CALLBACK_POLICY } from './callback-policy.ts'
@@ -16,6 +17,10 @@ import {
   type WebhookReceiver,
 } from './webhook-receiver.ts'
 
+/** A lease for tests that are not about leases. */
+export const ENDLESS: SendLease = { untilMs: Number.POSITIVE_INFINITY }
+/** For senders whose tests see only outcomes. */
+export const UNWATCHED = { lease: ENDLESS, onDefect: () => undefined }
 export const HOSTS = ['*.example.com', '127.0.0.1', 'localhost']
 /** Loopback stands in for the receiver's public address; 127.0.0.1 alone, so that the rest of it stays forbidden. */
 const RECEIVER_POLICY: CallbackPolicy = { ...STRICT_CALLBACK_POLICY, allowCidrs: ['127.0.0.1/32'] }
@@ -49,7 +54,7 @@ export async function outboundNetwork() {
   function sender(): Pick<WebhookSender, 'post' | 'abort'> {
     const through = dispatcher()
     return {
-      post: (account, webhook, ended) => void sendWebhook(through, account, webhook).then(ended),
+      post: (account, webhook, ended) => void sendWebhook(through, account, webhook, UNWATCHED).then(ended),
       abort: () => void through.destroy(),
     }
   }
@@ -102,5 +107,6 @@ export function post(
     url,
     body: '{"msgId":"m"}',
     headers: { 'content-type': 'application/json', ...headers },
+    lease: ENDLESS,
   })
 }

@@ -4,6 +4,7 @@ import { TestEvents } from '../../src/operations/send-test-event.ts'
 import type { CallbackGuard } from '../../src/outbound/callback-guard.ts'
 import { WebhookDispatcher } from '../../src/outbound/dispatcher.ts'
 import { sendWebhook } from '../../src/outbound/webhook-post.ts'
+import { UNWATCHED } from './outbound-network.ts'
 
 interface Options {
   readonly guard: CallbackGuard
@@ -16,7 +17,7 @@ interface Options {
 export function testEventsOf({ guard, secretKey = randomBytes(32), caPem, clock = Date.now }: Options) {
   const dispatcher = new WebhookDispatcher(guard, { caPem })
   const testEvents = new TestEvents({
-    post: (account, webhook) => sendWebhook(dispatcher, account, webhook),
+    post: (account, webhook) => sendWebhook(dispatcher, account, webhook, UNWATCHED),
     guard,
     secretKey,
     clock,
