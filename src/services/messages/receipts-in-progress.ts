@@ -1,4 +1,4 @@
-import { isUnlearned } from '../../domain/carrier-message-ids.ts'
+import { isUnlearned, storedForms } from '../../domain/carrier-message-ids.ts'
 import type { Directory } from '../../domain/directory.ts'
 import type { Submitted } from '../../domain/message-facts.ts'
 import { evidenceOf, receiptFact } from '../../operations/receipt-facts.ts'
@@ -62,24 +62,20 @@ export class ReceiptsInProgress {
   expect(live: Live, submitted: Submitted): void {
     const { directory, urge } = this.#options
     for (const special of this.#ids.add(live, submitted)) urge(special)
-    const { carrierId } = submitted
-    const carrier = directory().carrierById(carrierId)
+    const carrier = directory().carrierById(submitted.carrierId)
     // Its receipt may use another spelling of the id, and only the records can resolve that.
-    if (carrier && isUnlearned(carrier)) {
-      this.#ids.addUnlearned(live, carrierId)
-      urge(live)
-    }
+    if (carrier && isUnlearned(carrier)) urge(live)
   }
 
   /**
-   * Adds a receipt of a segment that is known here to its message. Otherwise returns the messages whose records must be written before the
-   * receipt can be matched, usually none. If they are still being submitted, the receipt is parked.
+   * Adds a receipt of a segment that is known here to its message. Otherwise returns the messages whose records must be
+   * written before the receipt can be matched, usually none. If they are still being submitted, the receipt is parked.
    */
   receipt(
     row: IncomingReceipt,
     onReceiptCommitted: ((committed: boolean) => void) | null,
   ): 'told' | readonly string[] {
-    if (row.unread) return this.#departing(this.#ids.unlearned(row.carrierId))
+    if (row.unread) return this.#departing(this.#spelledLike(row))
     const known = row.parkedId === null ? this.#ids.find(row) : this.#ids.of(row)
     if (known === undefined) return []
     if (!isPlainReceipt(row, known)) return this.#departing(known.map(({ live }) => live))
@@ -138,10 +134,16 @@ export class ReceiptsInProgress {
     this.#ids.clear()
   }
 
+  /** Returns the messages that the receipt may be for, while nobody knows how its carrier spells ids in receipts. */
+  #spelledLike({ carrierId, carrierMessageId, receiptedId, idRule }: IncomingReceipt): Live[] {
+    const forms = storedForms(receiptedId ?? carrierMessageId, idRule)
+    const known = forms.flatMap((form) => this.#ids.of({ carrierId, carrierMessageId: form }) ?? [])
+    return known.map(({ live }) => live)
+  }
+
   /** Returns the messages that can leave now, and do so as soon as possible. The others leave when they are submitted. */
-  #departing(lives: Iterable<Live>): string[] {
-    const all = [...lives]
-    for (const live of all) this.#options.urge(live)
-    return all.filter((live) => !isBeingSubmitted(live)).map(({ message }) => message.msgId)
+  #departing(lives: readonly Live[]): string[] {
+    for (const live of lives) this.#options.urge(live)
+    return lives.filter((live) => !isBeingSubmitted(live)).map(({ message }) => message.msgId)
   }
 }

@@ -20,8 +20,6 @@ export class SubmittedIds {
   /** Most carriers give each message its own id. If several messages share one, the records tell them apart. */
   readonly #ofId = new SlotMap<string, [OfId, ...OfId[]]>()
   readonly #early = new BoundedMap<string, number>(MOST_EARLY)
-  /** By carrier: messages that it accepted while its id rule was not learned. */
-  readonly #unlearned = new Map<number, Set<Live>>()
 
   /** Returns the messages to record at once: all that share an id, or one whose receipt came before the answer. */
   add(live: Live, { carrierId, carrierMessageId, segment, segmentation }: Submitted): Live[] {
@@ -35,17 +33,6 @@ export class SubmittedIds {
     live.ids.push(key)
     const isEarly = (this.#early.get(key) ?? 0) > performance.now()
     return known !== undefined && known.length > 1 ? known.map((each) => each.live) : isEarly ? [live] : []
-  }
-
-  /** The carrier's receipts may spell the ids of these messages differently. */
-  addUnlearned(live: Live, carrierId: number): void {
-    const known = this.#unlearned.get(carrierId)
-    if (known === undefined) this.#unlearned.set(carrierId, new Set([live]))
-    else known.add(live)
-  }
-
-  unlearned(carrierId: number): Iterable<Live> {
-    return this.#unlearned.get(carrierId) ?? []
   }
 
   of(id: SubmissionId): readonly [OfId, ...OfId[]] | undefined {
@@ -62,7 +49,6 @@ export class SubmittedIds {
   }
 
   remove(live: Live): void {
-    for (const messages of this.#unlearned.values()) messages.delete(live)
     for (const key of live.ids) {
       const others = this.#ofId.get(key)?.filter((each) => each.live !== live) ?? []
       const [first, ...rest] = others
@@ -73,7 +59,6 @@ export class SubmittedIds {
 
   clear(): void {
     this.#ofId.clear()
-    this.#unlearned.clear()
   }
 }
 

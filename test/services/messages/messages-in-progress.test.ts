@@ -271,7 +271,24 @@ describe('a receipt', () => {
     expect(node.inProgress.receipts.namesakes(known)).toEqual([])
   })
 
-  test('of a carrier whose id rule is not learned is left to the records of all that it has', async () => {
+  test('of a carrier whose id rule is not learned is left to the records of those it may be for', async () => {
+    const [one, other] = [await accept(), await accept()]
+    for (const [msgId, id] of [
+      [one, 'af'],
+      [other, 'b0'],
+    ] as const) {
+      node.inProgress.tellOutcome(submission(plan, msgId, id))
+      node.inProgress.tellOutcome(sent(plan, msgId))
+      await told(1, msgId)
+    }
+    const unread = (id: string) =>
+      node.inProgress.receipts.receipt(receipt(id, 'DELIVERED', { unread: true, idRule: 'auto' }), null)
+    expect(['0AF', '175', 'c1'].map(unread)).toEqual([[one], [one], []])
+    await gone(one)
+    expect(node.projected).toEqual(['af'])
+  })
+
+  test('of a carrier whose id rule is not learned waits for its message, which is recorded when it is submitted', async () => {
     directory = aDirectory({
       carriers: [aCarrier({ id: CARRIER_ID, idRule: 'auto', learnedIdRule: null })],
       plans: [aPlan({ id: plan })],
