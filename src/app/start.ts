@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8'
 import type { Metrics } from '../http/metrics.ts'
-import type { SiblingReceipts } from '../services/receiving/sibling-receipts.ts'
+import type { SiblingReceipts } from '../services/receiving/foreign-receipts.ts'
 import { listenHttp } from './http.ts'
 import { makeMessagePath } from './message-path.ts'
 import type { AppOptions } from './options.ts'

@@ -55,6 +55,28 @@ export async function recordReceipts(
   })
 }
 
+/**
+ * Returns as `first` the first receipt of each id and recipient (the recipient tells messages apart when a carrier reuses an
+ * id). Later ones are `repeated` when they may still change something, that is after an UNKNOWN. After a final one they are
+ * `dropped`, because the first final receipt wins, and are only kept.
+ */
+export function oneForEachId<Item extends { readonly row: IncomingReceipt }>(
+  items: readonly Item[],
+): { first: Item[]; repeated: Item[]; dropped: Item[] } {
+  const first = new Map<string, Item>()
+  const repeated: Item[] = []
+  const dropped: Item[] = []
+  for (const item of items) {
+    const { carrierId, carrierMessageId, addresses, parkedId } = item.row
+    const key = `${carrierId}:${carrierMessageId}:${addresses.join()}`
+    const earlier = first.get(key)
+    if (earlier === undefined) first.set(key, item)
+    else if (earlier.row.outcome === 'UNKNOWN' || parkedId !== null) repeated.push(item)
+    else dropped.push(item)
+  }
+  return { first: [...first.values()], repeated, dropped }
+}
+
 /** The locked message that a receipt belongs to. */
 interface Matched extends ReceiptMatch {
   /** The lane that has it in progress; null: it is at rest. */

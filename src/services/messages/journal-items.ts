@@ -1,15 +1,15 @@
+import type { EventHolder } from '../../domain/events.ts'
 import type { EventTaken, JournalFact, LaterFact, Submitted } from '../../domain/message-facts.ts'
 import type { MessageState } from '../../domain/messages.ts'
-import type { MessageInProgress } from '../../domain/messages-in-progress.ts'
+import type { ChangedMessage, MessageInProgress } from '../../domain/messages-in-progress.ts'
 import type { Acceptance, KeptMessage } from '../../operations/accept-messages.ts'
 import type { DeliveryOutcome } from '../../outbound/webhook-post.ts'
 import type { WebhookEvent } from '../../store/event-deliveries.ts'
 import type { LoadedMessage, MessageKey } from '../../store/messages-at-rest.ts'
-import type { IncomingReceipt, SubmissionId } from '../../store/receipts.ts'
+import type { SubmissionId } from '../../store/receipts.ts'
 import type { Live } from './lives.ts'
-import type { OfId } from './submitted-ids.ts'
 
-/** What is appended to the journal: a fact, who waits for it, and what is written if it gets no further. */
+/** What is appended to the journal, who waits for it, and who hears what it changes. */
 
 /** What became of a message at its carrier, in the order of its facts. */
 export interface Outcome extends MessageKey {
@@ -38,6 +38,28 @@ export type Waiting = Pick<
   JournalItem,
   'onAccepted' | 'onReceiptCommitted' | 'onCommitted' | 'outcome' | 'goes'
 >
+
+/** Those who act on what the facts of messages in progress change. */
+export interface MessagesListeners {
+  /** Returns who delivers the events of the next batch. */
+  readonly eventHolder: () => EventHolder
+  /** `holder`: the node that delivers their events from memory, by its id when they were written; null: none. */
+  readonly onChanged: (messages: readonly ChangedMessage[], holder: number | null) => void
+  /** The rows of these segments are written: receipts that came before are looked up. */
+  readonly onProjected: (submissions: readonly SubmissionId[]) => void
+  /** The outcome is not in the journal, because its lane was lost. */
+  readonly onOutcomeLost: (outcome: Outcome) => void
+  /** These messages have left memory: they are in their records, or in a lane that was lost. */
+  readonly onLeft: (msgIds: readonly string[]) => void
+}
+
+export const NOBODY: MessagesListeners = {
+  eventHolder: () => ({ holder: null, buckets: [] }),
+  onChanged: () => undefined,
+  onProjected: () => undefined,
+  onOutcomeLost: () => undefined,
+  onLeft: () => undefined,
+}
 
 /** `live`: null while the message is being accepted or loaded. */
 export function journalItem(
@@ -113,26 +135,6 @@ export function eventTakenFact(
     responseHead: responseHead === '' ? null : responseHead,
     destination,
   }
-}
-
-/**
- * Whether the receipt is for exactly one message, and can still change it here. Its addresses must name the recipient: only
- * messages of this process are seen here, and the carrier may have given the id to another's too. Among the records a
- * receipt without addresses is matched as well, because there the newest submission of the id is known.
- */
-export function isPlainReceipt(
-  row: IncomingReceipt,
-  [{ live }, ...others]: readonly [OfId, ...OfId[]],
-): boolean {
-  const { accepted, state } = live.message
-  return (
-    row.parkedId === null &&
-    others.length === 0 &&
-    !live.leaving &&
-    row.addresses.includes(accepted.recipient.slice(1)) &&
-    state.status !== 'DELIVERED' &&
-    state.status !== 'FAILED'
-  )
 }
 
 /** The ids under which receipts of the message still count. */

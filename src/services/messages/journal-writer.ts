@@ -2,17 +2,11 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { encodeEntry } from '../../domain/journal-entries.ts'
 import type { JournalFact } from '../../domain/message-facts.ts'
 import type { Log } from '../../log.ts'
-import { Batcher, type BatchMeter } from '../../operations/batches.ts'
-import {
-  CommitOutcomeUnknownError,
-  type Database,
-  isOutcomeUnknown,
-  type Transaction,
-  withTransaction,
-} from '../../store/database.ts'
-import { appendEntry, type Lane, MOST_APPENDS, moveLane, openLane, settleEntry } from '../../store/journal.ts'
+import type { BatchMeter } from '../../operations/batches.ts'
+import { type Database, isOutcomeUnknown } from '../../store/database.ts'
+import { appendEntry, type Lane, MOST_APPENDS, moveLane, openLane } from '../../store/journal.ts'
 import { PeriodicTask } from '../node/periodic-task.ts'
-import { Gathering } from './gathering.ts'
+import { type Appended, type Entry, JournalTransactions, type Prepare } from './journal-transactions.ts'
 
 export interface JournalWriterOptions<Item extends JournalFact> {
   readonly db: Database
@@ -40,47 +34,13 @@ export interface JournalWriterOptions<Item extends JournalFact> {
   readonly overdueMs?: number | undefined
 }
 
-/** Runs statements in the transaction of an entry, and returns the entry's facts. Without facts there is no entry. */
-type Prepare<Item> = (tx: Transaction) => Promise<readonly Item[]>
-
-interface Transact<Item> {
-  readonly prepare: Prepare<Item>
-  readonly lane: Lane | null
-}
-
-/** `lost`: the lane was taken over, and nothing is stored. `uncertain`: the new owner may have found the entry in it. */
-export type Appended = 'committed' | 'lost' | 'uncertain'
-
-interface Entry<Item> {
-  /** 0 while the entry has no number. */
-  n: number
-  items: readonly Item[]
-  /** When its first fact was appended; for an entry with its own transaction, when it got its number. Monotonic clock. */
-  sinceMs: number
-  state: 'waiting' | 'appending' | 'written' | 'fenced'
-  /** The answer to an append was lost, so the entry may be committed. */
-  uncertain: boolean
-  /** Null if the entry has no transaction of its own. */
-  readonly transaction: OwnTransaction | null
-}
-
-interface OwnTransaction {
-  /** Resolves to true when all entries before it are committed, to false when the lane is lost. */
-  readonly isNext: PromiseWithResolvers<boolean>
-  readonly ended: PromiseWithResolvers<Appended>
-}
-
-/** The lane was taken over before the transaction of an entry was committed. */
-class LaneLostError extends Error {
-  override readonly name = 'LaneLostError'
-}
-
 /** One less than the number of entries that a takeover fences. */
 const MOST_IN_FLIGHT = MOST_APPENDS - 1
-/** Each transaction holds a connection, and locks that other transactions wait for. */
-const MOST_TRANSACTIONS = 1
 /** Facts per entry. At most half a megabyte, except with very long texts. */
 const MOST_FACTS = 1_000
+/** How long facts gather for the next entry when the last one had at least `LARGE`: fewer, larger commits cost less. */
+const GATHER_MS = 4
+const LARGE = 24
 const RETRY_MS = 250
 const OVERDUE_MS = 10_000
 /** When the oldest fact has waited longer than this, nothing more should be begun. */
@@ -106,7 +66,7 @@ export class JournalWriter<Item extends JournalFact> {
   #inFlight: Entry<Item>[] = []
   /** Entries that get a number as soon as fewer are in flight. */
   #prepared: Entry<Item>[] = []
-  readonly #transactions: Batcher<Transact<Item>, Appended>
+  readonly #transactions: JournalTransactions<Item>
   readonly #gathering: Gathering
   readonly #watch: PeriodicTask
   #watchedAtMs = performance.now()
@@ -116,10 +76,16 @@ export class JournalWriter<Item extends JournalFact> {
   constructor(options: JournalWriterOptions<Item>) {
     this.#options = options
     this.#gathering = new Gathering(() => this.#flush(), options.gatherMs)
-    this.#transactions = new Batcher({
-      write: async ([transact]) => [await this.#transact(transact!)],
-      maxBatch: 1,
-      maxInFlight: MOST_TRANSACTIONS,
+    this.#transactions = new JournalTransactions({
+      db: options.db,
+      appends: options.appends,
+      lane: () => this.#lane,
+      admit: (entry) => {
+        this.#prepared.push(entry)
+        this.#admit()
+      },
+      append: (entry, lane, attempt) => this.#append(entry, lane, attempt),
+      settle: () => this.#settle(),
       maxWaitMs: options.overdueMs ?? OVERDUE_MS,
     })
     this.#watch = new PeriodicTask({
@@ -183,7 +149,10 @@ export class JournalWriter<Item extends JournalFact> {
   }
 
   append(item: Item): void {
-    if (this.#lane === null) return void this.#options.onLost([item], false)
+    if (this.#lane === null) {
+      this.#options.onLost([item], false)
+      return
+    }
     if (this.#waiting.length === 0) this.#waitingSinceMs = performance.now()
     this.#waiting.push(item)
     this.#isAwaited ||= this.#options.isAwaited(item)
@@ -202,46 +171,7 @@ export class JournalWriter<Item extends JournalFact> {
    * database, or because the entries before it are overdue. Its facts are passed to `onCommitted` only.
    */
   appendWith(prepare: Prepare<Item>): Promise<Appended> {
-    return this.#transactions.add({ prepare, lane: this.#lane })
-  }
-
-  async #transact({ prepare, lane }: Transact<Item>): Promise<Appended> {
-    // The transaction was meant for the lane of that time. It must not go into the next one.
-    if (lane === null || lane !== this.#lane) return 'lost'
-    const transaction: OwnTransaction = { isNext: Promise.withResolvers(), ended: Promise.withResolvers() }
-    const given = { n: 0, items: [], sinceMs: 0, state: 'waiting', uncertain: false } as const
-    const entry: Entry<Item> = { ...given, transaction }
-    try {
-      await withTransaction(this.#options.db, async (tx) => {
-        entry.items = await prepare(tx)
-        if (entry.items.length > 0) await this.#appendPrepared(entry, lane, transaction, tx)
-      })
-      if (entry.n === 0) return 'committed'
-      entry.state = 'written'
-    } catch (error) {
-      if (error instanceof CommitOutcomeUnknownError && entry.n > 0) await this.#findOut(entry, lane, error)
-      else if (!(error instanceof LaneLostError)) {
-        this.#fillGap(entry, lane)
-        throw error
-      } else if (entry.n === 0) return 'lost'
-      else entry.state = 'fenced'
-    }
-    if (this.#lane === lane) this.#settle()
-    return await transaction.ended.promise
-  }
-
-  async #appendPrepared(
-    entry: Entry<Item>,
-    lane: Lane,
-    { isNext }: OwnTransaction,
-    tx: Transaction,
-  ): Promise<void> {
-    const data = encodeEntry(entry.items)
-    if (this.#lane !== lane) throw new LaneLostError()
-    this.#prepared.push(entry)
-    this.#admit()
-    if (!(await isNext.promise)) throw new LaneLostError()
-    if ((await appendEntry(tx, lane, entry.n, data)) === 'fenced') throw new LaneLostError()
+    return this.#transactions.append(prepare)
   }
 
   /** Numbers the prepared entries while there is room in flight. */
@@ -258,24 +188,6 @@ export class JournalWriter<Item extends JournalFact> {
     if (head?.state !== 'waiting') return
     head.state = 'appending'
     head.transaction?.isNext.resolve(true)
-  }
-
-  /** Asks the database until it says what became of the transaction. Throws `error` if it was not committed. */
-  async #findOut(entry: Entry<Item>, lane: Lane, error: unknown): Promise<void> {
-    entry.uncertain = true
-    await this.#append(entry, lane, async (data) => {
-      const found = await settleEntry(this.#options.appends, lane, entry.n, data)
-      if (found !== 'void') return found
-      entry.items = []
-      return 'written'
-    })
-    if (entry.items.length === 0) throw error
-  }
-
-  /** Nothing of the entry is stored. An empty entry takes its place, because those behind it count only without a gap. */
-  #fillGap(entry: Entry<Item>, lane: Lane): void {
-    entry.items = []
-    if (entry.n > 0) void this.#append(entry, lane)
   }
 
   #schedule(): void {
@@ -394,5 +306,65 @@ export class JournalWriter<Item extends JournalFact> {
     this.#lane = null
     this.#endTransactions(true)
     return lane
+  }
+}
+
+/**
+ * Decides when the next group commit begins. When groups are large, the next one begins 4 ms after the last has begun, or at
+ * once if none is in flight or `hurry` was called. Small groups begin at once. Facts that nobody waits for go with the next
+ * group, or alone after 4 ms.
+ */
+class Gathering {
+  readonly #begin: () => void
+  readonly #gatherMs: number
+  #next: 'unplanned' | 'now' | NodeJS.Immediate | NodeJS.Timeout = 'unplanned'
+  #isHurried = false
+  /** Nobody waits for the facts of the planned group. */
+  #isPatient = false
+  #begunAtMs = 0
+  #lastSize = 0
+
+  constructor(begin: () => void, gatherMs: number = GATHER_MS) {
+    this.#begin = begin
+    this.#gatherMs = gatherMs
+  }
+
+  /** Plans the next group. `isBusy`: another group is in flight. `isAwaited`: somebody waits for a fact of it. */
+  plan(isBusy: boolean, isAwaited: boolean): void {
+    if (this.#next !== 'unplanned' && !(isAwaited && this.#isPatient)) return
+    this.#unplan()
+    this.#isPatient = !isAwaited
+    const isGathering = isBusy && !this.#isHurried && this.#lastSize >= LARGE
+    let gatherMs = isAwaited ? 0 : this.#gatherMs
+    if (isAwaited && isGathering) gatherMs = this.#begunAtMs + this.#gatherMs - performance.now()
+    const end = () => this.#end()
+    // "At once" still gathers everything that arrives in this turn of the event loop.
+    this.#next = gatherMs > 0 ? setTimeout(end, gatherMs) : setImmediate(end)
+  }
+
+  /** Begins the group before other sockets are read: those who wait send nothing more until it is committed. */
+  hurry(): void {
+    this.#isHurried = true
+    if (this.#next === 'now') return
+    this.#unplan()
+    this.#next = 'now'
+    process.nextTick(() => this.#end())
+  }
+
+  /** A group of `size` facts has begun. */
+  begun(size: number): void {
+    this.#isHurried = false
+    this.#begunAtMs = performance.now()
+    this.#lastSize = size
+  }
+
+  #unplan(): void {
+    if (typeof this.#next === 'object') this.#next[Symbol.dispose]()
+    this.#isPatient = false
+  }
+
+  #end(): void {
+    this.#next = 'unplanned'
+    this.#begin()
   }
 }

@@ -68,7 +68,7 @@ export function isBeingSubmitted({ message, postponed }: Live): boolean {
   return message.state.dispatch !== null && !postponed
 }
 
-/** Bytes of messages in memory, some 31,000 of one segment. Beyond this, new messages go straight into the records. */
+/** About 31,000 messages of one segment. When messages in memory take more, new ones go straight into the records. */
 const MOST_BYTES = 192 * 1_048_576
 /** Above this share of MOST_BYTES, messages leave memory early. */
 const CROWDED_SHARE = 0.5
@@ -125,6 +125,10 @@ export class Lives {
   /** In the order of the entries with which they begin. */
   values(): IteratorObject<Live> {
     return this.#lives.of(null)
+  }
+
+  msgIds(): string[] {
+    return Array.from(this.values(), ({ message }) => message.msgId)
   }
 
   of(planId: number | null): Iterable<MessageInProgress> {

@@ -25,16 +25,17 @@ import {
   journalItem,
   loadedItem,
   loseItems,
+  type MessagesListeners,
+  NOBODY,
   type Outcome,
   renewedItem,
   type Waiting,
 } from './journal-items.ts'
 import { JournalWriter } from './journal-writer.ts'
 import { type Live, Lives, newLive, reenter } from './lives.ts'
-import { LostMessages } from './lost-messages.ts'
-import { type MessagesListeners, NOBODY } from './messages-listeners.ts'
 import { Projector, projectionOf } from './projector.ts'
 import { ReceiptsInProgress } from './receipts-in-progress.ts'
+import { LostMessages } from './takeovers.ts'
 
 export interface MessagesInProgressOptions {
   readonly db: Database
@@ -193,7 +194,7 @@ export class MessagesInProgress implements AcceptanceJournal {
   /** Writes everything into the records and ends the lane. Another node finds the rest in the journal. */
   async stop(timeoutMs: number): Promise<void> {
     const late = wait(timeoutMs, true, { ref: false })
-    await Promise.race([this.project(this.#msgIds()), late]).catch((error) =>
+    await Promise.race([this.project(this.#lives.msgIds()), late]).catch((error) =>
       this.#options.log.error({ err: error }, 'messages left in the journal'),
     )
     await this.#projector.stop()
@@ -303,10 +304,6 @@ export class MessagesInProgress implements AcceptanceJournal {
       })
   }
 
-  #msgIds(): string[] {
-    return Array.from(this.#lives.values(), ({ message }) => message.msgId)
-  }
-
   // What follows.
 
   #committed(items: readonly Item[], n: number): void {
@@ -373,7 +370,7 @@ export class MessagesInProgress implements AcceptanceJournal {
   }
 
   #lost(items: readonly Item[], uncertain: boolean): void {
-    const left = this.#msgIds()
+    const left = this.#lives.msgIds()
     for (const { message, gone } of this.#lives.values()) {
       this.#lostMessages.add(message.msgId, message.accepted.planId)
       gone?.resolve()

@@ -1,43 +1,12 @@
+import { BoundedMap } from '../../collections/bounded-map.ts'
+import { SlotMap } from '../../collections/slot-map.ts'
 import { isUnlearned, storedForms } from '../../domain/carrier-message-ids.ts'
 import type { Directory } from '../../domain/directory.ts'
 import type { Submitted } from '../../domain/message-facts.ts'
 import { evidenceOf, receiptFact } from '../../operations/receipt-facts.ts'
 import type { IncomingReceipt, NotedReceipt, SubmissionId } from '../../store/receipts.ts'
-import { isPlainReceipt, type JournalItem, type Waiting } from './journal-items.ts'
+import type { JournalItem, Waiting } from './journal-items.ts'
 import { isBeingSubmitted, type Live, type Lives } from './lives.ts'
-import { SubmittedIds } from './submitted-ids.ts'
-
-/** A receipt, and what to do when it is recorded (true) or cannot be (false): send its deliver_sm_resp. */
-export interface ReceiptItem {
-  readonly row: IncomingReceipt
-  readonly done: ((committed: boolean) => void) | null
-  /** Its message was in progress here, and the receipt has waited for its record. */
-  readonly hasWaited?: true
-}
-
-/**
- * Returns as `first` the first receipt of each id and recipient (the recipient tells messages apart when a carrier reuses an
- * id). Later ones are `repeated` when they may still change something, that is after an UNKNOWN. After a final one they are
- * `dropped`, because the first final receipt wins, and are only kept.
- */
-export function oneForEachId(items: readonly ReceiptItem[]): {
-  first: ReceiptItem[]
-  repeated: ReceiptItem[]
-  dropped: ReceiptItem[]
-} {
-  const first = new Map<string, ReceiptItem>()
-  const repeated: ReceiptItem[] = []
-  const dropped: ReceiptItem[] = []
-  for (const item of items) {
-    const { carrierId, carrierMessageId, addresses, parkedId } = item.row
-    const key = `${carrierId}:${carrierMessageId}:${addresses.join()}`
-    const earlier = first.get(key)
-    if (earlier === undefined) first.set(key, item)
-    else if (earlier.row.outcome === 'UNKNOWN' || parkedId !== null) repeated.push(item)
-    else dropped.push(item)
-  }
-  return { first: [...first.values()], repeated, dropped }
-}
 
 export interface ReceiptsInProgressOptions {
   readonly directory: () => Directory
@@ -146,4 +115,83 @@ export class ReceiptsInProgress {
     for (const live of lives) this.#options.urge(live)
     return lives.filter((live) => !isBeingSubmitted(live)).map(({ message }) => message.msgId)
   }
+}
+
+/**
+ * Whether the receipt is for exactly one message, and can still change it here. Its addresses must name the recipient: only
+ * messages of this process are seen here, and the carrier may have given the id to another's too. Among the records a
+ * receipt without addresses is matched as well, because there the newest submission of the id is known.
+ */
+function isPlainReceipt(row: IncomingReceipt, [{ live }, ...others]: readonly [OfId, ...OfId[]]): boolean {
+  const { accepted, state } = live.message
+  return (
+    row.parkedId === null &&
+    others.length === 0 &&
+    !live.leaving &&
+    row.addresses.includes(accepted.recipient.slice(1)) &&
+    state.status !== 'DELIVERED' &&
+    state.status !== 'FAILED'
+  )
+}
+
+/** The segments of a message that were accepted under one id. */
+interface OfId {
+  readonly live: Live
+  readonly segmentation: string | null
+  bits: bigint
+}
+
+/** How long a receipt without a message is remembered, because the carrier's answer may be on its way. */
+const EARLY_MS = 60_000
+const MOST_EARLY = 10_000
+
+/** Finds the messages of this process by the ids that carriers gave their segments. */
+class SubmittedIds {
+  /** Most carriers give each message its own id. If several messages share one, the records tell them apart. */
+  readonly #ofId = new SlotMap<string, [OfId, ...OfId[]]>()
+  readonly #early = new BoundedMap<string, number>(MOST_EARLY)
+
+  /** Returns the messages to record at once: all that share an id, or one whose receipt came before the answer. */
+  add(live: Live, { carrierId, carrierMessageId, segment, segmentation }: Submitted): Live[] {
+    const key = keyOf({ carrierId, carrierMessageId })
+    const bit = 1n << BigInt(segment)
+    const known = this.#ofId.get(key)
+    const own = known?.find((each) => each.live === live)
+    if (own !== undefined && own.segmentation === segmentation) own.bits |= bit
+    else if (known !== undefined) known.push({ live, segmentation, bits: bit })
+    else this.#ofId.set(key, [{ live, segmentation, bits: bit }])
+    live.ids.push(key)
+    const isEarly = (this.#early.get(key) ?? 0) > performance.now()
+    return known !== undefined && known.length > 1 ? known.map((each) => each.live) : isEarly ? [live] : []
+  }
+
+  of(id: SubmissionId): readonly [OfId, ...OfId[]] | undefined {
+    return this.#ofId.get(keyOf(id))
+  }
+
+  /** Returns undefined, and remembers the id, if no message has it. */
+  find(id: SubmissionId): readonly [OfId, ...OfId[]] | undefined {
+    const key = keyOf(id)
+    const known = this.#ofId.get(key)
+    if (known !== undefined) return known
+    this.#early.set(key, performance.now() + EARLY_MS)
+    return undefined
+  }
+
+  remove(live: Live): void {
+    for (const key of live.ids) {
+      const others = this.#ofId.get(key)?.filter((each) => each.live !== live) ?? []
+      const [first, ...rest] = others
+      if (first === undefined) this.#ofId.delete(key)
+      else this.#ofId.set(key, [first, ...rest])
+    }
+  }
+
+  clear(): void {
+    this.#ofId.clear()
+  }
+}
+
+function keyOf({ carrierId, carrierMessageId }: SubmissionId): string {
+  return `${carrierId} ${carrierMessageId}`
 }

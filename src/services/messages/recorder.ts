@@ -6,16 +6,14 @@ import type { LaterFact } from '../../domain/message-facts.ts'
 import type { Log } from '../../log.ts'
 import { type BatchMeter, writeInHalves } from '../../operations/batches.ts'
 import { type FactAtRest as Fact, recordFacts } from '../../operations/record-facts.ts'
-import { noteReceipts, recordReceipts } from '../../operations/record-receipts.ts'
+import { noteReceipts, oneForEachId, recordReceipts } from '../../operations/record-receipts.ts'
 import { type Database, isConflict, ping } from '../../store/database.ts'
 import type { MessageKey } from '../../store/messages-at-rest.ts'
 import { findParkedReceipts, type ParkedId } from '../../store/parked-receipts.ts'
 import type { IncomingReceipt, NotedReceipt, SubmissionId } from '../../store/receipts.ts'
 import type { IdRules } from './id-rules.ts'
-import { type Outcome, submissionId } from './journal-items.ts'
+import { type MessagesListeners, type Outcome, submissionId } from './journal-items.ts'
 import type { MessagesInProgress } from './messages-in-progress.ts'
-import type { MessagesListeners } from './messages-listeners.ts'
-import { oneForEachId, type ReceiptItem } from './receipts-in-progress.ts'
 
 export interface RecorderOptions {
   readonly db: Database
@@ -29,6 +27,14 @@ export interface RecorderOptions {
   readonly onChanged: MessagesListeners['onChanged']
   readonly onBatch?: BatchMeter
   readonly log: Log
+}
+
+/** A receipt, and what to do when it is recorded (true) or cannot be (false): send its deliver_sm_resp. */
+export interface ReceiptItem {
+  readonly row: IncomingReceipt
+  readonly done: ((committed: boolean) => void) | null
+  /** Its message was in progress here, and the receipt has waited for its record. */
+  readonly hasWaited?: true
 }
 
 interface WaitingFact extends Fact {

@@ -32,9 +32,9 @@ import type { IncomingReceipt } from '../../store/receipts.ts'
 import type { MessagesInProgress } from '../messages/messages-in-progress.ts'
 import type { Recorder } from '../messages/recorder.ts'
 import type { NodeLease } from '../node/node-lease.ts'
+import type { SiblingReceipts } from './foreign-receipts.ts'
 import type { InboundOffers, Offer } from './inbound-offers.ts'
 import type { RefusalReason, Refusals } from './refusals.ts'
-import type { SiblingReceipts } from './sibling-receipts.ts'
 
 export interface ReceiverOptions {
   readonly db: Database

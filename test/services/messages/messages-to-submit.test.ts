@@ -280,9 +280,12 @@ describe('a message that is being submitted', () => {
     })
     const other = await registerNode(db, 'b')
     await takeOverLane(db, { lane: inProgress.lane!, epoch: 1, nodeId }, other)
-    await recorded()
+    const isRecorded = recorded()
     await eventually(() => left.includes(msgId))
     expect(isAppended).toBe(false)
+    // Who waits for the record gets it from the new owner.
+    await recoveredState(msgId)
+    await isRecorded
     await removeNode(db, other)
   })
 

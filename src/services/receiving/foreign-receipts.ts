@@ -1,7 +1,14 @@
+import type { Log } from '../../log.ts'
 import { Batcher } from '../../operations/batches.ts'
+import type { Database } from '../../store/database.ts'
+import { findNewParkedReceipts, type ParkedPlace } from '../../store/parked-receipts.ts'
 import type { IncomingReceipt } from '../../store/receipts.ts'
-import type { ReceiptItem, ReceiptsInProgress } from '../messages/receipts-in-progress.ts'
-import type { Recorder } from '../messages/recorder.ts'
+import type { ReceiptsInProgress } from '../messages/receipts-in-progress.ts'
+import type { ReceiptItem, Recorder } from '../messages/recorder.ts'
+import type { NodeLease } from '../node/node-lease.ts'
+import { PeriodicTask } from '../node/periodic-task.ts'
+
+/** Receipts that come over the bind of one process, for messages that another has in progress. */
 
 /** What became of a receipt at another worker. `unknown`: no message there has its id. */
 export type HandedReceipt = 'recorded' | 'refused' | 'unknown'
@@ -78,4 +85,42 @@ export class SiblingReceipts {
 async function behindPoll(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve))
   await new Promise((resolve) => setImmediate(resolve))
+}
+
+export interface ForeignReceiptsOptions {
+  readonly db: Database
+  readonly lease: Pick<NodeLease, 'isAlone'>
+  /** Of the database, Unix milliseconds. */
+  readonly nowMs: () => number
+  readonly recorder: Pick<Recorder, 'parked'>
+  readonly log: Log
+}
+
+const POLL_MS = 100
+/** A receipt is committed within this time after it is parked. A later one waits for its message's record. */
+const OVERLAP_MS = 1_000
+const PAGE = 1_000
+const MAX_PAGES = 20
+
+/**
+ * A receipt may arrive over another node's link while this node has its message in memory. The other node parks it. This node
+ * reads what others park, and applies such a receipt once the message has its record.
+ */
+export function foreignReceipts({ db, lease, nowMs, recorder, log }: ForeignReceiptsOptions): PeriodicTask {
+  /** Older receipts have been looked at; null before the first look. Maintenance applies those parked before that. */
+  let lookedUntilMs: number | null = null
+  const run = async () => {
+    const untilMs = nowMs()
+    lookedUntilMs ??= untilMs
+    const fromMs = lookedUntilMs - OVERLAP_MS
+    let after: ParkedPlace = { parkedAt: new Date(fromMs).toISOString(), parkedId: 0 }
+    for (let pages = lease.isAlone ? 0 : MAX_PAGES; pages > 0; pages -= 1) {
+      const receipts = await findNewParkedReceipts(db, after, PAGE)
+      for (const receipt of receipts) recorder.parked(receipt)
+      if (receipts.length < PAGE) break
+      after = receipts.at(-1)!
+    }
+    lookedUntilMs = untilMs
+  }
+  return new PeriodicTask({ run, intervalMs: POLL_MS, log, failure: 'parked receipts not read' })
 }
