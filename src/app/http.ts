@@ -18,9 +18,8 @@ import { BacklogWatch } from '../services/upkeep/backlog-watch.ts'
 import { backlogMetrics } from '../services/upkeep/metrics/backlog.ts'
 import { checkDurability, type Database } from '../store/database.ts'
 import { ASYNCHRONOUS } from './database.ts'
-import { ListenError } from './listen-error.ts'
 import type { MessagePath } from './message-path.ts'
-import { type AppOptions, DRAIN, type WorkerOptions } from './options.ts'
+import { type AppOptions, DRAIN, ListenError, type WorkerOptions } from './options.ts'
 import type { Platform } from './platform.ts'
 
 type Server = Awaited<ReturnType<typeof buildServer>>

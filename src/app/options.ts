@@ -78,3 +78,15 @@ export interface AppOptions {
 
 /** Shares of drainTimeoutMs for stopping the parts, one after the other. An unbind takes its share twice. */
 export const DRAIN = { requests: 0.2, submits: 0.3, unbinds: 0.1, outcomes: 0.1, webhooks: 0.1, records: 0.1 }
+
+/** A listener could not listen. Has the system's error code. */
+export class ListenError extends Error {
+  readonly code: string | undefined
+  readonly listener: 'http' | 'operators'
+
+  constructor(listener: 'http' | 'operators', cause: NodeJS.ErrnoException) {
+    super(cause.message, { cause })
+    this.code = cause.code
+    this.listener = listener
+  }
+}

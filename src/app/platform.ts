@@ -1,4 +1,6 @@
+import { randomFillSync } from 'node:crypto'
 import { IN_FLIGHT_LIMITS } from '../domain/delivery-scheduler.ts'
+import type { Directory } from '../domain/directory.ts'
 import { DatabaseClock } from '../domain/instants.ts'
 import { deriveKey, type SecretKeys } from '../domain/secrets.ts'
 import { HTTP_LIMITS } from '../http/limits.ts'
@@ -11,18 +13,17 @@ import { CarrierAnomalies } from '../services/links/carrier-anomalies.ts'
 import { descriptorWatch } from '../services/node/descriptor-watch.ts'
 import { DirectoryService } from '../services/node/directory.ts'
 import { databaseMetrics } from '../services/upkeep/metrics/database.ts'
-import { eventCounters } from '../services/upkeep/metrics/services.ts'
-import { webhookThreadMetrics } from '../services/upkeep/metrics/webhook-thread.ts'
+import { eventCounters, webhookThreadMetrics } from '../services/upkeep/metrics/services.ts'
 import { stopCarriers } from '../store/carriers.ts'
 import { packageVersion } from './build-info.ts'
 import { openDatabases, prepareDatabases } from './database.ts'
-import { warnOfFewBinds } from './few-binds.ts'
 import type { AppOptions } from './options.ts'
-import { randomPool } from './random-pool.ts'
 import type { ShutdownStack } from './shutdown.ts'
 
 /** One more than customers can use at once, so that the operator never waits for them. */
 const READ_POOL_SIZE = HTTP_LIMITS.readsAtOnce + 1
+/** Random bytes drawn from the system at once. Ids need a few for each message. */
+const RANDOM_BYTES = 16_384
 
 /** What all other parts of a node need. Nothing is read before `start`. */
 export function makePlatform(options: AppOptions, shutdown: ShutdownStack) {
@@ -104,4 +105,35 @@ function webhookSender(options: AppOptions): WebhookSender {
     onDefects: (defects) =>
       log.error(defects, 'webhooks failed as INVALID_REQUEST by a damaged secret or a defect of Aldis'),
   })
+}
+
+/** Returns a source of cryptographically strong random bytes. */
+function randomPool(): (bytes: number) => Buffer {
+  const pool = Buffer.alloc(RANDOM_BYTES)
+  let used = RANDOM_BYTES
+  return (bytes) => {
+    if (used + bytes > RANDOM_BYTES) {
+      randomFillSync(pool)
+      used = 0
+    }
+    used += bytes
+    return Buffer.from(pool.subarray(used - bytes, used))
+  }
+}
+
+/**
+ * Warns of carriers with fewer binds than workers: a worker without a bind hands its messages through the tables to one with
+ * a bind. One worker logs it, once per carrier as long as its binds do not change.
+ */
+function warnOfFewBinds({ worker, log }: AppOptions): (directory: Directory) => void {
+  let said = new Map<string, number>()
+  return ({ contents }) => {
+    if (worker?.number !== 1) return
+    const few = contents.carriers.filter(({ state, binds }) => state === 'started' && binds < worker.workers)
+    for (const { name, binds } of few) {
+      if (said.get(name) !== binds)
+        log.warn({ carrier: name, binds, workers: worker.workers }, 'a carrier has fewer binds than workers')
+    }
+    said = new Map(few.map(({ name, binds }) => [name, binds]))
+  }
 }

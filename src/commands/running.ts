@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { InvalidArgumentError } from 'commander'
 import type { Logger } from 'pino'
-import { ListenError } from '../app/listen-error.ts'
+import { ListenError } from '../app/options.ts'
 
 /** Where `aldis listen` waits, and where `aldis dev` pushes inbound messages to. */
 export const LISTEN_PORT = 9000

@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from 'prom-client'
 import { type Backlog, type WaitingMessages, WEBHOOK_CAUSES } from '../../../domain/backlog.ts'
 import type { BacklogWatch } from '../backlog-watch.ts'
-import { readForScrape } from './scrapes.ts'
+import { readForScrape } from './database.ts'
 
 const OF_ALL = 'of all nodes, the same on each; at most some 20,000 due and 20,000 later ones are counted'
 

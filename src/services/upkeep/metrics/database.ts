@@ -5,6 +5,8 @@ import { watchPool } from '../../../store/pool-watch.ts'
 
 /** From 1 ms to 10 s. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+/** A scrape waits no longer than this for the database: the other metrics are needed most when it hangs. */
+const SCRAPE_WAIT_MS = 2_000
 /** Statements without a name: BEGIN, COMMIT, and those of administration. */
 const UNNAMED = 'unnamed'
 
@@ -48,4 +50,17 @@ export function databaseMetrics(registry: Registry, pools: Readonly<Record<strin
   gauge('aldis_pool_connections', 'connections that are open, by pool', (db) => db.totalCount)
   gauge('aldis_pool_busy', 'connections in use, by pool', (db) => db.totalCount - db.idleCount)
   gauge('aldis_pool_waiting', 'statements that wait for a connection, by pool', (db) => db.waitingCount)
+}
+
+/** Returns what was read, or null when reading fails or takes too long. */
+export async function readForScrape<Value>(reading: Promise<Value>): Promise<Value | null> {
+  let timer: NodeJS.Timeout | undefined
+  const tooLong = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), SCRAPE_WAIT_MS)
+  })
+  try {
+    return await Promise.race([reading.catch(() => null), tooLong])
+  } finally {
+    clearTimeout(timer)
+  }
 }

@@ -3,6 +3,8 @@ import type { Carrier } from '../../../domain/configuration.ts'
 import type { Directory } from '../../../domain/directory.ts'
 import { Histogram } from '../../../histogram.ts'
 import { BATCHES, type BatchMeter } from '../../../operations/batches.ts'
+import type { ThreadLoad } from '../../../outbound/thread-messages.ts'
+import type { WebhookSender } from '../../../outbound/webhook-sender.ts'
 import type { Database } from '../../../store/database.ts'
 import { countParkedReceipts } from '../../../store/parked-receipts.ts'
 import type { CarrierLinks } from '../../links/carrier-links.ts'
@@ -13,7 +15,7 @@ import type { SubmitToken } from '../../sending/submit-job.ts'
 import type { Submitter } from '../../sending/submitter.ts'
 import type { Deliverer } from '../../webhooks/deliverer.ts'
 import type { Destinations } from '../../webhooks/destinations.ts'
-import { readForScrape } from './scrapes.ts'
+import { readForScrape } from './database.ts'
 
 const DESTINATION_STATES = ['open', 'paused', 'recovering'] as const
 /** Up to the largest batch there is. */
@@ -164,4 +166,20 @@ function carrierMetrics(registry: Registry, { links, quality, directory }: Measu
     'messages sent in the hour before the last 10 minutes that have no final receipt, of all nodes',
     () => readForScrape(quality.missingReceipts()),
   )
+}
+
+/** How busy the thread that sends webhooks is. Node's own figures are those of the main thread. */
+export function webhookThreadMetrics(registry: Registry, sender: Pick<WebhookSender, 'measure'>): void {
+  const gauge = (name: string, help: string, read: (load: ThreadLoad) => number) =>
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      async collect() {
+        this.set(read(await sender.measure()))
+      },
+    })
+  const since = 'of the thread that sends webhooks, since the last scrape'
+  gauge('aldis_webhook_thread_lag_p99_seconds', `event loop lag ${since}`, ({ lagP99 }) => lagP99)
+  gauge('aldis_webhook_thread_utilization', `busy share ${since}`, ({ utilization }) => utilization)
 }
