@@ -46,7 +46,7 @@ export type DatabaseStart = Pick<
   | 'log'
 >
 
-/** What the pools of a node differ in. */
+/** The options in which the pools of a node differ. */
 type PoolOptions = Pick<
   DatabaseOptions,
   'poolSize' | 'statementTimeoutMs' | 'idleTimeoutMs' | 'connectTimeoutMs' | 'onConnect'

@@ -58,7 +58,7 @@ export function makeMessagePath(options: AppOptions, shutdown: ShutdownStack, pl
     shutdown.add('carrier settings', unfollow)
     // The lease wakes it when it finds a dead node.
     recovery.start()
-    // The last step that can fail. From here on this node has an id, and work of others.
+    // The last step that can fail. From here on this node has an id and may have the work of dead nodes.
     await lease.start()
     offers.start()
     // Own sessions first, then those of other nodes, because a message goes to the better of both.

@@ -6,13 +6,13 @@ import type { LinkTimings } from '../services/links/carrier-link.ts'
 import type { HandedReceipt } from '../services/receiving/foreign-receipts.ts'
 import type { IncomingReceipt } from '../store/receipts.ts'
 
-/** This process is one of several that share the ports, each a node of its own (docs/adr/0020). */
+/** This process is one of several that share the ports. Each is a node of its own (ADR 20). */
 export interface WorkerOptions {
   /** From 1; the label `worker` of its metrics. */
   readonly number: number
   /** How many there are. */
   readonly workers: number
-  /** False: the other workers listen already, and this one listens once it can answer. */
+  /** False when the other workers listen already: this one then listens once it can answer. */
   readonly listensFirst: boolean
   readonly siblings: Siblings
 }
@@ -62,7 +62,7 @@ export interface AppOptions {
   readonly linkTimings?: LinkTimings
   readonly heartbeatMs?: number
   readonly leaseMs?: number
-  /** How long a message waits in memory for its receipt before it is recorded. */
+  /** How long a message waits in memory for its receipt before its record is written. */
   readonly projectionAgeMs?: number | undefined
   readonly webhookProbeMs?: number
   /** For a whole attempt. */
@@ -79,7 +79,7 @@ export interface AppOptions {
 /** Shares of drainTimeoutMs for stopping the parts, one after the other. An unbind takes its share twice. */
 export const DRAIN = { requests: 0.2, submits: 0.3, unbinds: 0.1, outcomes: 0.1, webhooks: 0.1, records: 0.1 }
 
-/** A listener could not listen. Has the system's error code. */
+/** A listener could not listen. `code` is the system's error code. */
 export class ListenError extends Error {
   readonly code: string | undefined
   readonly listener: 'http' | 'operators'

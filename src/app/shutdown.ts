@@ -1,10 +1,10 @@
 import type { Logger } from 'pino'
 
-/** What a part gets to stop although the time is up. */
+/** The time that a part has to stop even if the time of all is up. */
 const LEAST_STOP_MS = 250
 const LATE = Symbol('late')
 
-/** What is running, to be stopped in reverse. */
+/** The parts that are running. They are stopped in the reverse order. */
 export class ShutdownStack {
   readonly #log: Logger
   readonly #timeoutMs: number
@@ -28,7 +28,7 @@ export class ShutdownStack {
   async #stop(): Promise<void> {
     const deadlineMs = performance.now() + this.#timeoutMs
     for (const { name, stop } of this.#stops.reverse()) {
-      // Each has bounds of its own; this one holds when a database neither answers nor refuses.
+      // Each part has bounds of its own. This one is for a database that neither answers nor refuses.
       const { promise: late, resolve } = Promise.withResolvers<typeof LATE>()
       const timer = setTimeout(resolve, Math.max(deadlineMs - performance.now(), LEAST_STOP_MS), LATE)
       try {

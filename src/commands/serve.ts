@@ -36,9 +36,9 @@ function workerCount(text: string): number {
   throw new InvalidArgumentError(`expected 1 to ${MOST_WORKERS} workers`)
 }
 
-/** As config.ts, which is not loaded for the help text. */
+/** The same limit as in config.ts, which is not loaded for the help text. */
 const MOST_WORKERS = 64
-/** Beyond the time to drain: for the embedded database. */
+/** Time beyond the drain after which this process kills itself. The embedded database stops in it. */
 const LAST_RESORT_MS = 15_000
 
 interface Flags {

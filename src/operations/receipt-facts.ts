@@ -5,12 +5,12 @@ import type { MessageInProgress } from '../domain/messages-in-progress.ts'
 import { type Charge, chargeFor } from '../domain/rates.ts'
 import type { IncomingReceipt, NotedReceipt } from '../store/receipts.ts'
 
-/** Of which segments of a message a receipt is. */
+/** The segments of a message that a receipt is for. */
 export interface ReceiptOf {
   readonly message: MessageInProgress
   /** Bits of the segments. */
   readonly segments: bigint
-  /** How the text of these is divided. */
+  /** How the text is divided into these segments. */
   readonly segmentation: string | null
 }
 
@@ -40,9 +40,9 @@ export function evidenceOf(row: NotedReceipt): Evidence {
 }
 
 /**
- * What a segment of the message costs where its receipt names another network than the message has (a ported number, or
- * one of no known range). Null where no rate fits, or the same as for the network before: the message keeps what it was
- * charged, even if that rate was changed since.
+ * Returns what a segment costs when the receipt names another network than the message has: the number was ported, or is of
+ * no known range. Returns null when no rate fits, or when the rate is the same as for the network before. The message then
+ * keeps its charge, even if that rate has changed since.
  */
 function segmentCharge(
   { accepted, state }: MessageInProgress,

@@ -16,17 +16,16 @@ import { type Announcing, ChangesAtRest } from './record-facts.ts'
 export interface ReceiptOptions extends Announcing {
   /** Unix milliseconds. */
   readonly atMs: number
-  /** No submission is newer. */
+  /** No message with a submission is newer than this. */
   readonly newestMsgId: string
-  /** Whether the message is in this process's memory and can be waited for. `place`: that of the receipt. */
+  /** Whether the message is in this process's memory and can be waited for. `place`: the index of the receipt. */
   readonly isHere: (msgId: string, place: number) => boolean
 }
 
 /**
  * Records receipts, at most one per (carrier, id, addresses). A receipt without a message, or whose message another process
- * has in progress, is parked. One from parked_receipts leaves there when it matches. Returns the messages whose status
- * changed, and, by place, the receipts of messages that are here: retry those once their message is at rest. A repeated call
- * changes nothing.
+ * has in progress, is parked. A parked one is unparked when it matches. Returns the messages whose status changed, and, by
+ * place, the receipts of messages that are here: retry those once their message is at rest. A repeated call changes nothing.
  */
 export async function recordReceipts(
   db: Database,

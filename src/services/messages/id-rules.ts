@@ -170,8 +170,8 @@ export class IdRules {
 }
 
 /**
- * Returns the newest candidate if all have the same id: which of several messages with that id the receipt belongs to is
- * decided as for any other receipt. If some were sent to an address of the receipt, only those count.
+ * Returns the newest candidate if all have the same id, otherwise null. Which of the messages with that id the receipt belongs
+ * to is decided later, as for any other receipt. If some candidates were sent to an address of the receipt, only those count.
  */
 function theOne(candidates: readonly Candidate[]): Candidate | null {
   const fitting = candidates.filter(({ fits }) => fits)

@@ -22,7 +22,7 @@ export interface JournalWriterOptions<Item extends JournalFact> {
   readonly onRetracted: (items: readonly Item[]) => void
   /** The lane was taken over without these items. `uncertain`: some may be in it after all; the new owner then has them. */
   readonly onLost: (items: readonly Item[], uncertain: boolean) => void
-  /** Called just before an item goes to the database. False: the item is retracted. */
+  /** Called just before an item goes to the database. Returns false to have it retracted. */
   readonly goes: (item: Item) => boolean
   /** Called when an append has failed. It is retried. */
   readonly onFailed: (error: unknown) => void
@@ -131,7 +131,7 @@ export class JournalWriter<Item extends JournalFact> {
     return this.#lane !== null && !this.#failing && this.#waiting.length < MOST_WAITING
   }
 
-  /** From now on this process is this node. It keeps its lane, or opens a new one. No effect if it already is this node. */
+  /** Makes this process that node. It keeps its lane, or opens a new one. Does nothing if it already is that node. */
   async register(nodeId: number): Promise<void> {
     const { db } = this.#options
     if (this.#ended || (this.#lane !== null && this.#nodeId === nodeId)) return
@@ -159,7 +159,7 @@ export class JournalWriter<Item extends JournalFact> {
     this.#schedule()
   }
 
-  /** Starts the next group at once: those who wait send nothing more before the facts appended so far are committed. */
+  /** Starts the next group at once, because no more facts arrive until those appended so far are committed. */
   hurry(): void {
     if (this.#waiting.length > 0) this.#gathering.hurry()
   }
@@ -287,7 +287,7 @@ export class JournalWriter<Item extends JournalFact> {
   /** When an entry has had no answer for too long, whatever waits behind it and has not gone to the database is given up. */
   #findOverdue(): void {
     const nowMs = performance.now()
-    // This process stood still: answers may have arrived that it is about to read.
+    // This process stood still, and may be about to read answers that arrived meanwhile.
     if (nowMs - this.#watchedAtMs > STALLED_MS) this.#awakeAtMs = nowMs
     this.#watchedAtMs = nowMs
     const { overdueMs = OVERDUE_MS } = this.#options
@@ -342,7 +342,7 @@ class Gathering {
     this.#next = gatherMs > 0 ? setTimeout(end, gatherMs) : setImmediate(end)
   }
 
-  /** Begins the group before other sockets are read: those who wait send nothing more until it is committed. */
+  /** Begins the group before other sockets are read, because no more facts arrive until it is committed. */
   hurry(): void {
     this.#isHurried = true
     if (this.#next === 'now') return

@@ -17,13 +17,13 @@ export interface Live {
   leaving: boolean
   /** It is submitted later, by whoever loads it from its record. */
   postponed: boolean
-  /** Facts to append once its record is written, while it stays in memory; null: facts are appended directly. */
+  /** Facts to append once its record is written, if it stays in memory. Null when facts are appended directly. */
   deferred: (() => void)[] | null
   /** Its events are pushed to a URL. */
   delivers: boolean
   /** Sequence of the last event that was not pushed, because there was no URL; 0: none. */
   unpushed: number
-  /** Events that are not held in memory for delivery. Null: all events not taken yet are. */
+  /** Events that are not held in memory for delivery. Null when all events that are not taken yet are held. */
   released: Set<number> | null
   /** The keys under which its segments are found by carrier id. */
   readonly ids: string[]

@@ -168,7 +168,7 @@ export class MessagesInProgress implements AcceptanceJournal {
     this.#listeners = { ...this.#listeners, ...listeners }
   }
 
-  /** From now on this process is this node. */
+  /** Makes this process that node. */
   async register(nodeId: number): Promise<void> {
     await this.#writer.register(nodeId)
     if (this.lane !== null) this.#projector.start()

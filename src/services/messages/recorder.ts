@@ -234,7 +234,7 @@ export class Recorder {
     }
     if (this.#unparked.length === 0) return
     const { db, idRules } = this.#options
-    // More are added during the look.
+    // More ids may be added during the look-up.
     const ids = this.#unparked.splice(0)
     try {
       const parked = await findParkedReceipts(

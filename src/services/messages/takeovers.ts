@@ -83,7 +83,7 @@ export class LostMessages {
     return this.#plans.has(msgId)
   }
 
-  /** Resolves when the new owner has written these messages, or has not for too long. Rejects while the database is away. */
+  /** Resolves when the new owner has written these messages, or when that takes too long. Rejects while the database is away. */
   async untilRecorded(msgIds: readonly string[]): Promise<void> {
     const { db, log } = this.#options
     // While the database is away nobody can recover a lane, so that time does not count.

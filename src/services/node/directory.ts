@@ -14,9 +14,9 @@ export interface DirectoryServiceOptions {
   /** Milliseconds that only ever go forward (`performance.now`). */
   readonly clock: () => number
   readonly log: Log
-  /** How long `fresh` waits at most. */
+  /** The longest wait of `fresh`. */
   readonly freshWaitMs?: number
-  /** Calls of `fresh` that wait at once. */
+  /** The most calls of `fresh` that may wait at once. */
   readonly maxFreshWaits?: number
 }
 
@@ -30,12 +30,12 @@ const POLL_INTERVAL_MS = 1_000
 const STALE_AFTER_MS = 4_000
 /** Long enough for a database restart, short enough for a client that waits. */
 const FRESH_WAIT_MS = 2_000
-/** A failed refresh is retried after this, as long as somebody waits for it. */
+/** Pause after a failed refresh. It is retried as long as somebody waits for it. */
 const FRESH_RETRY_MS = 100
 const MAX_FRESH_WAITS = 1_000
 const NOT_READ = 'configuration not read'
 
-/** Keeps the configuration of the whole installation in memory, at most seconds old. */
+/** Keeps the configuration of the whole installation in memory, at most some seconds old. */
 export class DirectoryService {
   readonly #options: DirectoryServiceOptions
   readonly #listeners = new Set<Listener>()
@@ -56,13 +56,13 @@ export class DirectoryService {
     })
   }
 
-  /** Loads for the first time, then polls. Rejects, and does not poll, when the first load fails. */
+  /** Loads the configuration, then polls for changes. Rejects, and does not poll, when the first load fails. */
   async start(): Promise<void> {
     await this.refresh()
     this.#poll.start()
   }
 
-  /** Starts no more polls. Resolves when the one in flight has ended. */
+  /** Stops polling. Resolves when the poll in flight has ended. */
   async stop(): Promise<void> {
     await this.#poll.stop()
     await this.#reads.idle()

@@ -21,7 +21,7 @@ export abstract class DueLoader {
   #isStopped = false
   #taken = 0
   #isWoken = false
-  /** Until then `wake` does nothing, because the last woken look took nothing. */
+  /** Until this time `wake` does nothing, because the look after the last `wake` took nothing. */
   #restUntilMs = Number.NEGATIVE_INFINITY
 
   constructor(options: DueLoaderOptions) {
@@ -29,7 +29,7 @@ export abstract class DueLoader {
     this.#task = new PeriodicTask({ ...options, run: () => this.#run(), intervalMs: options.pollMs })
   }
 
-  /** Takes what is due. Returns the milliseconds until it should look again, if sooner than `pollMs`. */
+  /** Takes what is due. Returns the milliseconds until the next look, if it should come sooner than `pollMs`. */
   protected abstract look(): Promise<number | undefined>
 
   /** Whether this node may take work into memory now. */
@@ -53,7 +53,7 @@ export abstract class DueLoader {
     while (this.#options.room.taken > 0 && performance.now() < deadlineMs) await wait(DRAIN_POLL_MS)
   }
 
-  /** Something is waiting. Looks at once, unless the last woken look took nothing. */
+  /** Something is waiting. Looks at once, unless the look after the last `wake` took nothing. */
   wake(): void {
     if (performance.now() < this.#restUntilMs) return
     this.#isWoken = true
@@ -66,7 +66,7 @@ export abstract class DueLoader {
     return this.#taken
   }
 
-  /** Takes the items that `read` returns, at most `limit`. Room for that many is reserved meanwhile. */
+  /** Takes the items that `read` returns, at most `limit`. Reserves room for that many while it reads. */
   protected async take<Item>(
     limit: number,
     read: () => Promise<readonly Item[]>,

@@ -23,7 +23,7 @@ export interface NodeLeaseOptions {
   /** Called when another process has taken this name: this one must stop. */
   readonly onReplaced: () => void
   readonly log: Log
-  /** Set by each heartbeat. */
+  /** The clock that each heartbeat sets. */
   readonly clock?: DatabaseClock
   readonly heartbeatMs?: number | undefined
   readonly leaseMs?: number | undefined
@@ -35,7 +35,7 @@ const HEARTBEAT_MS = 1_000
 const RETRY_MS = 500
 /** How long after the end of another node's lease that lease is checked. */
 const BEHIND_END_MS = 20
-/** Work stops this long before the lease ends, so that whatever was begun ends within it. */
+/** No work begins this shortly before the lease ends, so that whatever has begun ends within the lease. */
 export const SAFETY_MS = 3_000
 /** After half a lease without a heartbeat, and at its start, a node removes nobody for this long: others get time for theirs. */
 export const GRACE_MS = 3_000

@@ -1,7 +1,7 @@
 import type { Log } from '../../log.ts'
 
 export interface PeriodicTaskOptions {
-  /** May return the milliseconds until the next run. Otherwise that is due after the interval. */
+  /** May return the milliseconds until the next run, which otherwise follows after the interval. */
   readonly run: () => Promise<unknown>
   /** From the end of one run to the start of the next, milliseconds. */
   readonly intervalMs: number | (() => number)
@@ -46,7 +46,7 @@ export class PeriodicTask {
     else this.#begin()
   }
 
-  /** Starts no more runs. Resolves when the current run is over. */
+  /** Starts no more runs. Resolves when the current run has ended. */
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#clear()

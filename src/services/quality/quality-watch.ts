@@ -22,7 +22,7 @@ import {
 } from '../../store/quality.ts'
 import { PeriodicTask } from '../node/periodic-task.ts'
 
-/** The metrics, which get each event beside the table. Carriers are named as in the directory. */
+/** The metrics. They count each event too, by the name of its carrier. */
 export interface QualityMeters {
   /** `latencyMs` null: no answer came. */
   submitted(carrier: string, result: SubmitResult, latencyMs: number | null): void

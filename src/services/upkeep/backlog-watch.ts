@@ -30,14 +30,14 @@ export interface BacklogWatchOptions {
 
 /** A count of the database is reused for this long, however many ask. */
 const MAX_AGE_MS = 10_000
-/** It is also reused for this many times as long as it took, so that counting takes at most 2 % of a connection. */
+/** It is also reused for this many times its own duration, so that counting takes at most 2 % of a connection. */
 const AGE_PER_COST = 50
 /** Routes, carriers and causes that are shown. Smaller ones are added up as `other`. */
 const MAX_SHOWN = 200
 
 type Counted = Pick<Backlog, 'waiting' | 'webhooks' | 'destinations' | 'more' | 'countedAtMs'>
 
-/** What waits, where and why. Counted when somebody asks, but not too often. */
+/** Counts what waits, where and why: when somebody asks, but not too often. */
 export class BacklogWatch {
   readonly #options: BacklogWatchOptions
   #counted: Promise<Counted> | null = null

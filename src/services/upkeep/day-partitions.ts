@@ -19,12 +19,12 @@ const DAYS_AHEAD = 7
 
 /** Receipts arrive until validity (24 h) + 48 h, and change an UNKNOWN for 72 h more: 6 days, plus two to spare. */
 const SUBMISSION_DAYS = 8
-/** Days whose messages have just ended. More than one, in case the service did not run. */
+/** Days whose messages have just ended. There are several, in case the service did not run. */
 const FINISHED_DAYS = [SUBMISSION_DAYS, SUBMISSION_DAYS + 1, SUBMISSION_DAYS + 2]
 
 /** Longest wait for the exclusive lock of a table. A partition that did not get it is retried later. */
 const LOCK_WAIT_MS = 1_000
-/** After this many lost races it is a failure. */
+/** After losing this many races to other nodes, it fails. */
 const TRIES = 10
 
 /** Errors of creating when another node was faster or is doing the same. A second look finds the partition. */

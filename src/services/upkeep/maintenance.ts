@@ -56,7 +56,7 @@ const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS
 const HOUR_MS = 60 * MINUTE_MS
 
-/** Pause between the first runs after the start, which come one after the other. */
+/** The first runs of the jobs after a start follow each other after this pause. */
 const STAGGER_MS = 250
 
 /** Rows changed by one statement. MAX_BATCHES: statements in one run of a job. */
@@ -153,7 +153,7 @@ export class Maintenance {
     for (const [index, task] of this.#tasks.entries()) task.start((index + 1) * STAGGER_MS)
   }
 
-  /** Starts nothing more. Resolves when the statements in flight have ended. */
+  /** Starts no more statements. Resolves when those in flight have ended. */
   async stop(): Promise<void> {
     this.#stopping = true
     await Promise.all(this.#tasks.map((task) => task.stop()))
