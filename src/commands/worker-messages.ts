@@ -7,15 +7,15 @@ type TakenReceipts = Awaited<ReturnType<App['takeReceipts']>>
 
 export type Question =
   | { readonly what: 'metrics' }
-  /** It is to read the configuration, which another has changed. */
+  /** Another worker has changed the configuration: this one must read it. */
   | { readonly what: 'refresh' }
-  /** As JSON: the parent passes them on as they are. */
+  /** The receipts are JSON, because the parent passes them on unread. */
   | { readonly what: 'receipts'; readonly receipts: string }
 
-/** Empty for a configuration that was read. */
+/** Empty after `refresh`. */
 export type Answer = Metrics | TakenReceipts
 
-/** What a worker is to do; everything else it reads from its environment, as its parent did. */
+/** What a worker must know beyond the environment, which it reads as its parent did. */
 export interface Assignment {
   /** From 1. */
   readonly number: number
@@ -25,9 +25,12 @@ export interface Assignment {
   readonly databaseUrl: string
   readonly httpPort: number
   readonly operatorPort: number | null
-  /** Stop every carrier first. */
+  /** Whether it stops every carrier first. */
   readonly carriersStopped: boolean
-  /** Listen before anything is started, so that a port in use is found first; else when everything answers. */
+  /**
+   * Whether it listens before it starts anything, so that a port in use is found first. Otherwise it listens once it can
+   * answer.
+   */
   readonly listensFirst: boolean
 }
 
@@ -41,7 +44,7 @@ export type ToWorker =
   | { readonly kind: 'begin'; readonly assignment: Assignment }
   | { readonly kind: 'stop' }
   | { readonly kind: 'ask'; readonly id: number; readonly question: Question }
-  /** What the other workers have answered. */
+  /** The answers of the other workers. */
   | { readonly kind: 'others'; readonly id: number; readonly answers: readonly Answer[] }
 
 export type FromWorker =
@@ -56,5 +59,7 @@ export type FromWorker =
       readonly what: Question['what']
       readonly answer: Answer
     }
-  /** All other workers are to be asked. */
+  /** The worker is alive, and its answer waits for a COMMIT. Repeated until it answers. */
+  | { readonly kind: 'working'; readonly id: number }
+  /** A question to all other workers. */
   | { readonly kind: 'ask-others'; readonly id: number; readonly question: Question }

@@ -9,12 +9,21 @@ export interface WorkerEnd {
 
 export interface WorkerEvents {
   readonly onReplaced: () => void
-  /** What the other workers answer to this one. */
+  /** Returns the answers of the other workers. */
   readonly askOthers: (question: Question) => Promise<readonly Answer[]>
 }
 
-/** A scrape waits 2 s for the database at most, a receipt for a COMMIT; a worker that takes longer than this is left out. */
+/**
+ * A worker that says nothing for so long is left out. A scrape waits for the database for 2 s at most. A receipt waits for
+ * its COMMIT, and the worker says that it is working meanwhile.
+ */
 const ANSWER_TIMEOUT_MS = 3_000
+
+/** A question that waits for its answer. */
+interface Asked {
+  readonly resolve: (answer: Answer | null) => void
+  readonly timer: NodeJS.Timeout
+}
 
 /** One worker: this program again, as a process whose node shares the ports. It ends when this process does. */
 export class WorkerProcess {
@@ -26,9 +35,9 @@ export class WorkerProcess {
   readonly #child: ChildProcess
   readonly #events: WorkerEvents
   readonly #settleReady: PromiseWithResolvers<Ports>
-  readonly #asked = new Map<number, (answer: Answer) => void>()
+  readonly #asked = new Map<number, Asked>()
   readonly #answerTimeoutMs: number
-  /** Kinds of questions that it has not answered in time, each until its next answer to one of them. */
+  /** Kinds of questions that it has not answered in time. The next answer to one of a kind removes the kind. */
   readonly #unanswered = new Set<Question['what']>()
   #lastId = 0
 
@@ -41,7 +50,7 @@ export class WorkerProcess {
     this.#answerTimeoutMs = answerTimeoutMs
     this.number = assignment.number
     this.#events = events
-    // Metrics have values that JSON does not.
+    // JSON has no form for some values of metrics.
     this.#child = fork(program, ['serve', '--as-worker'], { serialization: 'advanced' })
     this.#settleReady = Promise.withResolvers<Ports>()
     this.ready = this.#settleReady.promise
@@ -49,6 +58,7 @@ export class WorkerProcess {
     this.ended = new Promise((resolve) => {
       const end = (code: number | null, signal: NodeJS.Signals | null) => {
         this.isReady = false
+        for (const id of this.#asked.keys()) this.#settle(id, null)
         this.#settleReady.reject(
           new Error(`worker ${this.number} has ended (${signal ?? code}) in its start`),
         )
@@ -68,7 +78,7 @@ export class WorkerProcess {
     return this.#child.pid
   }
 
-  /** It drains and ends. */
+  /** Makes it drain and end. */
   stop(): void {
     this.#tell({ kind: 'stop' })
   }
@@ -77,28 +87,31 @@ export class WorkerProcess {
     this.#child.kill('SIGKILL')
   }
 
-  /** By kind: a receipt is answered after a COMMIT, which may be slow where everything else is quick. */
+  /** By kind, because a worker may be late with one kind alone. */
   isAnswering(what: Question['what']): boolean {
     return !this.#unanswered.has(what)
   }
 
-  /** Null when it does not answer in time. */
+  /** Resolves to null when the worker is silent for too long, or ends. */
   ask(question: Question): Promise<Answer | null> {
     this.#lastId += 1
     const id = this.#lastId
     return new Promise((resolve) => {
-      const settle = (answer: Answer | null) => {
-        clearTimeout(timer)
-        this.#asked.delete(id)
-        resolve(answer)
-      }
       const timer = setTimeout(() => {
         this.#unanswered.add(question.what)
-        settle(null)
+        this.#settle(id, null)
       }, this.#answerTimeoutMs)
-      this.#asked.set(id, settle)
+      this.#asked.set(id, { resolve, timer })
       this.#tell({ kind: 'ask', id, question })
     })
+  }
+
+  #settle(id: number, answer: Answer | null): void {
+    const asked = this.#asked.get(id)
+    if (asked === undefined) return
+    clearTimeout(asked.timer)
+    this.#asked.delete(id)
+    asked.resolve(answer)
   }
 
   #take(message: FromWorker): void {
@@ -115,7 +128,10 @@ export class WorkerProcess {
         return
       case 'answer':
         this.#unanswered.delete(message.what)
-        this.#asked.get(message.id)?.(message.answer)
+        this.#settle(message.id, message.answer)
+        return
+      case 'working':
+        this.#asked.get(message.id)?.timer.refresh()
         return
       case 'ask-others':
         void this.#events
@@ -124,7 +140,7 @@ export class WorkerProcess {
     }
   }
 
-  /** One that is gone is told nothing; its end is an event of its own. */
+  /** Does nothing if the worker has gone. `ended` reports that. */
   #tell(message: ToWorker): void {
     if (this.#child.connected) this.#child.send(message, () => undefined)
   }

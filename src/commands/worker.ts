@@ -8,8 +8,10 @@ import { listeningOf, nodeOptions } from './node-options.ts'
 import { endWithin, explainStart, type Stopped, untilStopped } from './running.ts'
 import type { Answer, Assignment, FromWorker, Question, ToWorker } from './worker-messages.ts'
 
-/** Beyond the time to drain. */
+/** Time beyond the drain after which this process kills itself. */
 const LAST_RESORT_MS = 5_000
+/** How often this process says that it is still working on receipts. */
+const WORKING_MS = 1_000
 
 /**
  * A worker of `aldis serve --workers N`: a node of its own, until its parent stops it, or is gone. `changed`: options in which
@@ -82,7 +84,7 @@ class Parent {
 
   constructor(stopped: Stopped) {
     process.on('message', (message) => void this.#take(message as ToWorker, stopped))
-    // Nobody else would end this process, nor know of it, while it has a share of the connections.
+    // Without its parent nobody would stop this process, which would keep its share of the connections.
     process.on('disconnect', () => {
       for (const settle of this.#asked.values()) settle([])
       this.#asked.clear()
@@ -95,7 +97,7 @@ class Parent {
     if (process.connected) process.send?.(message, undefined, undefined, () => undefined)
   }
 
-  /** Those that answer in time: the parent waits for each of them no longer than 3 s. */
+  /** Returns the answers that come in time: the parent gives up a worker that is silent for 3 s. */
   askOthers(question: Question): Promise<readonly Answer[]> {
     if (!process.connected) return Promise.resolve([])
     this.#lastId += 1
@@ -106,7 +108,7 @@ class Parent {
     return promise
   }
 
-  /** Nothing of it keeps this process. */
+  /** Closes the channel, so that it does not keep this process alive. */
   leave(): void {
     process.removeAllListeners('message')
     if (process.connected) process.disconnect?.()
@@ -120,14 +122,19 @@ class Parent {
     }
     if (message.kind !== 'ask' || this.app === null) return
     const { id, question } = message
-    this.tell({ kind: 'answer', id, what: question.what, answer: await answerOf(this.app, question) })
+    // Its answer may wait long for a COMMIT. Without a sign of life the parent would take this process for one that hangs.
+    const tellWorking = () => this.tell({ kind: 'working', id })
+    const timer = question.what === 'receipts' ? setInterval(tellWorking, WORKING_MS).unref() : undefined
+    const answer = await answerOf(this.app, question)
+    clearInterval(timer)
+    this.tell({ kind: 'answer', id, what: question.what, answer })
   }
 }
 
 async function answerOf(app: App, question: Question): Promise<Answer> {
   if (question.what === 'metrics') return await app.metrics()
   if (question.what === 'receipts') return await app.takeReceipts(JSON.parse(question.receipts))
-  // One that cannot read the configuration now has it from its next poll.
+  // If the configuration cannot be read now, the next poll reads it.
   await app.refresh().catch(() => undefined)
   return []
 }

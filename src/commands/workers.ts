@@ -11,21 +11,21 @@ export interface WorkersOptions {
   /** Worker n is the node `nodeName`/n, and takes the place of its predecessor at once. */
   readonly nodeName: string
   readonly log: Logger
-  /** The workers cannot go on. */
+  /** Called when the workers cannot go on. */
   readonly fail: (reason: string) => void
 }
 
-/** A worker that lived so long has not failed at its start. */
+/** A worker that lived this long did not fail at its start. */
 const STEADY_MS = 60_000
-/** Pause before the second start in a row; it doubles. */
+/** Pause before the second start in a row. It doubles with each further start. */
 const BACK_OFF_MS = 1_000
 const MOST_BACK_OFF_MS = 30_000
 /** After so many ends in a row, and when no other worker runs, this process ends too: its own supervisor sees it then. */
 const MOST_FAILURES = 5
-/** Beyond the time to drain, by when a worker ends itself; one that still lives hangs. */
+/** A worker that is still alive this long after the time to drain hangs: it should have ended itself. */
 const HANGING_MS = 10_000
 
-/** The workers of `aldis serve --workers N`: started, started again when one ends, and stopped together. */
+/** The workers of `aldis serve --workers N`. One that ends is started again. All are stopped together. */
 export class Workers {
   readonly #options: WorkersOptions
   readonly #workers = new Map<number, WorkerProcess>()
@@ -56,13 +56,13 @@ export class Workers {
       throw error
     }
     if (this.#state === 'starting') this.#state = 'running'
-    // One that ended while others started.
+    // Workers that ended while others started.
     for (let number = 1; number <= workers; number += 1)
       if (!this.#workers.has(number)) this.#restart(number, 0)
     return this.#ports
   }
 
-  /** They drain all at once. Resolves when every one has ended; false when one did not end cleanly. */
+  /** Drains all at once. Resolves when all have ended: to false when one did not end cleanly. */
   async stop(): Promise<boolean> {
     this.#state = 'stopping'
     for (const timer of this.#timers) clearTimeout(timer)
@@ -77,7 +77,7 @@ export class Workers {
     for (const worker of this.#workers.values()) worker.kill()
   }
 
-  /** Where the others listen already. */
+  /** Starts a worker that listens where the others do. */
   #launchAgain(number: number): WorkerProcess {
     const { port: httpPort, operatorPort } = this.#ports!
     return this.#launch({ number, httpPort, operatorPort, carriersStopped: false, listensFirst: false })
