@@ -284,7 +284,8 @@ describe('a message that is being submitted', () => {
     await eventually(() => left.includes(msgId))
     expect(isAppended).toBe(false)
     // Who waits for the record gets it from the new owner.
-    await recoveredState(msgId)
+    const recovery = { nodeId: other, ambiguityWaitMs: 60_000, delivers: () => true, log: quietLog }
+    await eventually(async () => (await recoverLanes(db, recovery)) > 0)
     await isRecorded
     await removeNode(db, other)
   })
