@@ -56,7 +56,7 @@ export const PREFLIGHT = {
   },
   sender: { kind: 'alphanumeric', allowed: true, errorCode: null, errorMessage: null },
   recipient: { valid: true, msisdn: QUEUED_MESSAGE.to, country: 'US', mccmnc: '310260', optedOut: false },
-  route: { name: 'main', reason: "plan's route main", carriers: ['acme'] },
+  route: { name: 'main', reason: "plan's route main" },
   charge: { price: 0.0085, ptf: 0.003, currency: 'USD' },
   headroom: { messages: null, limitedBy: null },
   callbackUrl: { allowed: true, code: null, message: null },
