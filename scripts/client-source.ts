@@ -180,6 +180,8 @@ function singleType(
   if (type === 'array') return `(${typeOf(items!, `${where}[]`)})[]`
   if (type === 'object' && typeof additionalProperties === 'object')
     return `Record<string, ${typeOf(additionalProperties, where)}>`
+  if (type === 'object' && properties === undefined && additionalProperties === true)
+    return 'Record<string, unknown>'
   if (type === 'object') {
     const fields = Object.entries(properties ?? {}).map(([name, schema]) =>
       field(name, typeOf(schema, `${where}.${name}`), required.includes(name), schema.description),

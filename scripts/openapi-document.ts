@@ -5,20 +5,20 @@ import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { HTTP_LIMITS } from '../src/http/limits.ts'
 import { registerAdminRoutes } from '../src/http/routes/admin/api.ts'
-import type { AdminDeps } from '../src/http/routes/admin/scope.ts'
+import type { AdminOptions } from '../src/http/routes/admin/scope.ts'
 import { buildServer, type ServerDeps } from '../src/http/server.ts'
 
 /** What the server answers at `/openapi.json`, or at `/admin/v1/openapi.json`. */
 export async function openApiDocument<Document>(path: string): Promise<Document> {
   // Routes are registered and described, and never called: most of their dependencies may be missing.
-  const adminDeps: Partial<AdminDeps> = { operatorTokenHashes: [] }
+  const adminOptions: Partial<AdminOptions> = { operatorTokenHashes: [] }
   const deps: Partial<ServerDeps> = {
     limits: HTTP_LIMITS,
     registry: new Registry(),
     log: pino({ enabled: false }),
     random: randomBytes,
     baseUrl: null,
-    adminRoutes: (app: FastifyInstance) => registerAdminRoutes(app, adminDeps as AdminDeps),
+    adminRoutes: (app: FastifyInstance) => registerAdminRoutes(app, adminOptions as AdminOptions),
   }
   const app = await buildServer(deps as ServerDeps)
   try {

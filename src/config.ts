@@ -143,6 +143,12 @@ export const VARIABLES = {
     fallback: '90',
     parse: integer(4, 3_650),
   },
+  auditRetentionDays: {
+    name: 'AUDIT_RETENTION_DAYS',
+    description: 'Age at which entries of the audit log are deleted, in days.',
+    fallback: '400',
+    parse: integer(1, 36_500),
+  },
   drainTimeoutMs: {
     name: 'DRAIN_TIMEOUT_MS',
     description: 'Time for unfinished work after SIGTERM, in milliseconds.',

@@ -38,6 +38,7 @@ export function appOptions(
     operatorTokenHashes: [hashToken(operatorToken)],
     nodeName,
     retentionDays: 90,
+    auditRetentionDays: 400,
     drainTimeoutMs: DRAIN_TIMEOUT_MS,
     ...CHANGED,
     webhookCaPem: caPem ?? undefined,

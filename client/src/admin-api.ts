@@ -73,6 +73,29 @@ export interface AccountPage {
 
 export type AmbiguousSubmits = 'resubmit' | 'unknown'
 
+export interface AuditEntry {
+  auditId: number
+  at: string
+  /** name of the operator token. */
+  token: string
+  /** where the request came from. */
+  address: string
+  /** operationId of this document. */
+  operation: string
+  objectType: string
+  /** name or number before the change; empty for an import. */
+  objectId: string
+  /** the object before, without secrets; null: there was none. */
+  before: Record<string, unknown> | null
+  /** the object after, without secrets; null: there is none any more. */
+  after: Record<string, unknown> | null
+}
+
+export interface AuditEntryPage {
+  items: AuditEntry[]
+  nextAfter: string | null
+}
+
 export interface BasicCredentials {
   username: string
   password: string
@@ -408,6 +431,18 @@ export interface InspectedMessage {
   updatedAt: string
 }
 
+export interface IssuedOperatorToken {
+  operatorTokenId: number
+  name: string
+  /** admin: everything; support: only reads. */
+  role: OperatorRole
+  /** start and end of the token. */
+  hint: string
+  createdAt: string
+  revokedAt: string | null
+  token: string
+}
+
 export interface IssuedToken {
   tokenId: number
   accountId: string
@@ -520,6 +555,31 @@ export interface NumberRangePage {
 }
 
 export type OperatingState = 'started' | 'draining' | 'stopped'
+
+export type OperatorRole = 'admin' | 'support'
+
+export interface OperatorToken {
+  operatorTokenId: number
+  name: string
+  /** admin: everything; support: only reads. */
+  role: OperatorRole
+  /** start and end of the token. */
+  hint: string
+  createdAt: string
+  revokedAt: string | null
+}
+
+export interface OperatorTokenCreation {
+  /** Who uses it; the audit log shows this name. */
+  name: DisplayName
+  /** admin: everything; support: only reads. */
+  role: OperatorRole
+}
+
+export interface OperatorTokenPage {
+  items: OperatorToken[]
+  nextAfter: string | null
+}
 
 export interface OptOut {
   servicePlanId: string
@@ -1267,6 +1327,56 @@ export interface Operations {
     }
     answer: undefined
   }
+  /** Create an operator token. An operator calls this API with it. The token is shown in this answer only; the database keeps its hash. A name is never given twice. */
+  createOperatorToken: { input: OperatorTokenCreation; answer: IssuedOperatorToken }
+  /** List operator tokens. Revoked tokens are listed too; those of OPERATOR_TOKEN are not. Sorted by key. */
+  listOperatorTokens: {
+    input: {
+      /** Maximum number of items; default: 100. */
+      limit?: string | undefined
+      /** nextAfter of the previous page. */
+      after?: string | undefined
+    }
+    answer: OperatorTokenPage
+  }
+  /** Show an operator token. Returns its role and a hint, never its secret. */
+  getOperatorToken: {
+    input: {
+      /** Number of the token, as listed. */
+      operatorTokenId: string
+    }
+    answer: OperatorToken
+  }
+  /** Delete an operator token. Revokes it for good: every node refuses it within 5 seconds. Lists still show it. */
+  revokeOperatorToken: {
+    input: {
+      /** Number of the token, as listed. */
+      operatorTokenId: string
+    }
+    answer: undefined
+  }
+  /** List changes through this API. Who changed what, from where and when, newest first. Secrets are not in it. */
+  listAuditLog: {
+    input: {
+      /** Maximum number of items; default: 100. */
+      limit?: string | undefined
+      /** nextAfter of the previous page. */
+      after?: string | undefined
+      /** Kind of the object: account, service-plan, carrier, …. */
+      objectType?: string | undefined
+      /** Name or number of the object, as listed. */
+      objectId?: string | undefined
+      /** Name of the operator token; that of OPERATOR_TOKEN is environment. */
+      token?: string | undefined
+      /** operationId of this document. */
+      operation?: string | undefined
+      /** Start of the window, RFC 3339, inclusive. */
+      fromDate?: string | undefined
+      /** End of the window, RFC 3339, inclusive. */
+      toDate?: string | undefined
+    }
+    answer: AuditEntryPage
+  }
   /** Create or replace a sender subscription. The service plan may use the sender while the status is approved; pending and denied are the others. */
   setSender: {
     input: {
@@ -1843,6 +1953,31 @@ export const OPERATIONS = {
   },
   getToken: { method: 'GET', path: '/admin/v1/tokens/{tokenId}', query: [], body: false },
   revokeToken: { method: 'DELETE', path: '/admin/v1/tokens/{tokenId}', query: [], body: false },
+  createOperatorToken: { method: 'POST', path: '/admin/v1/operator-tokens', query: [], body: true },
+  listOperatorTokens: {
+    method: 'GET',
+    path: '/admin/v1/operator-tokens',
+    query: ['limit', 'after'],
+    body: false,
+  },
+  getOperatorToken: {
+    method: 'GET',
+    path: '/admin/v1/operator-tokens/{operatorTokenId}',
+    query: [],
+    body: false,
+  },
+  revokeOperatorToken: {
+    method: 'DELETE',
+    path: '/admin/v1/operator-tokens/{operatorTokenId}',
+    query: [],
+    body: false,
+  },
+  listAuditLog: {
+    method: 'GET',
+    path: '/admin/v1/audit-log',
+    query: ['limit', 'after', 'objectType', 'objectId', 'token', 'operation', 'fromDate', 'toDate'],
+    body: false,
+  },
   setSender: {
     method: 'PUT',
     path: '/admin/v1/service-plans/{servicePlanId}/senders/{sender}',

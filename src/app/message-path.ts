@@ -257,7 +257,7 @@ function submitMessages(
 
 /** Periodic jobs. */
 function keepUp(
-  { log, retentionDays }: AppOptions,
+  { log, retentionDays, auditRetentionDays }: AppOptions,
   shutdown: ShutdownStack,
   { clock: { nowMs }, counters, databases: { db }, directory }: Platform,
   { lease }: Kept,
@@ -271,6 +271,7 @@ function keepUp(
     nowMs,
     log,
     retentionDays,
+    auditRetentionDays,
     newMessageId: () => receiver.newMessageId(),
     applyReceipts: (rows) => recorder.applyParked(rows),
     readReceipts: () => idRules.readParked(),

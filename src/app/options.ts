@@ -51,6 +51,7 @@ export interface AppOptions {
   readonly nodeName: string
   readonly worker?: WorkerOptions
   readonly retentionDays: number
+  readonly auditRetentionDays: number
   readonly drainTimeoutMs: number
   readonly callbackPolicy: CallbackPolicy
   readonly webhookCaPem?: string | undefined

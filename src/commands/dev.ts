@@ -168,6 +168,7 @@ async function startService(
     operatorTokenHashes: [hashToken(state.operatorToken)],
     nodeName: 'dev',
     retentionDays: 90,
+    auditRetentionDays: 400,
     drainTimeoutMs: 30_000,
     callbackPolicy: {
       allowCidrs: [],

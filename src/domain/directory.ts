@@ -14,6 +14,7 @@ import { countryOf } from './countries.ts'
 import { type Priced, RateTable } from './rates.ts'
 import { PrefixTable } from './recipients.ts'
 import { type Routed, RoutingRules, routed } from './routing.ts'
+import type { Operator } from './tokens.ts'
 
 export interface DirectoryContents {
   readonly version: string
@@ -23,6 +24,8 @@ export interface DirectoryContents {
   readonly plans: readonly ServicePlan[]
   /** By SHA-256 of the token, hex. Revoked tokens are not here. */
   readonly tokens: ReadonlyMap<string, Token>
+  /** By SHA-256 of the operator token, hex. Revoked tokens are not here. */
+  readonly operators: ReadonlyMap<string, Operator>
   /** Subscription status by `senderKey(planId, sender)`. */
   readonly senders: ReadonlyMap<string, string>
   readonly carriers: readonly Carrier[]

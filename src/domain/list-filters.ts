@@ -85,6 +85,17 @@ export function windowFaults({ fromDate, toDate }: { fromDate?: unknown; toDate?
   return [fault('toDate', 'RANGE_TOO_LARGE', 'must be at most 31 days after fromDate')]
 }
 
+/** A window of any length, of a request whose fields are known to be texts. Faults are added to the list. */
+export function parseWindow(
+  { fromDate, toDate }: Partial<Readonly<Record<keyof DateWindow, string>>>,
+  faults: Fault[],
+): DateWindow {
+  const texts = { ...(fromDate !== undefined && { fromDate }), ...(toDate !== undefined && { toDate }) }
+  const window = parseFilters(WINDOW_RULES, texts, faults)
+  if (isReversed(window)) faults.push(REVERSED)
+  return window
+}
+
 /** Filters of the message list, canonical: null is not filtered. */
 export interface MessageFilters extends DateWindow {
   readonly from: string | null

@@ -16,6 +16,19 @@ const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 export const TOKEN_SCOPES = ['send', 'read', 'webhooks'] as const
 export type TokenScope = (typeof TOKEN_SCOPES)[number]
 
+/** What an operator may do: everything, or only read. */
+export const OPERATOR_ROLES = ['admin', 'support'] as const
+type OperatorRole = (typeof OPERATOR_ROLES)[number]
+
+/** Who calls the admin API: the name of the token, and what it may do. */
+export interface Operator {
+  readonly name: string
+  readonly role: OperatorRole
+}
+
+/** Whoever has a token of OPERATOR_TOKEN. No other operator token has this name. */
+export const ENVIRONMENT_OPERATOR: Operator = { name: 'environment', role: 'admin' }
+
 /** Longest Authorization credential that is looked at, in characters. */
 export const MAX_TOKEN_LENGTH = 512
 

@@ -22,6 +22,8 @@ const OPERATOR_TAGS = [
   ['Accounts', 'Customers, with their webhook secrets and rate limits.'],
   ['Service plans', 'What a customer sends and receives under.'],
   ['Tokens', "Credentials of the customers' API."],
+  ['Operator tokens', 'Credentials of this API, by name and role.'],
+  ['Audit log', 'Every change through this API: who, when, and what.'],
   ['Senders', 'Senders that a service plan may use.'],
   ['Sender rules', 'Kinds of sender that a country allows.'],
   ['Inbound numbers', 'Numbers that people send messages to.'],

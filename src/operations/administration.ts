@@ -2,14 +2,7 @@ import { AppError, fault, invalid } from '../errors.ts'
 import { accounts } from '../store/accounts.ts'
 import { carriers } from '../store/carriers.ts'
 import type { AnyTable, ConfigurationTable } from '../store/configuration-table.ts'
-import {
-  type Database,
-  isConflict,
-  type Queryable,
-  sqlState,
-  type Transaction,
-  withTransaction,
-} from '../store/database.ts'
+import { isConflict, type Queryable, sqlState, type Transaction } from '../store/database.ts'
 import { routes } from '../store/routes.ts'
 import { servicePlans } from '../store/service-plans.ts'
 
@@ -43,20 +36,26 @@ interface ConflictWords {
 const MAX_TRIES = 3
 
 /**
- * Runs a write, a whole transaction, and reports in the caller's words what the database's constraints refused: `taken` for a
- * key that exists, `inUse` for a row that others name (or that was removed while it was being named). The write is retried
- * after a deadlock: a route locks the row of directory_version first and then those of its carriers, a change of a carrier
- * the other way round.
+ * Runs a write, a whole transaction, and retries it after a deadlock: a route locks the row of directory_version first and
+ * then those of its carriers, a change of a carrier the other way round.
  */
-export async function sayConflicts<T>(
-  words: ConflictWords,
-  write: () => Promise<T>,
-  tries = MAX_TRIES,
-): Promise<T> {
+export async function retryConflicts<T>(write: () => Promise<T>, tries = MAX_TRIES): Promise<T> {
   try {
     return await write()
   } catch (error) {
-    if (isConflict(error) && tries > 1) return sayConflicts(words, write, tries - 1)
+    if (isConflict(error) && tries > 1) return retryConflicts(write, tries - 1)
+    throw error
+  }
+}
+
+/**
+ * Runs a write and reports in the caller's words what the database's constraints refused: `taken` for a key that exists,
+ * `inUse` for a row that others name (or that was removed while it was being named).
+ */
+export async function sayConflicts<T>(words: ConflictWords, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write()
+  } catch (error) {
     const state = sqlState(error)
     if (state === UNIQUE_VIOLATION && words.taken !== undefined) throw refuseConflict(words.taken)
     if (state === FOREIGN_KEY_VIOLATION && words.inUse !== undefined) throw refuseConflict(words.inUse)
@@ -64,18 +63,9 @@ export async function sayConflicts<T>(
   }
 }
 
-/** `sayConflicts` of a transaction. */
-export function changeConfiguration<T>(
-  db: Database,
-  words: ConflictWords,
-  change: (transaction: Transaction) => Promise<T>,
-): Promise<T> {
-  return sayConflicts(words, () => withTransaction(db, change))
-}
-
 /** Returns the row with this key, locked against other writers until the transaction ends, or throws 404. */
 export async function lockedRow<Row extends object>(
-  transaction: Queryable,
+  transaction: Transaction,
   table: AnyTable<Row>,
   key: string,
 ): Promise<Row> {
@@ -86,19 +76,26 @@ export async function lockedRow<Row extends object>(
 
 /** Writes the given properties. 404 if there is no such row. */
 export async function changeRow<Row extends object, Columns extends object>(
-  db: Queryable,
+  transaction: Transaction,
   table: ConfigurationTable<Row, Columns>,
   key: string,
   change: Partial<Columns>,
 ): Promise<Row> {
-  const row = await table.update(db, key, change)
+  const row = await table.update(transaction, key, change)
   if (row === undefined) throw refuseMissing(table.noun)
   return row
 }
 
 /** Removes a row. 404 if there is none; 409 with the words of `inUse` if others name it. */
-export async function removeRow(db: Queryable, table: AnyTable, key: string, inUse?: string): Promise<void> {
-  const removed = await sayConflicts({ ...(inUse !== undefined && { inUse }) }, () => table.delete(db, key))
+export async function removeRow(
+  transaction: Transaction,
+  table: AnyTable,
+  key: string,
+  inUse?: string,
+): Promise<void> {
+  const removed = await sayConflicts({ ...(inUse !== undefined && { inUse }) }, () =>
+    table.delete(transaction, key),
+  )
   if (!removed) throw refuseMissing(table.noun)
 }
 
@@ -106,7 +103,7 @@ export async function removeRow(db: Queryable, table: AnyTable, key: string, inU
  * Limits what every node keeps in memory. Call it after the write: writers of the configuration wait for each other at
  * directory_version, so the count is exact.
  */
-export async function refuseMore(transaction: Queryable, table: AnyTable, most: number): Promise<void> {
+export async function refuseMore(transaction: Transaction, table: AnyTable, most: number): Promise<void> {
   if ((await table.count(transaction)) > most) {
     throw refuseConflict(`there can be at most ${most} ${table.noun}s`)
   }

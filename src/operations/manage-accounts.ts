@@ -13,17 +13,23 @@ import {
 } from '../domain/webhook-requests.ts'
 import { invalid } from '../errors.ts'
 import { type AccountRecord, type AccountSettings, accounts, deleteAccount } from '../store/accounts.ts'
-import { type Database, type Queryable, withTransaction } from '../store/database.ts'
-import { changeConfiguration, changeRow, lockedRow, refuseConflict, sayConflicts } from './administration.ts'
+import type { Transaction } from '../store/database.ts'
+import { changeRow, lockedRow, refuseConflict, sayConflicts } from './administration.ts'
 
 const WEBHOOK_KEY_BYTES = 32
 
+/** An account and its new webhook secret in plain text. */
+interface IssuedAccount {
+  readonly account: AccountRecord
+  readonly webhookSecret: string
+}
+
 /** Creates an account. Only the answer has its webhook secret in plain text. */
 export async function createAccount(
-  db: Queryable,
+  transaction: Transaction,
   secretKey: SecretKeys,
   input: AccountSettings & WebhookHeaderChange & { accountId?: string },
-): Promise<{ account: AccountRecord; webhookSecret: string }> {
+): Promise<IssuedAccount> {
   const accountId = canonicalPublicId(input.accountId ?? publicId(randomBytes(12)))
   const webhookSecret = formatWebhookSecret(randomBytes(WEBHOOK_KEY_BYTES))
   const sealed = {
@@ -31,24 +37,22 @@ export async function createAccount(
     webhookHeaders: sealedHeaders(secretKey, accountId, NO_WEBHOOK_HEADERS, input),
   }
   const account = await sayConflicts({ taken: `account ${accountId} exists already` }, () =>
-    accounts.insert(db, { ...input, accountId, ...sealed }),
+    accounts.insert(transaction, { ...input, accountId, ...sealed }),
   )
   return { account, webhookSecret }
 }
 
 /** Settings that are not in `change` keep their values. */
 export async function changeAccount(
-  db: Database,
+  transaction: Transaction,
   secretKey: SecretKeys,
   accountId: string,
   change: Partial<AccountSettings> & WebhookHeaderChange,
 ): Promise<AccountRecord> {
-  return withTransaction(db, async (transaction) => {
-    const account = await lockedRow(transaction, accounts, accountId)
-    const present = webhookHeadersOf(secretKey, account)
-    const webhookHeaders = sealedHeaders(secretKey, account.accountId, present, change)
-    return changeRow(transaction, accounts, accountId, { ...change, webhookHeaders })
-  })
+  const account = await lockedRow(transaction, accounts, accountId)
+  const present = webhookHeadersOf(secretKey, account)
+  const webhookHeaders = sealedHeaders(secretKey, account.accountId, present, change)
+  return changeRow(transaction, accounts, accountId, { ...change, webhookHeaders })
 }
 
 /** The account's webhook headers in plain text. Throws SecretError if they were sealed with another key. */
@@ -61,12 +65,10 @@ export function webhookHeadersOf(
 }
 
 /** Removes an account that has no plans and no live tokens. */
-export async function removeAccount(db: Database, accountId: string): Promise<void> {
+export async function removeAccount(transaction: Transaction, accountId: string): Promise<void> {
   const words = { inUse: 'the account still has service plans or live tokens' }
-  await changeConfiguration(db, words, async (transaction) => {
-    const account = await lockedRow(transaction, accounts, accountId)
-    await deleteAccount(transaction, account.id)
-  })
+  const account = await lockedRow(transaction, accounts, accountId)
+  await sayConflicts(words, () => deleteAccount(transaction, account.id))
 }
 
 /**
@@ -74,27 +76,28 @@ export async function removeAccount(db: Database, accountId: string): Promise<vo
  * one still exists, because that would be dropped while receivers may rely on it.
  */
 export async function rotateWebhookSecret(
-  db: Database,
+  transaction: Transaction,
   secretKey: SecretKeys,
   accountId: string,
-): Promise<string> {
+): Promise<IssuedAccount> {
   const webhookSecret = formatWebhookSecret(randomBytes(WEBHOOK_KEY_BYTES))
-  await withTransaction(db, async (transaction) => {
-    const account = await lockedRow(transaction, accounts, accountId)
-    if (account.previousWebhookSecret !== null) {
-      throw refuseConflict('the previous webhook secret is still live: remove it before the next rotation')
-    }
-    await accounts.update(transaction, accountId, {
-      webhookSecret: seal(secretKey, webhookSecret, account.accountId),
-      previousWebhookSecret: account.webhookSecret,
-    })
+  const account = await lockedRow(transaction, accounts, accountId)
+  if (account.previousWebhookSecret !== null) {
+    throw refuseConflict('the previous webhook secret is still live: remove it before the next rotation')
+  }
+  const changed = await changeRow(transaction, accounts, accountId, {
+    webhookSecret: seal(secretKey, webhookSecret, account.accountId),
+    previousWebhookSecret: account.webhookSecret,
   })
-  return webhookSecret
+  return { account: changed, webhookSecret }
 }
 
 /** Ends a rotation. Does nothing without a previous secret. */
-export async function removePreviousWebhookSecret(db: Queryable, accountId: string): Promise<void> {
-  await changeRow(db, accounts, accountId, { previousWebhookSecret: null })
+export async function removePreviousWebhookSecret(
+  transaction: Transaction,
+  accountId: string,
+): Promise<AccountRecord> {
+  return changeRow(transaction, accounts, accountId, { previousWebhookSecret: null })
 }
 
 /** The changed settings as they are stored. Throws VALIDATION_ERROR. */

@@ -13,20 +13,20 @@ import {
   type NewCarrier,
   reserveCarrierId,
 } from '../store/carriers.ts'
-import type { Database } from '../store/database.ts'
-import { changeConfiguration, changeRow, lockedRow, refuseField } from './administration.ts'
+import type { Transaction } from '../store/database.ts'
+import { changeRow, lockedRow, refuseField, sayConflicts } from './administration.ts'
 
 /**
  * `password` in plain text; it is stored sealed and never shown again. An operator gives `tlsCa` as any PEM text of
  * certificates, `submitOutcomes` by command_status as `0x45` or `69`.
  */
 export async function createCarrier(
-  db: Database,
+  transaction: Transaction,
   secretKey: SecretKeys,
   input: NewCarrier & { password: string },
 ): Promise<CarrierRecord> {
   const settings = checked(input)
-  return changeConfiguration(db, { taken: `carrier ${input.name} exists already` }, async (transaction) => {
+  return sayConflicts({ taken: `carrier ${input.name} exists already` }, async () => {
     const carrierId = await reserveCarrierId(transaction)
     const password = seal(secretKey, input.password, carrierId)
     return carriers.insert(transaction, { ...settings, carrierId, password })
@@ -35,13 +35,13 @@ export async function createCarrier(
 
 /** By name or number. Settings that are not in `change` keep their values, including the password. */
 export async function changeCarrier(
-  db: Database,
+  transaction: Transaction,
   secretKey: SecretKeys,
   nameOrId: string,
   change: Partial<CarrierSettings> & { password?: string },
 ): Promise<CarrierRecord> {
   const settings = checked(change)
-  return changeConfiguration(db, { taken: `carrier ${change.name} exists already` }, async (transaction) => {
+  return sayConflicts({ taken: `carrier ${change.name} exists already` }, async () => {
     const { carrierId } = await lockedRow(transaction, carriers, nameOrId)
     return changeRow(transaction, carriers, nameOrId, {
       ...settings,

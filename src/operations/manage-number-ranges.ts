@@ -1,5 +1,5 @@
 import { fault, invalid } from '../errors.ts'
-import { type Database, withTransaction } from '../store/database.ts'
+import type { Transaction } from '../store/database.ts'
 import * as store from '../store/number-ranges.ts'
 import { refuseMore } from './administration.ts'
 
@@ -7,7 +7,10 @@ import { refuseMore } from './administration.ts'
 const MAX_NUMBER_RANGES = 200_000
 
 /** Adds or replaces ranges, all or none. Returns how many are new. */
-export async function putNumberRanges(db: Database, ranges: readonly store.NumberRange[]): Promise<number> {
+export async function putNumberRanges(
+  transaction: Transaction,
+  ranges: readonly store.NumberRange[],
+): Promise<number> {
   const seen = new Set<string>()
   const faults = ranges.flatMap(({ prefix }, index) => {
     if (!seen.has(prefix)) {
@@ -17,9 +20,7 @@ export async function putNumberRanges(db: Database, ranges: readonly store.Numbe
     return [fault(`ranges.${index}.prefix`, 'REPEATED', 'must not be repeated')]
   })
   if (faults.length > 0) throw invalid(faults)
-  return withTransaction(db, async (transaction) => {
-    const created = await store.putNumberRanges(transaction, ranges)
-    if (created > 0) await refuseMore(transaction, store.numberRanges, MAX_NUMBER_RANGES)
-    return created
-  })
+  const created = await store.putNumberRanges(transaction, ranges)
+  if (created > 0) await refuseMore(transaction, store.numberRanges, MAX_NUMBER_RANGES)
+  return created
 }

@@ -1,9 +1,9 @@
 import { canonicalPublicId } from '../domain/identifiers.ts'
 import { fieldFaults } from '../domain/send-requests.ts'
 import { type Fault, invalid } from '../errors.ts'
-import type { Database, Queryable } from '../store/database.ts'
+import type { Queryable, Transaction } from '../store/database.ts'
 import * as store from '../store/opt-outs.ts'
-import { changeConfiguration, keyOfPlan, refuseMissing, refuseMissingPlans } from './administration.ts'
+import { keyOfPlan, refuseMissing, refuseMissingPlans, sayConflicts } from './administration.ts'
 
 /** A person, as `to` of a send, who wants nothing more from a sender of the plan. */
 interface OptOutInput {
@@ -14,28 +14,28 @@ interface OptOutInput {
 
 /** Adds an opt-out, or returns the existing one. */
 export async function addOptOut(
-  db: Database,
+  transaction: Transaction,
   input: OptOutInput,
 ): Promise<store.OptOutRecord & { created: boolean }> {
-  const { created } = await insert(db, [input], () => '')
+  const { created } = await insert(transaction, [input], () => '')
   const pair = { sender: input.from, recipient: input.to }
-  const planId = await keyOfPlan(db, input.servicePlanId)
-  const [record] = await store.listOptOuts(db, planId, { ...pair, after: NOBODY, limit: 1 })
+  const planId = await keyOfPlan(transaction, input.servicePlanId)
+  const [record] = await store.listOptOuts(transaction, planId, { ...pair, after: NOBODY, limit: 1 })
   if (record === undefined) throw refuseMissing('opt-out')
   return { ...record, created: created === 1 }
 }
 
 /** Adds the opt-outs that do not exist yet, all or none. Faults name the field with its place: `optOuts.3.to`. */
 export async function importOptOuts(
-  db: Database,
+  transaction: Transaction,
   inputs: readonly OptOutInput[],
 ): Promise<{ created: number; known: number }> {
-  const { created } = await insert(db, inputs, (index) => `optOuts.${index}.`)
+  const { created } = await insert(transaction, inputs, (index) => `optOuts.${index}.`)
   return { created, known: inputs.length - created }
 }
 
 async function insert(
-  db: Database,
+  transaction: Transaction,
   inputs: readonly OptOutInput[],
   path: (index: number) => string,
 ): Promise<{ created: number }> {
@@ -44,7 +44,7 @@ async function insert(
     return { servicePlanId: canonicalPublicId(servicePlanId), sender: from, recipient: to }
   })
   const words = { inUse: 'a service plan was removed in the meantime' }
-  return changeConfiguration(db, words, async (transaction) => {
+  return sayConflicts(words, async () => {
     const { created, missingPlans } = await store.insertOptOuts(transaction, rows)
     refuseMissingPlans(missingPlans, rows, path)
     return { created }
@@ -76,11 +76,11 @@ export async function findOptOuts(
 }
 
 /** The person may be sent to again. */
-export async function removeOptOut(db: Queryable, query: OptOutInput): Promise<void> {
+export async function removeOptOut(transaction: Transaction, query: OptOutInput): Promise<void> {
   const { from, to } = query
   refuseAny(addressFaults({ from, to }, ''))
-  const planId = await keyOfPlan(db, query.servicePlanId)
-  if (!(await store.deleteOptOut(db, planId, from, to))) throw refuseMissing('opt-out')
+  const planId = await keyOfPlan(transaction, query.servicePlanId)
+  if (!(await store.deleteOptOut(transaction, planId, from, to))) throw refuseMissing('opt-out')
 }
 
 /** The same faults as those of a send. */

@@ -3,15 +3,15 @@ import { canonicalPublicId } from '../domain/identifiers.ts'
 import { formatAmount, parseAmount } from '../domain/rates.ts'
 import { recipientMatchFaults } from '../domain/recipients.ts'
 import { type Fault, fault, invalid } from '../errors.ts'
-import type { Database } from '../store/database.ts'
+import type { Transaction } from '../store/database.ts'
 import * as store from '../store/rates.ts'
 import {
-  changeConfiguration,
   changeRow,
   keyOfPlanOrAll,
   PLAN_GONE,
   refuseMissingPlans,
   refuseMore,
+  sayConflicts,
 } from './administration.ts'
 
 /** Every node keeps all rates in memory: some 40 MB. */
@@ -28,10 +28,10 @@ export interface RateInput extends RecipientMatch {
 }
 
 /** Adds a rate. One of the same plan and destination is a conflict. */
-export async function createRate(db: Database, input: RateInput): Promise<store.RateRecord> {
+export async function createRate(transaction: Transaction, input: RateInput): Promise<store.RateRecord> {
   const rate = checkedRate(input)
   const words = { taken: 'a rate of this plan and destination exists already', inUse: PLAN_GONE }
-  return changeConfiguration(db, words, async (transaction) => {
+  return sayConflicts(words, async () => {
     const planId = await keyOfPlanOrAll(transaction, rate.servicePlanId)
     const created = await store.rates.insert(transaction, { ...rate, planId })
     await refuseMore(transaction, store.rates, MAX_RATES)
@@ -44,12 +44,12 @@ export async function createRate(db: Database, input: RateInput): Promise<store.
  * `rates.3.price`.
  */
 export async function importRates(
-  db: Database,
+  transaction: Transaction,
   inputs: readonly RateInput[],
 ): Promise<{ created: number; changed: number }> {
   const rates = checkedRates(inputs)
   const words = { inUse: 'a service plan was removed in the meantime' }
-  return changeConfiguration(db, words, async (transaction) => {
+  return sayConflicts(words, async () => {
     const { created, missingPlans } = await store.upsertRates(transaction, rates)
     refuseMissingPlans(missingPlans, rates, placeOf)
     await refuseMore(transaction, store.rates, MAX_RATES)
@@ -59,7 +59,7 @@ export async function importRates(
 
 /** Settings that are not in `change` keep their values. Plan and destination identify a rate and cannot change. */
 export async function changeRate(
-  db: Database,
+  transaction: Transaction,
   rateId: string,
   change: Partial<Pick<RateInput, 'price' | 'ptf' | 'currency'>>,
 ): Promise<store.RateRecord> {
@@ -71,7 +71,7 @@ export async function changeRate(
     ...(currency !== undefined && { currency }),
   }
   if (faults.length > 0) throw invalid(faults)
-  return changeRow(db, store.rates, rateId, amounts)
+  return changeRow(transaction, store.rates, rateId, amounts)
 }
 
 type CheckedRate = RateInput & store.RateAmounts

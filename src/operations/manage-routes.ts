@@ -1,7 +1,7 @@
 import { type QualityFloor, repeatedValue } from '../domain/configuration.ts'
-import type { Database, Queryable } from '../store/database.ts'
+import type { Transaction } from '../store/database.ts'
 import { type RouteCarrierRecord, type RouteRecord, replaceRouteCarriers, routes } from '../store/routes.ts'
-import { changeConfiguration, changeRow, lockedRow, refuseField } from './administration.ts'
+import { changeRow, lockedRow, refuseField, sayConflicts } from './administration.ts'
 
 const GONE = 'a carrier was removed meanwhile'
 
@@ -12,10 +12,10 @@ interface RouteInput {
 }
 
 /** Creates a route over carriers known by name. */
-export async function createRoute(db: Database, input: RouteInput): Promise<RouteRecord> {
+export async function createRoute(transaction: Transaction, input: RouteInput): Promise<RouteRecord> {
   checkCarriers(input.carriers)
   const words = { taken: `route ${input.name} exists already`, inUse: GONE }
-  return changeConfiguration(db, words, async (transaction) => {
+  return sayConflicts(words, async () => {
     const { routeId } = await routes.insert(transaction, input)
     await putCarriers(transaction, routeId, input.carriers)
     return lockedRow(transaction, routes, String(routeId))
@@ -24,13 +24,13 @@ export async function createRoute(db: Database, input: RouteInput): Promise<Rout
 
 /** By name or number. `carriers`, if given, replaces all of the route's carriers. */
 export async function changeRoute(
-  db: Database,
+  transaction: Transaction,
   nameOrId: string,
   change: Partial<RouteInput>,
 ): Promise<RouteRecord> {
   if (change.carriers !== undefined) checkCarriers(change.carriers)
   const words = { taken: `route ${change.name} exists already`, inUse: GONE }
-  return changeConfiguration(db, words, async (transaction) => {
+  return sayConflicts(words, async () => {
     const { routeId } = await lockedRow(transaction, routes, nameOrId)
     if (change.carriers !== undefined) await putCarriers(transaction, routeId, change.carriers)
     return changeRow(transaction, routes, String(routeId), change)
@@ -44,7 +44,7 @@ function checkCarriers(carriers: readonly RouteCarrierRecord[]): void {
 }
 
 async function putCarriers(
-  transaction: Queryable,
+  transaction: Transaction,
   routeId: number,
   carriers: readonly RouteCarrierRecord[],
 ): Promise<void> {

@@ -2,15 +2,15 @@ import { classifySender } from '../domain/addresses.ts'
 import type { RecipientMatch } from '../domain/configuration.ts'
 import { recipientMatchFaults } from '../domain/recipients.ts'
 import { fault, invalid, WHOLE_REQUEST } from '../errors.ts'
-import type { Database } from '../store/database.ts'
+import type { Transaction } from '../store/database.ts'
 import { type RoutingRuleRecord, routingRules } from '../store/routing-rules.ts'
 import {
-  changeConfiguration,
   changeRow,
   keyOfPlanOrAll,
   keyOfRoute,
   lockedRow,
   refuseMore,
+  sayConflicts,
 } from './administration.ts'
 
 /** Every node keeps all of them in memory. */
@@ -26,10 +26,13 @@ interface RoutingRuleInput extends RecipientMatch {
 }
 
 /** Creates a rule. No two rules may have the same limits. */
-export async function createRoutingRule(db: Database, input: RoutingRuleInput): Promise<RoutingRuleRecord> {
+export async function createRoutingRule(
+  transaction: Transaction,
+  input: RoutingRuleInput,
+): Promise<RoutingRuleRecord> {
   checkLimits(input)
   const words = { taken: 'there is a rule with these limits already', inUse: GONE }
-  return changeConfiguration(db, words, async (transaction) => {
+  return sayConflicts(words, async () => {
     const rule = await routingRules.insert(transaction, {
       ...input,
       planId: await keyOfPlanOrAll(transaction, input.servicePlanId),
@@ -42,11 +45,11 @@ export async function createRoutingRule(db: Database, input: RoutingRuleInput): 
 
 /** A rule's limits identify it, so only its route can change. */
 export async function changeRoutingRule(
-  db: Database,
+  transaction: Transaction,
   ruleId: string,
   { route }: { route: string },
 ): Promise<RoutingRuleRecord> {
-  return changeConfiguration(db, { inUse: GONE }, async (transaction) => {
+  return sayConflicts({ inUse: GONE }, async () => {
     await lockedRow(transaction, routingRules, ruleId)
     const routeId = await keyOfRoute(transaction, route)
     return changeRow(transaction, routingRules, ruleId, { routeId })

@@ -1,22 +1,22 @@
 import type { SenderKind } from '../domain/addresses.ts'
 import { isCountryCode } from '../domain/countries.ts'
-import type { Database } from '../store/database.ts'
+import type { Transaction } from '../store/database.ts'
 import { type SenderRuleRecord, senderRules } from '../store/sender-rules.ts'
-import { changeConfiguration, keyOfPlanOrAll, PLAN_GONE, refuseField, refuseMore } from './administration.ts'
+import { keyOfPlanOrAll, PLAN_GONE, refuseField, refuseMore, sayConflicts } from './administration.ts'
 
 /** A rule for each country, for some hundred plans. Every node keeps all in memory. */
 export const MAX_SENDER_RULES = 50_000
 
 /** Says which kinds of sender a plan (null: every plan without a rule of its own) may use towards a country. */
 export async function createSenderRule(
-  db: Database,
+  transaction: Transaction,
   input: { servicePlanId: string | null; country: string; senderTypes: readonly SenderKind[] },
 ): Promise<SenderRuleRecord> {
   if (!isCountryCode(input.country)) {
     throw refuseField('country', 'NOT_FOUND', 'must be a country code of ISO 3166-1')
   }
   const words = { taken: 'a sender rule of this plan and country exists already', inUse: PLAN_GONE }
-  return changeConfiguration(db, words, async (transaction) => {
+  return sayConflicts(words, async () => {
     const planId = await keyOfPlanOrAll(transaction, input.servicePlanId)
     const rule = await senderRules.insert(transaction, { ...input, planId })
     await refuseMore(transaction, senderRules, MAX_SENDER_RULES)

@@ -1,5 +1,5 @@
 import { classifySender } from '../domain/addresses.ts'
-import type { Queryable } from '../store/database.ts'
+import type { Queryable, Transaction } from '../store/database.ts'
 import * as store from '../store/sender-subscriptions.ts'
 import { servicePlans } from '../store/service-plans.ts'
 import { PLAN_GONE, refuseField, refuseMissing, sayConflicts } from './administration.ts'
@@ -9,14 +9,17 @@ const STATUSES = ['approved', 'pending', 'denied']
 
 /**
  * Subscribes a plan to a sender, or sets the status of its subscription. A status other than these three needs `force`, so
- * that a typing error does not stop a sender.
+ * that a typing error does not stop a sender. Returns the subscription before and after.
  */
 export async function setSenderSubscription(
-  db: Queryable,
+  transaction: Transaction,
   servicePlanId: string,
   sender: string,
   { status, force = false }: { status: string; force?: boolean },
-): Promise<store.SenderSubscriptionRecord & { created: boolean }> {
+): Promise<{
+  before: store.SenderSubscriptionRecord | undefined
+  after: store.SenderSubscriptionRecord & { created: boolean }
+}> {
   if (classifySender(sender) === null) {
     throw refuseField(
       'sender',
@@ -28,17 +31,22 @@ export async function setSenderSubscription(
     const known = `${STATUSES.slice(0, -1).join(', ')} or ${STATUSES.at(-1)}`
     throw refuseField('status', 'UNKNOWN_STATUS', `must be ${known}; any other status needs force`)
   }
-  const planId = await planKey(db, servicePlanId)
-  return sayConflicts({ inUse: PLAN_GONE }, () => store.upsertSenderSubscription(db, planId, sender, status))
+  const planId = await planKey(transaction, servicePlanId)
+  const before = await store.findSenderSubscription(transaction, planId, sender)
+  const after = await sayConflicts({ inUse: PLAN_GONE }, () =>
+    store.upsertSenderSubscription(transaction, planId, sender, status),
+  )
+  return { before, after }
 }
 
 export async function removeSenderSubscription(
-  db: Queryable,
+  transaction: Transaction,
   servicePlanId: string,
   sender: string,
 ): Promise<void> {
-  const planId = await planKey(db, servicePlanId)
-  if (!(await store.deleteSenderSubscription(db, planId, sender))) throw refuseMissing('sender subscription')
+  const planId = await planKey(transaction, servicePlanId)
+  if (!(await store.deleteSenderSubscription(transaction, planId, sender)))
+    throw refuseMissing('sender subscription')
 }
 
 /** The database key of a plan. */

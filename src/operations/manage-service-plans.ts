@@ -3,7 +3,7 @@ import type { OptOutSettings } from '../domain/configuration.ts'
 import { canonicalPublicId, publicId } from '../domain/identifiers.ts'
 import { DEFAULT_OPT_OUT, optOutFaults } from '../domain/opt-outs.ts'
 import { invalid } from '../errors.ts'
-import type { Database, Queryable } from '../store/database.ts'
+import type { Transaction } from '../store/database.ts'
 import {
   deleteServicePlan,
   type NewServicePlan,
@@ -12,12 +12,12 @@ import {
   servicePlanUses,
 } from '../store/service-plans.ts'
 import {
-  changeConfiguration,
   changeRow,
   keyOfAccount,
   keyOfRoute,
   lockedRow,
   refuseConflict,
+  sayConflicts,
 } from './administration.ts'
 import type { MessageReads } from './read-messages.ts'
 
@@ -28,7 +28,7 @@ type OptOutChange = Partial<OptOutSettings> | null
 
 /** `route` by name; null: the plan is incomplete and cannot send. */
 export async function createServicePlan(
-  db: Database,
+  transaction: Transaction,
   input: Omit<NewServicePlan, 'optOut'> & {
     accountId: string
     servicePlanId?: string
@@ -39,7 +39,7 @@ export async function createServicePlan(
   const servicePlanId = canonicalPublicId(input.servicePlanId ?? publicId(randomBytes(12)))
   const optOut = optOutOf(input.optOut ?? null, null)
   const words = { taken: `service plan ${servicePlanId} exists already`, inUse: GONE }
-  return changeConfiguration(db, words, async (transaction) => {
+  return sayConflicts(words, async () => {
     const account = await keyOfAccount(transaction, input.accountId)
     const routeId = await routeIdOf(transaction, input.route ?? null)
     return servicePlans.insert(transaction, { ...input, optOut, servicePlanId, account, routeId })
@@ -48,11 +48,11 @@ export async function createServicePlan(
 
 /** Settings that are not in `change` keep their values. A plan does not move to another account. */
 export async function changeServicePlan(
-  db: Database,
+  transaction: Transaction,
   servicePlanId: string,
   change: Partial<Omit<NewServicePlan, 'optOut'>> & { route?: string | null; optOut?: OptOutChange },
 ): Promise<ServicePlanRecord> {
-  return changeConfiguration(db, { inUse: GONE }, async (transaction) => {
+  return sayConflicts({ inUse: GONE }, async () => {
     const plan = await lockedRow(transaction, servicePlans, servicePlanId)
     const routeId = change.route === undefined ? plan.routeId : await routeIdOf(transaction, change.route)
     const optOut = change.optOut === undefined ? plan.optOut : optOutOf(change.optOut, plan.optOut)
@@ -62,12 +62,12 @@ export async function changeServicePlan(
 
 /** Removes a plan that nothing names: it has no senders, numbers, live tokens or messages. Others can be made inactive. */
 export async function removeServicePlan(
-  db: Database,
+  transaction: Transaction,
   servicePlanId: string,
   messages: Pick<MessageReads, 'hasInProgress'>,
 ): Promise<void> {
   const words = { inUse: 'the service plan still has senders or inbound numbers' }
-  await changeConfiguration(db, words, async (transaction) => {
+  await sayConflicts(words, async () => {
     const plan = await lockedRow(transaction, servicePlans, servicePlanId)
     // Asked before the records are read, so that messages that move into them meanwhile are found there.
     const hasMessages = await messages.hasInProgress(plan.id)
@@ -90,6 +90,6 @@ function optOutOf(change: OptOutChange, present: OptOutSettings | null): OptOutS
   return settings
 }
 
-async function routeIdOf(transaction: Queryable, name: string | null): Promise<number | null> {
+async function routeIdOf(transaction: Transaction, name: string | null): Promise<number | null> {
   return name === null ? null : keyOfRoute(transaction, name)
 }

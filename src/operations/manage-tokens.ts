@@ -2,15 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { canonicalPublicId } from '../domain/identifiers.ts'
 import { parseTimestamp } from '../domain/instants.ts'
 import { hashToken, makeToken, type TokenScope, tokenHint } from '../domain/tokens.ts'
-import type { Database, Queryable } from '../store/database.ts'
+import type { Transaction } from '../store/database.ts'
 import { findPlansOfAccount } from '../store/service-plans.ts'
 import * as store from '../store/tokens.ts'
-import { changeConfiguration, keyOfAccount, refuseField, refuseMissing } from './administration.ts'
-
-/** A token's record and the token itself, which is stored nowhere. */
-export interface IssuedToken extends store.TokenRecord {
-  readonly token: string
-}
+import { keyOfAccount, refuseField, refuseMissing, sayConflicts } from './administration.ts'
 
 export interface TokenInput {
   readonly accountId: string
@@ -24,12 +19,16 @@ export interface TokenInput {
 }
 
 /** Issues a token. Only this answer has it. `nowMs`: Unix milliseconds. */
-export async function issueToken(db: Database, input: TokenInput, nowMs: number): Promise<IssuedToken> {
+export async function issueToken(
+  transaction: Transaction,
+  input: TokenInput,
+  nowMs: number,
+): Promise<{ record: store.TokenRecord; token: string }> {
   const expiresAt = expiryOf(input.expiresAt, nowMs)
   const scopes = input.scopes === null ? null : [...new Set(input.scopes)]
   const token = makeToken(randomBytes(32))
   const words = { inUse: 'the account was removed meanwhile' }
-  const record = await changeConfiguration(db, words, async (transaction) => {
+  const record = await sayConflicts(words, async () => {
     const account = await keyOfAccount(transaction, input.accountId)
     const planIds = await planKeys(transaction, account, input.servicePlanIds)
     return store.tokens.insert(transaction, {
@@ -42,12 +41,12 @@ export async function issueToken(db: Database, input: TokenInput, nowMs: number)
       expiresAt,
     })
   })
-  return { ...record, token }
+  return { record, token }
 }
 
 /** Ends a token for good; revoking it again changes nothing. */
-export async function revokeToken(db: Queryable, tokenId: string, at: Date): Promise<void> {
-  if (!(await store.revokeToken(db, Number(tokenId), at))) throw refuseMissing('token')
+export async function revokeToken(transaction: Transaction, tokenId: string, at: Date): Promise<void> {
+  if (!(await store.revokeToken(transaction, Number(tokenId), at))) throw refuseMissing('token')
 }
 
 function expiryOf(text: string | null, nowMs: number): Date | null {
@@ -61,7 +60,7 @@ function expiryOf(text: string | null, nowMs: number): Date | null {
 }
 
 async function planKeys(
-  transaction: Queryable,
+  transaction: Transaction,
   account: number,
   servicePlanIds: readonly string[] | null,
 ): Promise<number[] | null> {

@@ -9,7 +9,7 @@ import {
   type Stretch,
   type StretchQueued,
 } from '../store/redeliveries.ts'
-import { refuseConflict, refuseField, refuseMissing, sayConflicts } from './administration.ts'
+import { refuseConflict, refuseField, refuseMissing } from './administration.ts'
 
 /** Events looked at by one statement. */
 const BATCH = 1_000
@@ -22,7 +22,7 @@ const MAX_LOOKED_AT = 500_000
  * and its count of attempts, and its schedule begins anew. An event in flight is left as it is.
  */
 export async function redeliverEvent(db: Queryable, planId: number, key: EventKey): Promise<void> {
-  const outcome = await sayConflicts({}, () => redeliverOne(db, planId, key))
+  const outcome = await redeliverOne(db, planId, key)
   if (outcome === null) throw refuseMissing('event')
   if (outcome === 'unreachable') throw refuseConflict('there is no URL that the event could be delivered to')
   if (outcome === 'exhausted') throw refuseConflict('the event was tried too often to be delivered again')
@@ -39,12 +39,15 @@ export interface RedeliveryQuery extends Omit<EventFilters, 'state'> {
   readonly after: EventKey | null
 }
 
+/** One batch of a redelivery: a statement. */
+type Redelivery = (db: Queryable) => Promise<StretchQueued>
+
 /**
- * Has many failed or kept events of a plan delivered. Those without a URL are left as they are. `nextAfter`: there may be
- * more after this one, so call again. `limits` bound what one call does.
+ * Has many failed or kept events of a plan delivered, each batch in a transaction. Those without a URL are left as they are.
+ * `nextAfter`: there may be more after this one, so call again. `limits` bound what one call does.
  */
 export async function redeliverEvents(
-  db: Queryable,
+  inTransaction: (redelivery: Redelivery) => Promise<StretchQueued>,
   query: RedeliveryQuery,
   limits: { redelivered: number; lookedAt: number } = {
     redelivered: MAX_REDELIVERED,
@@ -61,7 +64,7 @@ export async function redeliverEvents(
   let lookedAt = 0
   // Goes on only if another whole batch fits the limits.
   while (stretch !== null && redelivered + batch <= limits.redelivered && lookedAt < limits.lookedAt) {
-    const { queued, last } = await redeliverStretch(db, query, stretch)
+    const { queued, last } = await inTransaction(redeliveryOf(query, stretch))
     redelivered += queued
     lookedAt += stretch.limit
     stretch = last === null ? null : { ...stretch, after: last, ahead: redelivered }
@@ -69,14 +72,9 @@ export async function redeliverEvents(
   return { redelivered, nextAfter: stretch?.after ?? null }
 }
 
-function redeliverStretch(
-  db: Queryable,
-  { state, destination }: RedeliveryQuery,
-  stretch: Stretch,
-): Promise<StretchQueued> {
-  return sayConflicts({}, () =>
-    state === 'kept' ? redeliverKept(db, stretch) : redeliverFailed(db, { ...stretch, destination }),
-  )
+function redeliveryOf({ state, destination }: RedeliveryQuery, stretch: Stretch): Redelivery {
+  return (db) =>
+    state === 'kept' ? redeliverKept(db, stretch) : redeliverFailed(db, { ...stretch, destination })
 }
 
 /** Ids begin with the time, so a range of dates is a range of ids. */

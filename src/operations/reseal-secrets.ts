@@ -38,24 +38,30 @@ const BATCH = 500
 const MAX_ROUNDS = 5
 const BEFORE_ALL: store.MessagePosition = { planId: 0, msgId: '00000000-0000-0000-0000-000000000000' }
 
+/** Runs the statements that read secrets, and those that replace a batch of them, which return how many. */
+export interface SealedStore {
+  readonly read: <T>(find: (db: Queryable) => Promise<T>) => Promise<T>
+  readonly replace: (replacement: (transaction: Queryable) => Promise<number>) => Promise<number>
+}
+
 /**
  * Seals anew with the current key what another key has sealed. Each call handles the whole configuration and then `stretch`
  * messages; the last call handles the configuration again. Secrets sealed with the current key are left alone, so this may be
  * interrupted and repeated.
  */
 export async function resealSecrets(
-  db: Queryable,
+  secrets: SealedStore,
   keys: SecretKeys,
   { after, stretch = 10_000 }: { after: store.MessagePosition | null; stretch?: number },
 ): Promise<Resealed> {
   const keyId = sealingKeyId(keys)
   if (after === null) {
-    const { resealed } = await resealConfiguration(db, keys)
+    const { resealed } = await resealConfiguration(secrets, keys)
     return { keyId, resealed, unreadable: 0, pending: 0, scanned: 0, next: BEFORE_ALL }
   }
-  const messages = await resealMessages(db, keys, after, stretch)
+  const messages = await resealMessages(secrets, keys, after, stretch)
   if (messages.next !== null) return { keyId, ...messages }
-  const configuration = await resealConfiguration(db, keys)
+  const configuration = await resealConfiguration(secrets, keys)
   return {
     keyId,
     resealed: messages.resealed + configuration.resealed,
@@ -67,34 +73,35 @@ export async function resealSecrets(
 }
 
 async function resealMessages(
-  db: Queryable,
+  secrets: SealedStore,
   keys: SecretKeys,
   after: store.MessagePosition,
   stretch: number,
 ) {
   let found: store.SealedMessages | undefined
   const find = async () => {
-    found = await store.findSealedMessages(db, after, stretch)
+    found = await secrets.read((db) => store.findSealedMessages(db, after, stretch))
     return found.sealed
   }
   const counts = await resealInRounds(keys, find, {
     context: () => CALLBACK_URL_CONTEXT,
-    replace: (batch) => store.replaceSealedMessages(db, batch),
+    replace: (batch) => secrets.replace((transaction) => store.replaceSealedMessages(transaction, batch)),
   })
   const { scanned, last } = found!
   return { ...counts, scanned, next: scanned < stretch ? null : last }
 }
 
-async function resealConfiguration(db: Queryable, keys: SecretKeys): Promise<Counts> {
-  return resealInRounds(keys, () => store.findSealedConfiguration(db), {
+async function resealConfiguration(secrets: SealedStore, keys: SecretKeys): Promise<Counts> {
+  return resealInRounds(keys, () => secrets.read(store.findSealedConfiguration), {
     context: contextOf,
-    replace: async (batch) => {
-      let replaced = 0
-      for (const [column, rows] of Map.groupBy(batch, (row) => row.column)) {
-        replaced += await store.replaceSealedConfiguration(db, column, rows)
-      }
-      return replaced
-    },
+    replace: (batch) =>
+      secrets.replace(async (transaction) => {
+        let replaced = 0
+        for (const [column, rows] of Map.groupBy(batch, (row) => row.column)) {
+          replaced += await store.replaceSealedConfiguration(transaction, column, rows)
+        }
+        return replaced
+      }),
   })
 }
 

@@ -13,7 +13,7 @@ import type {
 import { Directory, senderKey } from '../domain/directory.ts'
 import { accountSecretContext, carrierSecretContext } from '../domain/secrets.ts'
 import type { SubmitOutcome } from '../domain/submit-outcomes.ts'
-import type { TokenScope } from '../domain/tokens.ts'
+import type { Operator, TokenScope } from '../domain/tokens.ts'
 import { openWebhookHeaders, sentWebhookHeaders } from '../domain/webhook-requests.ts'
 import type { Queryable } from './database.ts'
 
@@ -58,6 +58,7 @@ interface DirectoryRow {
   readonly accounts: AccountRow[]
   readonly plans: PlanRow[]
   readonly tokens: TokenRow[]
+  readonly operators: (Operator & { sha256: string })[]
   readonly senders: { planId: number; sender: string; status: string }[]
   readonly carriers: CarrierRow[]
   readonly routes: Route[]
@@ -111,6 +112,8 @@ export async function readDirectory(
         select id, account_id as account, plan_ids as "planIds", encode(hash, 'hex') as sha256, scopes,
           (extract(epoch from expires_at) * 1000)::float8 as "expiresAtMs"
         from tokens where revoked_at is null) t) as tokens,
+      (select coalesce(json_agg(o), '[]') from (
+        select name, role, encode(hash, 'hex') as sha256 from operator_tokens where revoked_at is null) o) as operators,
       (select coalesce(json_agg(s), '[]') from (
         select plan_id as "planId", sender, status from sender_subscriptions) s) as senders,
       (select coalesce(json_agg(c), '[]') from (
@@ -177,6 +180,7 @@ function assemble(row: DirectoryRow, open: SecretOpener, previous: Directory | n
     accounts: [...accounts.values()],
     plans: [...plans.values()],
     tokens: new Map(tokens),
+    operators: new Map(row.operators.map(({ sha256, name, role }) => [sha256, { name, role }])),
     senders: new Map(row.senders.map(({ planId, sender, status }) => [senderKey(planId, sender), status])),
     carriers,
     routes: row.routes,

@@ -212,21 +212,24 @@ export async function listPauses(db: Queryable, now: Date): Promise<CarrierPause
   return rows
 }
 
-/** Ends the pause of a carrier in a route, both given by name or number. False when there is none at `now`. */
+/** Ends the pause of a carrier in a route, both given by name or number. Returns it as it was; null: there is none at `now`. */
 export async function endPause(
   db: Queryable,
   { route, carrier }: { route: string; carrier: string },
   now: Date,
-): Promise<boolean> {
-  const { rowCount } = await db.query({
+): Promise<CarrierPause | null> {
+  const { rows } = await db.query<CarrierPause>({
     text: `
       update carrier_pauses p set until = $3
-      from routes r, carriers c
+      from routes r, carriers c, carrier_pauses w
       where (r.name = $1 or r.id::text = $1) and (c.name = $2 or c.id::text = $2)
-        and p.route_id = r.id and p.carrier_id = c.id and p.until > $3`,
+        and p.route_id = r.id and p.carrier_id = c.id and p.until > $3
+        and w.route_id = p.route_id and w.carrier_id = p.carrier_id
+      returning p.route_id as "routeId", p.carrier_id as "carrierId", c.name as carrier, r.name as route, p.since,
+                w.until, p.reason`,
     values: [route, carrier, now],
   })
-  return rowCount === 1
+  return rows[0] ?? null
 }
 
 /** Deletes minutes older than `ageMs`, at most `limit`. Returns how many. */

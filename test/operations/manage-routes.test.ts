@@ -1,9 +1,13 @@
 import { expect, test } from 'vitest'
+import { makeChange } from '../../src/operations/audited-changes.ts'
 import { createRoute } from '../../src/operations/manage-routes.ts'
 import { withTransaction } from '../../src/store/database.ts'
 import { routes } from '../../src/store/routes.ts'
 import { freshDatabase } from '../support/database.ts'
 import { eventually } from '../support/service.ts'
+
+const AUTHOR = { token: 'environment', address: '127.0.0.1', operation: 'createRoute' }
+const ADDED = { objectType: 'route', objectId: 'default', before: null, after: {} }
 
 test('a route and a change of its carrier that lock each other out are both made', async () => {
   await using database = await freshDatabase()
@@ -22,10 +26,15 @@ test('a route and a change of its carrier that lock each other out are both made
     await change.query(`select set_config('deadlock_timeout', '60s', true)`)
     await change.query(`select from carriers where name = 'acme' for update`)
     const carriers = [{ carrier: 'acme', priority: 0, weight: 1 }]
-    created = createRoute(db, { name: 'default', carriers, qualityFloor: null })
+    const route = { name: 'default', carriers, qualityFloor: null }
+    created = makeChange(db, AUTHOR, async (transaction) => {
+      return { value: await createRoute(transaction, route), change: ADDED }
+    })
     await eventually(waiting)
     await change.query(`update carriers set host = 'other'`)
   })
   expect(await created).toMatchObject({ name: 'default', carriers: [{ carrier: 'acme' }] })
   expect(await routes.list(db, { after: '', limit: 10 })).toHaveLength(1)
+  const { rows } = await db.query('select object_id from audit_log')
+  expect(rows).toEqual([{ object_id: 'default' }])
 })

@@ -92,12 +92,13 @@ test('a plan whose messages are only in progress is not removed, by whichever no
       returning id, service_plan_id as "servicePlanId"`)
   const [{ id, servicePlanId }] = rows
   const [msgId = ''] = await node.accept(id)
-  for (const { reads } of [node, other])
-    await expect(removeServicePlan(db, servicePlanId, reads)).rejects.toThrow(/still has messages/)
+  const remove = ({ reads }: LaneWriter) =>
+    withTransaction(db, (transaction) => removeServicePlan(transaction, servicePlanId, reads))
+  for (const each of [node, other]) await expect(remove(each)).rejects.toThrow(/still has messages/)
   await node.project([msgId])
-  await expect(removeServicePlan(db, servicePlanId, other.reads)).rejects.toThrow(/still has messages/)
+  await expect(remove(other)).rejects.toThrow(/still has messages/)
   await db.query('delete from messages where msg_id = $1', [msgId])
-  await removeServicePlan(db, servicePlanId, other.reads)
+  await remove(other)
 })
 
 test('what one journal says the other node answers at once, until and after it is in the records', async () => {

@@ -126,7 +126,11 @@ describe('many events', () => {
     limits?: Parameters<typeof redeliverEvents>[2],
   ) => {
     const all = { msgId: null, destination: null, fromDate: null, toDate: null, after: null }
-    return redeliverEvents(db, { planId, state: 'failed', ...all, ...query }, limits)
+    return redeliverEvents(
+      (redelivery) => redelivery(db),
+      { planId, state: 'failed', ...all, ...query },
+      limits,
+    )
   }
   const AT = Date.now() - 60_000
   const idAt = (seconds: number) => newId(AT + seconds * 1_000)

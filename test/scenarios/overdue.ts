@@ -17,6 +17,7 @@ export async function becomesOverdue(service: Service, msgId: string): Promise<v
       throw new Error('no inbound message is under way')
     },
     retentionDays: 30,
+    auditRetentionDays: 400,
     nowMs: () => Date.now() + VALIDITY_MS + RECEIPT_GRACE_MS + 60_000,
     applyReceipts: async () => undefined,
     readReceipts: async () => ({ receipts: [], more: false }),

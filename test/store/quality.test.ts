@@ -195,10 +195,12 @@ describe('pauses', () => {
   test('an operator ends one, by names or numbers; figures read before do not begin it again', async () => {
     await pause(15)
     const ended = new Date(NOW_MS + 5_000)
-    expect(await endPause(db, { route: 'free', carrier: 'acme' }, ended)).toBe(false)
-    expect(await endPause(db, { route: 'watched', carrier: String(carriers[0]) }, ended)).toBe(true)
+    expect(await endPause(db, { route: 'free', carrier: 'acme' }, ended)).toBeNull()
+    const pair = { route: 'watched', carrier: String(carriers[0]) }
+    const until = new Date(NOW_MS + 15 * MINUTE_MS)
+    expect(await endPause(db, pair, ended)).toMatchObject({ route: 'watched', carrier: 'acme', until })
     expect(await listPauses(db, ended)).toEqual([])
-    expect(await endPause(db, { route: 'watched', carrier: 'acme' }, ended)).toBe(false)
+    expect(await endPause(db, { route: 'watched', carrier: 'acme' }, ended)).toBeNull()
     expect(await pause(15, new Date(NOW_MS + 4_000))).toEqual([])
     expect(await pause(15, ended)).toHaveLength(1)
   })

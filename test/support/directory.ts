@@ -94,6 +94,7 @@ export function aDirectory(contents: Partial<DirectoryContents> = {}): Directory
     accounts: [],
     plans: [],
     tokens: new Map(),
+    operators: new Map(),
     senders: new Map(),
     carriers: [],
     routes: [],

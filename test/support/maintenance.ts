@@ -34,6 +34,7 @@ export async function maintainedDatabase() {
       directory: () => directory,
       newMessageId: () => newId(NOW_MS),
       retentionDays: 35,
+      auditRetentionDays: 400,
       nowMs: () => NOW_MS,
       applyReceipts: apply,
       readReceipts: async () => ({ receipts: [], more: false }),

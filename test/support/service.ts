@@ -165,6 +165,7 @@ function nodeOptions(lines: string[]) {
     secretKey: randomBytes(32),
     nodeName: 'node-a',
     retentionDays: 30,
+    auditRetentionDays: 400,
     drainTimeoutMs: 3_000,
     // The receiver is on loopback.
     callbackPolicy: { ...STRICT_CALLBACK_POLICY, allowCidrs: ['127.0.0.0/8'] },

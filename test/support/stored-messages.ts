@@ -202,6 +202,7 @@ export async function statusOf(db: Database, msgId: string): Promise<string> {
 export async function countOf(
   db: Database,
   table:
+    | 'audit_log'
     | 'dispatches'
     | 'idempotency_keys'
     | 'inbound_messages'

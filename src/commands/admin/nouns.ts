@@ -71,6 +71,17 @@ export const NOUNS: Readonly<Record<string, Noun>> = {
     path: '/tokens',
     columns: 'tokenId accountId name hint servicePlanIds scopes createdAt expiresAt revokedAt',
   },
+  'operator-token': {
+    path: '/operator-tokens',
+    key: 'name',
+    columns: 'operatorTokenId name role hint createdAt revokedAt',
+    notes: 'OPERATOR_TOKEN of the nodes is not in the list. The audit log calls it environment.',
+  },
+  'audit-log': {
+    path: '/audit-log',
+    columns: 'at token address operation objectType objectId',
+    notes: 'With --json, an entry has the object before and after the change.',
+  },
   sender: {
     path: '/service-plans/{servicePlanId}/senders',
     columns: 'sender status createdAt',

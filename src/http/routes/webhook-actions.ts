@@ -6,7 +6,7 @@ import { type EventKey, eventId, parseEventId } from '../../domain/events.ts'
 import { type EventFilters, parseEventFilters } from '../../domain/list-filters.ts'
 import { RateLimiter, refusalHeaders } from '../../domain/rate-limits.ts'
 import { AppError, type Fault, fault, invalid } from '../../errors.ts'
-import { refuseMissing } from '../../operations/administration.ts'
+import { refuseMissing, retryConflicts } from '../../operations/administration.ts'
 import { redeliverEvent, redeliverEvents } from '../../operations/redeliver-events.ts'
 import type { TestEvents } from '../../operations/send-test-event.ts'
 import type { Queryable } from '../../store/database.ts'
@@ -129,7 +129,7 @@ export function registerRedeliveries(app: FastifyInstance, deps: WebhookActionDe
     const key = eventOfPath(request)
     const plan = planToRead(await directory(), request, servicePlanId)
     await messages.untilRecorded([key.msgId], plan.id)
-    await redeliverEvent(writes, plan.id, key)
+    await retryConflicts(() => redeliverEvent(writes, plan.id, key))
     const event = await findEvent(writes, plan.id, key)
     if (event === null) throw refuseMissing('event')
     return reply.code(202).send(presentEventDetail(event, plan.servicePlanId))
@@ -143,7 +143,7 @@ export function registerRedeliveries(app: FastifyInstance, deps: WebhookActionDe
     const query = { ...filters, planId: plan.id, state: body.state ?? 'failed', after }
     const { redelivered, nextAfter } = await turns.run(plan.account.id, async () => {
       await messages.untilEventsRecorded(plan.id, query.msgId)
-      return redeliverEvents(writes, query, MANY_AT_ONCE)
+      return redeliverEvents((redelivery) => retryConflicts(() => redelivery(writes)), query, MANY_AT_ONCE)
     })
     return reply.code(202).send({ redelivered, nextAfter: nextAfter === null ? null : eventId(nextAfter) })
   })

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Static } from 'typebox'
+import { retryConflicts } from '../../operations/administration.ts'
 import { pauseDestination, resumeDestination } from '../../operations/pause-destinations.ts'
 import { listDestinations } from '../../store/webhook-destinations.ts'
 import { planToRead } from '../authentication.ts'
@@ -93,7 +94,8 @@ export function registerDestinationActions(
     app.post(`/v1/webhooks/destinations/${verb}`, { schema }, async (request) => {
       const { servicePlanId, destination } = request.body as Static<typeof DestinationBody>
       const plan = planToRead(await directory(), request, servicePlanId)
-      return presentDestination(await make(writes, plan.id, destination, 'customer'))
+      const write = () => make(writes, plan.id, destination, 'customer')
+      return presentDestination(await retryConflicts(write))
     })
   }
 }

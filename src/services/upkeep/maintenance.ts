@@ -10,6 +10,7 @@ import {
   type InboundDeps,
 } from '../../operations/receive-inbound.ts'
 import { recordFacts } from '../../operations/record-facts.ts'
+import { deleteOldAuditEntries } from '../../store/audit-log.ts'
 import type { Database } from '../../store/database.ts'
 import { deleteDeliveriesBefore, releaseEvents, requeueStranded } from '../../store/event-deliveries.ts'
 import { deleteOldIdempotencyKeys } from '../../store/idempotency-keys.ts'
@@ -35,6 +36,8 @@ export interface MaintenanceOptions {
   readonly newMessageId: () => string
   /** Days that messages, inbound messages and webhook attempts are kept. */
   readonly retentionDays: number
+  /** Days that entries of the audit log are kept, by the database's clock. */
+  readonly auditRetentionDays: number
   /** Unix milliseconds. */
   readonly nowMs: () => number
   /** Applies parked receipts, at most one per (carrier, id); resolves when that is recorded. */
@@ -104,7 +107,7 @@ export class Maintenance {
 
   constructor(options: MaintenanceOptions) {
     this.#options = options
-    const { db, nowMs } = options
+    const { db, nowMs, auditRetentionDays } = options
     this.#jobs = [
       { name: 'partitions', intervalMs: HOUR_MS, run: () => ensurePartitions(db, nowMs()) },
       { name: 'parked receipts', intervalMs: 5 * SECOND_MS, run: () => this.#applyParkedReceipts() },
@@ -140,6 +143,11 @@ export class Maintenance {
         run: () => this.#sweep((limit) => deleteOldQualityMinutes(db, QUALITY_LIFETIME_MS, limit)),
       },
       { name: 'stray webhook events', intervalMs: 10 * MINUTE_MS, run: () => this.#requeueStray() },
+      {
+        name: 'old audit entries',
+        intervalMs: HOUR_MS,
+        run: () => this.#sweep((limit) => deleteOldAuditEntries(db, auditRetentionDays, limit)),
+      },
       { name: 'retention', intervalMs: HOUR_MS, run: () => this.#enforceRetention() },
     ]
     this.#tasks = this.#jobs.map(

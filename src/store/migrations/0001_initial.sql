@@ -109,6 +109,18 @@ comment on column tokens.hash is 'SHA-256 of the token; the token itself is show
 comment on column tokens.expires_at is 'refused from then on; null: never';
 comment on column tokens.scopes is 'what the token may do; null: everything';
 
+create table operator_tokens (
+  id integer generated always as identity primary key,
+  name text not null unique check (name <> 'environment'),
+  role text not null check (role in ('admin', 'support')),
+  hint text not null,
+  hash bytea not null unique,
+  created_at timestamptz not null default now(),
+  revoked_at timestamptz
+);
+comment on column operator_tokens.name is 'never given to another token, because the audit log names operators by it';
+comment on column operator_tokens.hash is 'SHA-256 of the token; the token itself is shown once and never stored';
+
 create table sender_subscriptions (
   plan_id integer not null references service_plans (id),
   sender text not null,
@@ -207,7 +219,7 @@ end $$;
 do $$
 declare name text;
 begin
-  foreach name in array array['accounts', 'carriers', 'routes', 'route_carriers', 'service_plans', 'tokens',
+  foreach name in array array['accounts', 'carriers', 'routes', 'route_carriers', 'service_plans', 'tokens', 'operator_tokens',
                               'sender_subscriptions', 'inbound_numbers', 'routing_rules', 'sender_rules']
   loop
     execute format('create trigger directory after insert or update or delete on %I
@@ -223,6 +235,24 @@ begin
                     for each statement execute function raise_bulk_version()', name);
   end loop;
 end $$;
+
+-- Every change through the admin API, in the transaction of the change. No node keeps it in memory.
+
+create table audit_log (
+  id bigint generated always as identity primary key,
+  at timestamptz not null default now(),
+  token text not null,
+  address text not null,
+  operation text not null,
+  object_type text not null,
+  object_id text not null,
+  before json,
+  after json
+);
+create index audit_log_at on audit_log (at);
+create index audit_log_object on audit_log (object_type, object_id, id);
+comment on column audit_log.token is 'name of the operator token';
+comment on column audit_log.before is 'the object without secrets; null: there was none';
 
 -- Nodes and what each owns. A bucket is the last byte of a msg_id. Binds are spread over the nodes: each node must know
 -- what the others can do, and hand over what only they can send.

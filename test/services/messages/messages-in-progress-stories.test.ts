@@ -154,6 +154,7 @@ async function settled(node: Node, msgIds: readonly string[]): Promise<void> {
     directory: () => directory,
     newMessageId: () => newId(Date.now()),
     retentionDays: 90,
+    auditRetentionDays: 400,
     nowMs: Date.now,
     applyReceipts: (receipts) => recorder.applyParked(receipts),
     readReceipts: async () => ({ receipts: [], more: false }),

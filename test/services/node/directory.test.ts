@@ -5,13 +5,17 @@ import { SecretError } from '../../../src/domain/secrets.ts'
 import { createAccount } from '../../../src/operations/manage-accounts.ts'
 import { createCarrier } from '../../../src/operations/manage-carriers.ts'
 import { DirectoryService } from '../../../src/services/node/directory.ts'
-import type { Queryable } from '../../../src/store/database.ts'
+import { type Database, type Queryable, withTransaction } from '../../../src/store/database.ts'
 import { databaseOfFile, freshDatabase } from '../../support/database.ts'
 import { aCarrier } from '../../support/directory.ts'
 import { KeptLog, quietLog } from '../../support/log.ts'
 
 const KEY = randomBytes(32)
 const ACCOUNT = { name: 'Example', defaultDlrUrl: null, messagesPerSecond: null, burst: null }
+
+function addAccount(db: Database, input: Parameters<typeof createAccount>[2]) {
+  return withTransaction(db, (transaction) => createAccount(transaction, KEY, input))
+}
 const database = await databaseOfFile()
 
 function service(options: Partial<ConstructorParameters<typeof DirectoryService>[0]> = {}): DirectoryService {
@@ -51,7 +55,7 @@ test('a change is seen at the next poll, told to listeners, and leaves the old s
   const before = directory.current()
   const told: Directory[] = []
   const end = directory.onChange((changed) => told.push(changed))
-  const { account, webhookSecret } = await createAccount(database.db, KEY, ACCOUNT)
+  const { account, webhookSecret } = await addAccount(database.db, ACCOUNT)
   await directory.refresh()
   expect(told).toEqual([directory.current()])
   expect(directory.current().contents.accounts.find(({ id }) => id === account.id)?.webhookSecrets).toEqual([
@@ -59,7 +63,7 @@ test('a change is seen at the next poll, told to listeners, and leaves the old s
   ])
   expect(before.contents.accounts.find(({ id }) => id === account.id)).toBeUndefined()
   end()
-  await createAccount(database.db, KEY, ACCOUNT)
+  await addAccount(database.db, ACCOUNT)
   await directory.refresh()
   expect(told).toHaveLength(1)
 })
@@ -68,7 +72,7 @@ test('a refresh during a poll holds what was committed before it was asked for',
   const directory = service()
   await directory.refresh()
   const poll = directory.refresh()
-  const { account } = await createAccount(database.db, KEY, ACCOUNT)
+  const { account } = await addAccount(database.db, ACCOUNT)
   const refreshes = [directory.refresh(), directory.refresh(), directory.refresh()]
   await Promise.all(refreshes)
   expect(directory.current().contents.accounts.find(({ id }) => id === account.id)).toBeDefined()
@@ -140,7 +144,7 @@ describe('a fresh directory', () => {
     let nowMs = 0
     const directory = service({ db, clock: () => nowMs })
     await directory.refresh()
-    const { account } = await createAccount(database.db, KEY, ACCOUNT)
+    const { account } = await addAccount(database.db, ACCOUNT)
     nowMs = 60_000
     const { statements } = db
     const answers = await Promise.all(Array.from({ length: 50 }, () => directory.fresh()))
@@ -184,7 +188,7 @@ describe('a fresh directory', () => {
 })
 
 test('another key than the one secrets were sealed with stops the start', async () => {
-  await createAccount(database.db, KEY, ACCOUNT)
+  await addAccount(database.db, ACCOUNT)
   const directory = service({ secretKey: randomBytes(32) })
   await expect(directory.start()).rejects.toThrow('SECRET_KEY')
   await directory.stop()
@@ -193,8 +197,8 @@ test('another key than the one secrets were sealed with stops the start', async 
 test('webhook headers that cannot be opened are refused like webhook secrets', async () => {
   await using own = await freshDatabase()
   const headers = { webhookHeaders: [{ name: 'X-Key', value: 'of a' }] }
-  const { account: a } = await createAccount(own.db, KEY, { ...ACCOUNT, ...headers })
-  const { account: b } = await createAccount(own.db, KEY, ACCOUNT)
+  const { account: a } = await addAccount(own.db, { ...ACCOUNT, ...headers })
+  const { account: b } = await addAccount(own.db, ACCOUNT)
   const directory = service({ db: own.db })
   await directory.start()
   expect(directory.current().contents.accounts.find(({ id }) => id === a.id)?.webhookHeaders).toEqual({
@@ -227,7 +231,7 @@ test('started, it polls by itself until it is stopped', async () => {
   const directory = service({ clock: () => performance.now() })
   await directory.start()
   const changed = new Promise<Directory>((resolve) => directory.onChange(resolve))
-  const { account } = await createAccount(database.db, KEY, ACCOUNT)
+  const { account } = await addAccount(database.db, ACCOUNT)
   expect((await changed).contents.accounts.find(({ id }) => id === account.id)).toBeDefined()
   await directory.stop()
 })
@@ -236,8 +240,12 @@ test('a secret of one row does not open in the place of another', async () => {
   const settings = { ...aCarrier(), submitOutcomes: {} }
   await using own = await freshDatabase()
   const { db } = own
-  await createCarrier(db, KEY, { ...settings, name: 'a', password: 'of a' })
-  await createCarrier(db, KEY, { ...settings, name: 'b', password: 'of b' })
+  await withTransaction(db, (transaction) =>
+    createCarrier(transaction, KEY, { ...settings, name: 'a', password: 'of a' }),
+  )
+  await withTransaction(db, (transaction) =>
+    createCarrier(transaction, KEY, { ...settings, name: 'b', password: 'of b' }),
+  )
   const directory = service({ db })
   await directory.refresh()
   expect(directory.current().contents.carriers.map((carrier) => carrier.password)).toEqual(['of a', 'of b'])

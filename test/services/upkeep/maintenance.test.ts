@@ -31,6 +31,7 @@ beforeEach(() =>
     'event_deliveries',
     'parked_receipts',
     'idempotency_keys',
+    'audit_log',
   ),
 )
 
@@ -135,6 +136,17 @@ test('idempotency keys are forgotten after 24 hours, however many', async () => 
   await using other = otherPool(connectionString)
   await Promise.all([maintenance().runOnce(), maintenance({ db: other.db }).runOnce()])
   expect(await countOf(db, 'idempotency_keys')).toBe(100)
+})
+
+test('entries of the audit log are deleted when they are old, however many', async () => {
+  await db.query(
+    `insert into audit_log (token, address, operation, object_type, object_id, at)
+     select 'environment', '127.0.0.1', 'createAccount', 'account', n,
+            now() - case when n <= 2500 then interval '7 days 1 second' else interval '6 days' end
+     from generate_series(1, 2600) n`,
+  )
+  await maintenance({ auditRetentionDays: 7 }).runOnce()
+  expect(await countOf(db, 'audit_log')).toBe(100)
 })
 
 test('inbound parts: complete sets and old ones are delivered, unowned ones counted', async () => {

@@ -1,5 +1,4 @@
-import { Type } from 'typebox'
-import { canonicalPublicId } from '../../../domain/identifiers.ts'
+import { type Static, Type } from 'typebox'
 import type { SecretKeys } from '../../../domain/secrets.ts'
 import { MAX_WEBHOOK_HEADERS } from '../../../domain/webhook-requests.ts'
 import {
@@ -11,8 +10,9 @@ import {
   webhookHeadersOf,
 } from '../../../operations/manage-accounts.ts'
 import { type AccountRecord, accounts as table } from '../../../store/accounts.ts'
+import type { Transaction } from '../../../store/database.ts'
 import { changeBody, Nullable, requestBody, titled } from '../../schemas/shapes.ts'
-import { shownUrl, storableUrl } from './callback-urls.ts'
+import { shownUrl, withStorableUrl } from './callback-urls.ts'
 import {
   AccountId,
   BasicPassword,
@@ -30,7 +30,7 @@ import {
   WebhookHeaderName,
   WebhookHeaderValue,
 } from './fields.ts'
-import { addChange, addCreate, addDelete, addReads, type Resource } from './resource.ts'
+import { addChange, addDelete, addIssue, addReads, type Resource, rowChange } from './resource.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
@@ -91,45 +91,35 @@ const Account = titled('Account', {
 const Created = titled('CreatedAccount', { ...Account.properties, webhookSecret: Type.String() })
 const Rotated = titled('RotatedWebhookSecret', { accountId: Type.String(), webhookSecret: Type.String() })
 
-interface CreatedAccount {
-  readonly account: AccountRecord
-  readonly webhookSecret: string
-}
-
 export function registerAccounts(scope: AdminScope, deps: AdminDeps): void {
-  const { db, secretKey } = deps
+  const { secretKey } = deps
   const accounts = accountsOf(secretKey)
-  const created = {
-    ...accounts,
-    item: Created,
-    keyOf: ({ account }: CreatedAccount) => account.accountId,
-    present: ({ account, webhookSecret }: CreatedAccount) => ({
-      ...accounts.present(account),
-      webhookSecret,
-    }),
-  }
+  const prepare = withStorableUrl(deps, 'defaultDlrUrl')
 
-  addCreate(scope, created, Creation, async ({ rateLimit, defaultDlrUrl = null, ...rest }) =>
-    createAccount(db, secretKey, {
-      ...rest,
-      defaultDlrUrl: await storableUrl(deps, 'defaultDlrUrl', defaultDlrUrl),
-      ...rateLimitColumns(rateLimit),
-    }),
-  )
-  addReads(scope, deps, accounts, pageQuery(PublicId, {}))
-  addChange(scope, accounts, Change, async (accountId, { rateLimit, defaultDlrUrl, ...rest }) => {
-    const url = await storableUrl(deps, 'defaultDlrUrl', defaultDlrUrl)
-    return changeAccount(db, secretKey, accountId, {
-      ...rest,
-      ...rateLimitColumns(rateLimit),
-      ...(url !== undefined && { defaultDlrUrl: url }),
-    })
+  addIssue(scope, deps, accounts, {
+    body: Creation,
+    answer: Created,
+    issue: async (transaction, { rateLimit, ...rest }) => {
+      const input = { ...rest, ...rateLimitColumns(rateLimit) }
+      const { account, webhookSecret } = await createAccount(transaction, secretKey, input)
+      return { row: account, secret: { webhookSecret } }
+    },
+    prepare,
   })
-  addDelete(scope, accounts, (accountId) => removeAccount(db, accountId))
-  registerWebhookSecret(scope, deps)
+  addReads(scope, deps, accounts, pageQuery(PublicId, {}))
+  const change = (
+    transaction: Transaction,
+    accountId: string,
+    { rateLimit, ...rest }: Static<typeof Change>,
+  ) => changeAccount(transaction, secretKey, accountId, { ...rest, ...rateLimitColumns(rateLimit) })
+  addChange(scope, deps, accounts, Change, change, prepare)
+  addDelete(scope, deps, accounts, removeAccount)
+  registerWebhookSecret(scope, deps, accounts)
 }
 
-function accountsOf(secretKey: SecretKeys): Resource<typeof Account, AccountRecord> {
+type Accounts = Resource<typeof Account, AccountRecord>
+
+function accountsOf(secretKey: SecretKeys): Accounts {
   return {
     table,
     path: '/accounts',
@@ -158,7 +148,11 @@ function accountsOf(secretKey: SecretKeys): Resource<typeof Account, AccountReco
   }
 }
 
-function registerWebhookSecret(scope: AdminScope, { db, secretKey }: AdminDeps): void {
+function registerWebhookSecret(
+  scope: AdminScope,
+  { change, secretKey }: AdminDeps,
+  accounts: Accounts,
+): void {
   scope.post(
     '/accounts/:accountId/webhook-secret/rotate',
     {
@@ -172,9 +166,14 @@ function registerWebhookSecret(scope: AdminScope, { db, secretKey }: AdminDeps):
         response: answers(200, Rotated),
       },
     },
-    async ({ params }) => {
-      const accountId = canonicalPublicId(params.accountId)
-      return { accountId, webhookSecret: await rotateWebhookSecret(db, secretKey, accountId) }
+    (request) => {
+      const { accountId } = request.params
+      return change(request, async (transaction) => {
+        const before = await table.find(transaction, accountId, 'for update')
+        const { account, webhookSecret } = await rotateWebhookSecret(transaction, secretKey, accountId)
+        const value = { accountId: account.accountId, webhookSecret }
+        return { value, change: rowChange(accounts, before, account) }
+      })
     },
   )
 
@@ -190,8 +189,13 @@ function registerWebhookSecret(scope: AdminScope, { db, secretKey }: AdminDeps):
         response: answers(204, Type.Null()),
       },
     },
-    async ({ params }, reply) => {
-      await removePreviousWebhookSecret(db, params.accountId)
+    async (request, reply) => {
+      const { accountId } = request.params
+      await change(request, async (transaction) => {
+        const before = await table.find(transaction, accountId, 'for update')
+        const account = await removePreviousWebhookSecret(transaction, accountId)
+        return { value: null, change: rowChange(accounts, before, account) }
+      })
       return reply.code(204).send(null)
     },
   )

@@ -1,16 +1,21 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify'
+import type { Author } from '../../../domain/audit-log.ts'
+import { ENVIRONMENT_OPERATOR, type Operator } from '../../../domain/tokens.ts'
 import { AppError } from '../../../errors.ts'
+import { makeChange } from '../../../operations/audited-changes.ts'
 import { liveToken, presentedHash, refuseToken } from '../../authentication.ts'
 import { documentOperatorRoutes } from '../../openapi.ts'
 import { registerAccounts } from './accounts.ts'
+import { registerAuditLog } from './audit-log.ts'
 import { registerCarriers } from './carriers.ts'
 import { registerInboundMessages } from './inbound-messages.ts'
 import { registerInboundNumbers } from './inbound-numbers.ts'
 import { registerMessageList } from './message-list.ts'
 import { registerMessages } from './messages.ts'
 import { registerNumberRanges } from './number-ranges.ts'
+import { registerOperatorTokens } from './operator-tokens.ts'
 import { registerOptOuts } from './opt-outs.ts'
 import { registerQuality } from './quality.ts'
 import { registerQueue } from './queue.ts'
@@ -18,7 +23,7 @@ import { registerRates } from './rates.ts'
 import { registerRouteExplanation } from './route-explanation.ts'
 import { registerRoutes } from './routes.ts'
 import { registerRoutingRules } from './routing-rules.ts'
-import type { AdminDeps } from './scope.ts'
+import type { AdminDeps, AdminOptions, OperatorRequest } from './scope.ts'
 import { registerSecrets } from './secrets.ts'
 import { registerSenderRules } from './sender-rules.ts'
 import { registerSenders } from './senders.ts'
@@ -29,13 +34,24 @@ import { registerWebhookEvents } from './webhook-events.ts'
 import { registerWebhookTests } from './webhook-tests.ts'
 
 /** Registers the operators' API under `/admin/v1`, for callers with an operator token only. */
-export function registerAdminRoutes(app: FastifyInstance, deps: AdminDeps): void {
+export function registerAdminRoutes(
+  app: FastifyInstance,
+  { db, operatorTokenHashes, ...rest }: AdminOptions,
+): void {
+  const deps: AdminDeps = {
+    ...rest,
+    change: (request, work) => makeChange(db, authorOf(request), work),
+  }
   documentOperatorRoutes(app)
   app.register(
     async (plain) => {
       const scope = plain.withTypeProvider<TypeBoxTypeProvider>()
-      const operators = deps.operatorTokenHashes.map((hash) => Buffer.from(hash, 'hex'))
-      scope.addHook('onRequest', async (request) => requireOperator(request, operators, deps))
+      const environment = operatorTokenHashes.map((hash) => Buffer.from(hash, 'hex'))
+      scope.decorateRequest('operator', null)
+      scope.addHook('onRequest', async (request) => {
+        request.operator = operatorOf(request, environment, deps)
+        requireRole(request.method, request.operator)
+      })
       scope.addHook('onSend', async (request, reply) => {
         if (request.method === 'GET' || reply.statusCode >= 400) return
         // After many imports in a row, one poll a second shows them all: reading 200,000 rates takes about as long.
@@ -45,6 +61,8 @@ export function registerAdminRoutes(app: FastifyInstance, deps: AdminDeps): void
       registerAccounts(scope, deps)
       registerServicePlans(scope, deps)
       registerTokens(scope, deps)
+      registerOperatorTokens(scope, deps)
+      registerAuditLog(scope, deps)
       registerSenders(scope, deps)
       registerInboundNumbers(scope, deps)
       registerOptOuts(scope, deps)
@@ -73,14 +91,29 @@ export function registerAdminRoutes(app: FastifyInstance, deps: AdminDeps): void
 const CREDENTIALS = /^Bearer +([\x21-\x7e]+)$/i
 
 /** 401 without an operator token; 403 for a customer's token, which is known and may do other things. */
-function requireOperator(request: FastifyRequest, operators: readonly Buffer[], deps: AdminDeps): void {
+function operatorOf(request: FastifyRequest, environment: readonly Buffer[], deps: AdminDeps): Operator {
   const hash = presentedHash(request, CREDENTIALS)
   const bytes = Buffer.from(hash, 'hex')
-  // Every operator token is compared, each in constant time, so the duration tells nothing.
-  const matches = operators.filter((operator) => timingSafeEqual(operator, bytes))
-  if (matches.length > 0) return
-  if (liveToken(deps.directory.current(), hash, deps.clock()) === undefined) throw refuseToken()
+  // Every token of the environment is compared, each in constant time, so the duration tells nothing.
+  const matches = environment.filter((each) => timingSafeEqual(each, bytes))
+  if (matches.length > 0) return ENVIRONMENT_OPERATOR
+  const directory = deps.directory.current()
+  const operator = directory.contents.operators.get(hash)
+  if (operator !== undefined) return operator
+  if (liveToken(directory, hash, deps.clock()) === undefined) throw refuseToken()
   throw new AppError('FORBIDDEN', { message: 'The token is not an operator token' })
+}
+
+/** 403 for whatever is not only a read, unless the role allows everything. */
+function requireRole(method: string, { name, role }: Operator): void {
+  if (role === 'admin' || method === 'GET' || method === 'HEAD') return
+  const message = `The operator token ${name} has the role ${role}, which may only read`
+  throw new AppError('FORBIDDEN', { message })
+}
+
+function authorOf({ operator, ip, routeOptions }: OperatorRequest): Author {
+  const { operationId } = routeOptions.schema as FastifySchema
+  return { token: operator!.name, address: ip, operation: operationId! }
 }
 
 /**

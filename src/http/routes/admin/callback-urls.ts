@@ -7,7 +7,7 @@ import type { AdminDeps } from './scope.ts'
 /** URLs that webhooks go to: judged by the guard, sealed when they carry credentials, shown without them. */
 
 /** The form to store; null and undefined are returned unchanged. Throws VALIDATION_ERROR with the guard's message. */
-export async function storableUrl<T extends null | undefined>(
+async function storableUrl<T extends null | undefined>(
   { guard, secretKey }: Pick<AdminDeps, 'guard' | 'secretKey'>,
   field: string,
   url: string | T,
@@ -16,6 +16,17 @@ export async function storableUrl<T extends null | undefined>(
   const verdict = await guard.check(url)
   if (!verdict.ok) throw invalid([fault(field, verdict.code, verdict.message)])
   return sealCallbackUrl(secretKey, url, () => randomBytes(IV_BYTES))
+}
+
+/** The body of a request with the URL of this field, if it has one, in the form to store. */
+export function withStorableUrl<Field extends string>(
+  deps: Pick<AdminDeps, 'guard' | 'secretKey'>,
+  field: Field,
+) {
+  return async <Body extends { readonly [F in Field]?: string | null }>(body: Body): Promise<Body> => {
+    const url = await storableUrl(deps, field, body[field])
+    return url === undefined ? body : { ...body, [field]: url }
+  }
 }
 
 /** The URL as an operator sees it. */

@@ -157,12 +157,16 @@ const Carrier = titled('Carrier', {
   createdAt: Timestamp,
 })
 export function registerCarriers(scope: AdminScope, deps: AdminDeps): void {
-  const { db, secretKey } = deps
+  const { secretKey } = deps
   const carriers = carriersOf(deps)
 
-  addCreate(scope, carriers, Creation, (body) => createCarrier(db, secretKey, body))
+  addCreate(scope, deps, carriers, Creation, (transaction, body) =>
+    createCarrier(transaction, secretKey, body),
+  )
   addReads(scope, deps, carriers, pageQuery(LinkName, {}))
-  addChange(scope, carriers, Change, (carrier, body) => changeCarrier(db, secretKey, carrier, body))
+  addChange(scope, deps, carriers, Change, (transaction, carrier, body) =>
+    changeCarrier(transaction, secretKey, carrier, body),
+  )
   addRemoval(scope, deps, carriers, 'the carrier is still used by a route')
 }
 
@@ -182,13 +186,20 @@ function carriersOf({ linkStatus, carrierAnomalies }: AdminDeps): Resource<typeo
     item: Carrier,
     keyOf: (carrier) => carrier.name,
     present: (carrier) => ({
-      ...carrier,
+      ...settingsOf(carrier),
       leases: [...carrier.leases],
-      submitOutcomes: byHexStatus(carrier.submitOutcomes),
       link: linkStatus?.(carrier.carrierId) ?? null,
       anomalies: { ...carrierAnomalies?.(carrier.carrierId) },
-      createdAt: carrier.createdAt.toISOString(),
     }),
+    settings: settingsOf,
+  }
+}
+
+function settingsOf({ leases, submitOutcomes, createdAt, ...carrier }: CarrierRecord) {
+  return {
+    ...carrier,
+    submitOutcomes: byHexStatus(submitOutcomes),
+    createdAt: createdAt.toISOString(),
   }
 }
 

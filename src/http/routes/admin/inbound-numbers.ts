@@ -48,9 +48,8 @@ const NUMBERS: Resource<typeof InboundNumber, InboundNumberRecord> = {
 }
 
 export function registerInboundNumbers(scope: AdminScope, deps: AdminDeps): void {
-  const { db } = deps
-  addCreate(scope, NUMBERS, Creation, (body) => createInboundNumber(db, body))
+  addCreate(scope, deps, NUMBERS, Creation, createInboundNumber)
   addReads(scope, deps, NUMBERS, Query)
-  addChange(scope, NUMBERS, Change, (number, body) => changeInboundNumber(db, number, body))
+  addChange(scope, deps, NUMBERS, Change, changeInboundNumber)
   addRemoval(scope, deps, NUMBERS)
 }

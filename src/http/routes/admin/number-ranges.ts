@@ -1,10 +1,9 @@
 import { Type } from 'typebox'
-import { refuseMissing } from '../../../operations/administration.ts'
 import { putNumberRanges } from '../../../operations/manage-number-ranges.ts'
 import { type NumberRangeRecord, numberRanges } from '../../../store/number-ranges.ts'
 import { requestBody, titled } from '../../schemas/shapes.ts'
 import { Mccmnc, NumberPrefix, pageQuery, Timestamp } from './fields.ts'
-import { addReads, addRemoval, type Resource } from './resource.ts'
+import { addReads, addRemoval, type Resource, rowChange } from './resource.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
@@ -46,7 +45,7 @@ const RANGES: Resource<typeof NumberRange, NumberRangeRecord> = {
 }
 
 export function registerNumberRanges(scope: AdminScope, deps: AdminDeps): void {
-  const { db } = deps
+  const { change } = deps
   const tags = ['Number ranges']
 
   scope.post(
@@ -61,9 +60,13 @@ export function registerNumberRanges(scope: AdminScope, deps: AdminDeps): void {
         response: answers(200, Imported),
       },
     },
-    async ({ body }) => {
-      const created = await putNumberRanges(db, body.ranges)
-      return { created, changed: body.ranges.length - created }
+    (request) => {
+      const { ranges } = request.body
+      return change(request, async (transaction) => {
+        const created = await putNumberRanges(transaction, ranges)
+        const after = { created, changed: ranges.length - created }
+        return { value: after, change: { objectType: 'number-range', objectId: '', before: null, after } }
+      })
     },
   )
 
@@ -80,11 +83,15 @@ export function registerNumberRanges(scope: AdminScope, deps: AdminDeps): void {
         response: { ...answers(200, NumberRange), ...answers(201, NumberRange) },
       },
     },
-    async ({ params, body }, reply) => {
-      const created = await putNumberRanges(db, [{ prefix: params.prefix, mccmnc: body.mccmnc }])
+    async (request, reply) => {
+      const { prefix } = request.params
+      const { range, created } = await change(request, async (transaction) => {
+        const before = await numberRanges.find(transaction, prefix, 'for update')
+        const created = await putNumberRanges(transaction, [{ prefix, mccmnc: request.body.mccmnc }])
+        const range = (await numberRanges.find(transaction, prefix))!
+        return { value: { range, created }, change: rowChange(RANGES, before, range) }
+      })
       reply.code(created === 1 ? 201 : 200)
-      const range = await numberRanges.find(db, params.prefix)
-      if (range === undefined) throw refuseMissing('number range')
       return RANGES.present(range)
     },
   )

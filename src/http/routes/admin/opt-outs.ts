@@ -1,4 +1,5 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
+import { maskedNumber } from '../../../domain/audit-log.ts'
 import { canonicalPublicId } from '../../../domain/identifiers.ts'
 import { addOptOut, findOptOuts, importOptOuts, removeOptOut } from '../../../operations/manage-opt-outs.ts'
 import type { OptOutRecord } from '../../../store/opt-outs.ts'
@@ -37,7 +38,7 @@ const OptOut = titled('OptOut', {
 const tags = ['Opt-outs']
 
 export function registerOptOuts(scope: AdminScope, deps: AdminDeps): void {
-  const { db } = deps
+  const { change } = deps
 
   scope.post(
     '/opt-outs',
@@ -52,8 +53,13 @@ export function registerOptOuts(scope: AdminScope, deps: AdminDeps): void {
         response: { ...answers(200, OptOut), ...answers(201, OptOut) },
       },
     },
-    async ({ body }, reply) => {
-      const record = await addOptOut(db, body)
+    async (request, reply) => {
+      const { body } = request
+      const record = await change(request, async (transaction) => {
+        const value = await addOptOut(transaction, body)
+        const masked = maskedOptOut(body)
+        return { value, change: { ...masked, before: value.created ? null : masked.after } }
+      })
       reply.code(record.created ? 201 : 200)
       return present(body.servicePlanId)(record)
     },
@@ -74,14 +80,19 @@ export function registerOptOuts(scope: AdminScope, deps: AdminDeps): void {
         response: answers(204, Type.Null()),
       },
     },
-    async ({ query }, reply) => {
-      await removeOptOut(db, query)
+    async (request, reply) => {
+      const { query } = request
+      await change(request, async (transaction) => {
+        await removeOptOut(transaction, query)
+        const masked = maskedOptOut(query)
+        return { value: null, change: { ...masked, before: masked.after, after: null } }
+      })
       return reply.code(204).send(null)
     },
   )
 }
 
-function registerImport(scope: AdminScope, { db }: AdminDeps): void {
+function registerImport(scope: AdminScope, { change }: AdminDeps): void {
   scope.post(
     '/opt-outs/import',
     {
@@ -95,7 +106,11 @@ function registerImport(scope: AdminScope, { db }: AdminDeps): void {
         response: answers(200, Imported),
       },
     },
-    async ({ body }) => importOptOuts(db, body.optOuts),
+    (request) =>
+      change(request, async (transaction) => {
+        const after = await importOptOuts(transaction, request.body.optOuts)
+        return { value: after, change: { objectType: 'opt-out', objectId: '', before: null, after } }
+      }),
   )
 }
 
@@ -135,6 +150,12 @@ function registerList(scope: AdminScope, { reads }: AdminDeps): void {
 function positionOf(after: string): { sender: string; recipient: string } {
   const [sender = '', recipient = ''] = after.split('/')
   return { sender: withPlus(sender), recipient: withPlus(recipient) }
+}
+
+/** Of the person, the audit log keeps too little to call them. */
+function maskedOptOut({ servicePlanId, from, to }: Static<typeof Key>) {
+  const after = { servicePlanId: canonicalPublicId(servicePlanId), from, to: maskedNumber(to) }
+  return { objectType: 'opt-out', objectId: Object.values(after).join('/'), after }
 }
 
 function present(servicePlanId: string) {

@@ -99,7 +99,7 @@ const Query = Type.Object(
 )
 const Params = Type.Object({ route: RouteKey, carrier: LinkKey })
 
-export function registerQuality(scope: AdminScope, { db, reads, quality }: AdminDeps): void {
+export function registerQuality(scope: AdminScope, { change, reads, quality }: AdminDeps): void {
   const tags = ['Quality']
   const nowMs = () => quality?.nowMs() ?? Date.now()
 
@@ -145,8 +145,16 @@ export function registerQuality(scope: AdminScope, { db, reads, quality }: Admin
         response: answers(204, Type.Null()),
       },
     },
-    async ({ params }, reply) => {
-      if (!(await endPause(db, params, new Date(nowMs())))) throw refuseMissing('pause')
+    async (request, reply) => {
+      const now = new Date(nowMs())
+      await change(request, async (transaction) => {
+        const pause = await endPause(transaction, request.params, now)
+        if (pause === null) throw refuseMissing('pause')
+        const { route, carrier } = pause
+        const before = presentPause(pause)
+        const objectId = `${route}/${carrier}`
+        return { value: null, change: { objectType: 'quality-pause', objectId, before, after: null } }
+      })
       await quality?.refresh()
       return reply.code(204).send(null)
     },

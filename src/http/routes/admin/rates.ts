@@ -90,7 +90,6 @@ const RATES: Resource<typeof Rate, RateRecord> = {
 const DEFAULTS = { servicePlanId: null, prefix: null, country: null, mccmnc: null, ptf: '0' }
 
 export function registerRates(scope: AdminScope, deps: AdminDeps): void {
-  const { db } = deps
   scope.post(
     '/rates/import',
     {
@@ -104,15 +103,19 @@ export function registerRates(scope: AdminScope, deps: AdminDeps): void {
         response: answers(200, Imported),
       },
     },
-    async ({ body }) =>
-      importRates(
-        db,
-        body.rates.map((rate) => ({ ...DEFAULTS, ...rate })),
-      ),
+    (request) => {
+      const inputs = request.body.rates.map((rate) => ({ ...DEFAULTS, ...rate }))
+      return deps.change(request, async (transaction) => {
+        const after = await importRates(transaction, inputs)
+        return { value: after, change: { objectType: 'rate', objectId: '', before: null, after } }
+      })
+    },
   )
 
-  addCreate(scope, RATES, Creation, (body) => createRate(db, { ...DEFAULTS, ...body }))
+  addCreate(scope, deps, RATES, Creation, (transaction, body) =>
+    createRate(transaction, { ...DEFAULTS, ...body }),
+  )
   addReads(scope, deps, RATES, Query)
-  addChange(scope, RATES, Change, (rateId, body) => changeRate(db, rateId, body))
+  addChange(scope, deps, RATES, Change, changeRate)
   addRemoval(scope, deps, RATES)
 }

@@ -1,7 +1,9 @@
 import type { FastifySchema } from 'fastify'
 import { Type } from 'typebox'
+import { type ObjectChange, withHiddenFields } from '../../../domain/audit-log.ts'
 import { refuseMissing, removeRow } from '../../../operations/administration.ts'
 import type { AnyTable } from '../../../store/configuration-table.ts'
+import type { Transaction } from '../../../store/database.ts'
 import { limitOf, page, pageOf } from './fields.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
@@ -31,32 +33,58 @@ export interface Resource<Item extends Type.TSchema, Row extends object> {
   readonly item: Item
   keyOf(row: Row): string
   present(row: Row): Type.Static<Item>
+  /** What the audit log keeps of a row; default: what `present` shows. */
+  readonly settings?: (row: Row) => object
 }
 
 interface PathOfOne {
   readonly Params: Readonly<Record<string, string>>
 }
 
-/** `POST` of the list: 201 with the new row and its location. */
-export function addCreate<Item extends Type.TSchema, Row extends object, Body extends Type.TSchema, Made>(
+/** `POST` of the list: 201 with the new row and its location. `prepare`: what cannot be part of the transaction. */
+export function addCreate<Item extends Type.TSchema, Row extends object, Body extends Type.TSchema>(
   scope: AdminScope,
-  resource: Omit<Resource<Item, Row>, 'keyOf' | 'present'> & {
-    keyOf(made: Made): string
-    present(made: Made): Type.Static<Item>
-  },
+  deps: AdminDeps,
+  resource: Resource<Item, Row>,
   body: Body,
-  create: (body: Type.Static<Body>) => Promise<Made>,
+  create: (transaction: Transaction, body: Type.Static<Body>) => Promise<Row>,
+  prepare?: (body: Type.Static<Body>) => Promise<Type.Static<Body>>,
 ): void {
-  const { path, item, keyOf, present } = resource
-  scope.post(
-    path,
-    schemas(resource, 'create', { body, response: answers(201, item) }),
-    async (request, reply) => {
-      const row = await create(request.body as Type.Static<Body>)
-      reply.code(201).header('location', `${scope.prefix}${path}/${keyOf(row)}`)
-      return present(row)
-    },
-  )
+  const issue = async (transaction: Transaction, given: Type.Static<Body>) => {
+    return { row: await create(transaction, given), secret: {} }
+  }
+  addIssue(scope, deps, resource, { body, answer: resource.item, issue, ...(prepare && { prepare }) })
+}
+
+/** `addCreate` whose answer, and nothing else, also has a secret. */
+export function addIssue<Item extends Type.TSchema, Row extends object, Body extends Type.TSchema>(
+  scope: AdminScope,
+  { change }: AdminDeps,
+  resource: Resource<Item, Row>,
+  { body, answer, issue, prepare }: Issue<Row, Body>,
+): void {
+  const { path, keyOf, present } = resource
+  const options = schemas(resource, 'create', { body, response: answers(201, answer) })
+  scope.post(path, options, async (request, reply) => {
+    const given = request.body as Type.Static<Body>
+    const prepared = prepare === undefined ? given : await prepare(given)
+    const { row, secret } = await change(request, async (transaction) => {
+      const value = await issue(transaction, prepared)
+      return { value, change: rowChange(resource, undefined, value.row, given as object) }
+    })
+    reply.code(201).header('location', `${scope.prefix}${path}/${keyOf(row)}`)
+    return { ...(present(row) as object), ...secret }
+  })
+}
+
+interface Issue<Row, Body extends Type.TSchema> {
+  readonly body: Body
+  readonly answer: Type.TSchema
+  readonly issue: (
+    transaction: Transaction,
+    body: Type.Static<Body>,
+  ) => Promise<{ readonly row: Row; readonly secret: object }>
+  readonly prepare?: (body: Type.Static<Body>) => Promise<Type.Static<Body>>
 }
 
 /** `GET` of the list, whose `query` is a `pageQuery` with filters of the table, and `GET` of one row, or 404. */
@@ -83,34 +111,74 @@ export function addReads<Item extends Type.TSchema, Row extends object>(
   })
 }
 
-/** `PATCH` of one row; answers the changed row. `change` refuses a row that does not exist. */
+/** `PATCH` of one row; answers the changed row. `change` refuses a row that does not exist. `prepare`: as of `addCreate`. */
 export function addChange<Item extends Type.TSchema, Row extends object, Body extends Type.TSchema>(
   scope: AdminScope,
+  deps: AdminDeps,
   resource: Resource<Item, Row>,
   body: Body,
-  change: (key: string, body: Type.Static<Body>) => Promise<Row>,
+  change: (transaction: Transaction, key: string, body: Type.Static<Body>) => Promise<Row>,
+  prepare?: (body: Type.Static<Body>) => Promise<Type.Static<Body>>,
 ): void {
   const { path, params } = placeOfOne(resource)
   const options = schemas(resource, 'change', { params, body, response: answers(200, resource.item) })
   scope.patch<PathOfOne>(path, options, async (request) => {
-    const row = await change(request.params[resource.key]!, request.body as Type.Static<Body>)
+    const key = request.params[resource.key]!
+    const given = request.body as Type.Static<Body>
+    const prepared = prepare === undefined ? given : await prepare(given)
+    const row = await deps.change(request, async (transaction) => {
+      const before = await resource.table.find(transaction, key, 'for update')
+      const value = await change(transaction, key, prepared)
+      return { value, change: rowChange(resource, before, value, given as object) }
+    })
     return resource.present(row)
   })
 }
 
 /** `DELETE` of one row: 204. `remove` refuses a row that does not exist. */
-export function addDelete(scope: AdminScope, resource: Place, remove: (key: string) => Promise<void>): void {
+export function addDelete<Item extends Type.TSchema, Row extends object>(
+  scope: AdminScope,
+  { change }: AdminDeps,
+  resource: Resource<Item, Row>,
+  remove: (transaction: Transaction, key: string) => Promise<void>,
+): void {
+  const { table } = resource
   const { path, params } = placeOfOne(resource)
   const options = schemas(resource, 'remove', { params, response: answers(204, Type.Null()) })
   scope.delete<PathOfOne>(path, options, async (request, reply) => {
-    await remove(request.params[resource.key]!)
+    const key = request.params[resource.key]!
+    await change(request, async (transaction) => {
+      const before = await table.find(transaction, key, 'for update')
+      await remove(transaction, key)
+      return { value: null, change: rowChange(resource, before, await table.find(transaction, key)) }
+    })
     return reply.code(204).send(null)
   })
 }
 
 /** `DELETE` of a row that only needs removing. 409 with the text of `inUse` when others refer to it. */
-export function addRemoval(scope: AdminScope, { db }: AdminDeps, resource: Place, inUse?: string): void {
-  addDelete(scope, resource, (key) => removeRow(db, resource.table, key, inUse))
+export function addRemoval<Item extends Type.TSchema, Row extends object>(
+  scope: AdminScope,
+  deps: AdminDeps,
+  resource: Resource<Item, Row>,
+  inUse?: string,
+): void {
+  addDelete(scope, deps, resource, (transaction, key) => removeRow(transaction, resource.table, key, inUse))
+}
+
+/** What happened to a row, for the audit log: its settings before and after a request with the fields `given`. */
+export function rowChange<Item extends Type.TSchema, Row extends object>(
+  { table, keyOf, present, settings = present as (row: Row) => object }: Resource<Item, Row>,
+  before: Row | undefined,
+  after: Row | undefined,
+  given: object = {},
+): ObjectChange {
+  return {
+    objectType: table.noun.replaceAll(' ', '-'),
+    objectId: keyOf((before ?? after)!),
+    before: before === undefined ? null : settings(before),
+    after: after === undefined ? null : withHiddenFields(given, settings(after)),
+  }
 }
 
 type Place = Pick<Resource<Type.TSchema, object>, 'table' | 'path' | 'texts' | 'removal' | 'key' | 'keyField'>

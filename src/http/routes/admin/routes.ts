@@ -102,13 +102,16 @@ const ROUTES: Resource<typeof Route, RouteRecord> = {
 }
 
 export function registerRoutes(scope: AdminScope, deps: AdminDeps): void {
-  const { db } = deps
-  addCreate(scope, ROUTES, Creation, ({ name, carriers, qualityFloor = null }) =>
-    createRoute(db, { name, carriers: carriers.map(withDefaults), qualityFloor: judgedBy(qualityFloor) }),
+  addCreate(scope, deps, ROUTES, Creation, (transaction, { name, carriers, qualityFloor = null }) =>
+    createRoute(transaction, {
+      name,
+      carriers: carriers.map(withDefaults),
+      qualityFloor: judgedBy(qualityFloor),
+    }),
   )
   addReads(scope, deps, ROUTES, pageQuery(LinkName, {}))
-  addChange(scope, ROUTES, Change, (route, { carriers, qualityFloor, ...rest }) =>
-    changeRoute(db, route, {
+  addChange(scope, deps, ROUTES, Change, (transaction, route, { carriers, qualityFloor, ...rest }) =>
+    changeRoute(transaction, route, {
       ...rest,
       ...(carriers !== undefined && { carriers: carriers.map(withDefaults) }),
       ...(qualityFloor !== undefined && { qualityFloor: judgedBy(qualityFloor) }),

@@ -71,9 +71,10 @@ const RULES: Resource<typeof RoutingRule, RoutingRuleRecord> = {
 }
 
 export function registerRoutingRules(scope: AdminScope, deps: AdminDeps): void {
-  const { db } = deps
-  addCreate(scope, RULES, Creation, (body) => createRoutingRule(db, { ...UNLIMITED, ...body }))
+  addCreate(scope, deps, RULES, Creation, (transaction, body) =>
+    createRoutingRule(transaction, { ...UNLIMITED, ...body }),
+  )
   addReads(scope, deps, RULES, Query)
-  addChange(scope, RULES, Change, (ruleId, body) => changeRoutingRule(db, ruleId, body))
+  addChange(scope, deps, RULES, Change, changeRoutingRule)
   addRemoval(scope, deps, RULES)
 }

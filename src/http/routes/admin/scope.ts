@@ -11,9 +11,18 @@ import type { CallbackChecker } from '../../../domain/callback-url.ts'
 import type { Directory } from '../../../domain/directory.ts'
 import type { CarrierCondition } from '../../../domain/routing.ts'
 import type { SecretKeys } from '../../../domain/secrets.ts'
+import type { Operator } from '../../../domain/tokens.ts'
+import type { Changed } from '../../../operations/audited-changes.ts'
 import type { MessageReads } from '../../../operations/read-messages.ts'
 import type { TestEvents } from '../../../operations/send-test-event.ts'
-import type { Database } from '../../../store/database.ts'
+import type { Database, Transaction } from '../../../store/database.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who sends a request of the admin API; null for other requests. */
+    operator: Operator | null
+  }
+}
 
 /** The state of a carrier's link on this node. */
 interface CarrierLinkStatus {
@@ -38,15 +47,25 @@ interface QualityWatching {
   refresh(): Promise<void>
 }
 
+/** A request of an operator. */
+export interface OperatorRequest {
+  readonly operator: Operator | null
+  readonly ip: string
+  readonly routeOptions: { readonly schema?: object }
+}
+
+/** What the routes use. `change` is the only way to write, and it writes the audit log too. */
 export interface AdminDeps {
-  readonly db: Database
+  /** Runs the work of a request in a transaction, and records in the same transaction what it changed. */
+  readonly change: <T>(
+    request: OperatorRequest,
+    work: (transaction: Transaction) => Promise<Changed<T>>,
+  ) => Promise<T>
   /** For requests that only read: however long they take, they take no connection from the message path. */
   readonly reads: Database
   readonly directory: { current(): Directory; refresh(): Promise<void> }
   /** `deriveKey(masterKey, 'secrets')`. */
   readonly secretKey: SecretKeys
-  /** SHA-256 of each operator token, hex. */
-  readonly operatorTokenHashes: readonly string[]
   /** Unix milliseconds. */
   readonly clock: () => number
   readonly guard: CallbackChecker
@@ -62,6 +81,12 @@ export interface AdminDeps {
   readonly carrierAnomalies?: (carrierId: number) => Readonly<Record<string, number>>
   /** What this node could do with the carrier in a route now. Absent where this node runs no carrier links. */
   readonly carrierCondition?: (carrierId: number, routeId: number) => CarrierCondition
+}
+
+export interface AdminOptions extends Omit<AdminDeps, 'change'> {
+  readonly db: Database
+  /** SHA-256 of each token of OPERATOR_TOKEN, hex. */
+  readonly operatorTokenHashes: readonly string[]
 }
 
 export type AdminScope = FastifyInstance<

@@ -1,10 +1,10 @@
 import { Type } from 'typebox'
-import { resealSecrets } from '../../../operations/reseal-secrets.ts'
+import { resealSecrets, type SealedStore } from '../../../operations/reseal-secrets.ts'
 import { Nullable, requestBody, titled } from '../../schemas/shapes.ts'
 import { patterned } from '../../validate.ts'
 import { described } from './fields.ts'
 import { answers } from './responses.ts'
-import type { AdminDeps, AdminScope } from './scope.ts'
+import type { AdminDeps, AdminScope, OperatorRequest } from './scope.ts'
 
 const Position = patterned(
   /^\d{1,9}\.[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/,
@@ -33,7 +33,7 @@ const Progress = titled('ResealProgress', {
 })
 
 /** Change of SECRET_KEY: each request handles a stretch, so that none takes long. */
-export function registerSecrets(scope: AdminScope, { db, secretKey }: AdminDeps): void {
+export function registerSecrets(scope: AdminScope, { change, secretKey }: AdminDeps): void {
   scope.post(
     '/secrets/reseal',
     {
@@ -47,11 +47,27 @@ export function registerSecrets(scope: AdminScope, { db, secretKey }: AdminDeps)
         response: answers(200, Progress),
       },
     },
-    async ({ body: { after } }) => {
+    async (request) => {
+      const { after } = request.body
       const [planId, msgId] = after?.split('.') ?? []
       const position = msgId === undefined ? null : { planId: Number(planId), msgId }
-      const { next, ...progress } = await resealSecrets(db, secretKey, { after: position })
+      const { next, ...progress } = await resealSecrets(sealedStore(change, request), secretKey, {
+        after: position,
+      })
       return { ...progress, nextAfter: next === null ? null : `${next.planId}.${next.msgId}` }
     },
   )
+}
+
+/** Each batch of replaced secrets is a change of its own. */
+function sealedStore(change: AdminDeps['change'], request: OperatorRequest): SealedStore {
+  return {
+    read: (find) => change(request, async (db) => ({ value: await find(db), change: null })),
+    replace: (replacement) =>
+      change(request, async (transaction) => {
+        const resealed = await replacement(transaction)
+        const made = { objectType: 'secrets', objectId: '', before: null, after: { resealed } }
+        return { value: resealed, change: resealed === 0 ? null : made }
+      }),
+  }
 }

@@ -54,9 +54,12 @@ const RULES: Resource<typeof SenderRule, SenderRuleRecord> = {
 }
 
 export function registerSenderRules(scope: AdminScope, deps: AdminDeps): void {
-  const { db } = deps
-  addCreate(scope, RULES, Creation, (body) => createSenderRule(db, { servicePlanId: null, ...body }))
+  addCreate(scope, deps, RULES, Creation, (transaction, body) =>
+    createSenderRule(transaction, { servicePlanId: null, ...body }),
+  )
   addReads(scope, deps, RULES, Query)
-  addChange(scope, RULES, Change, (ruleId, body) => changeRow(db, senderRules, ruleId, body))
+  addChange(scope, deps, RULES, Change, (transaction, ruleId, body) =>
+    changeRow(transaction, senderRules, ruleId, body),
+  )
   addRemoval(scope, deps, RULES)
 }

@@ -1,4 +1,5 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
+import type { ObjectChange } from '../../../domain/audit-log.ts'
 import { canonicalPublicId } from '../../../domain/identifiers.ts'
 import { refuseMissing } from '../../../operations/administration.ts'
 import {
@@ -6,6 +7,7 @@ import {
   removeSenderSubscription,
   setSenderSubscription,
 } from '../../../operations/manage-senders.ts'
+import type { Queryable } from '../../../store/database.ts'
 import {
   findSenderSubscription,
   listSenderSubscriptions,
@@ -53,7 +55,7 @@ const tags = ['Senders']
 const path = '/service-plans/:servicePlanId/senders'
 
 export function registerSenders(scope: AdminScope, deps: AdminDeps): void {
-  const { db, reads } = deps
+  const { change, reads } = deps
 
   scope.put(
     `${path}/:sender`,
@@ -69,9 +71,17 @@ export function registerSenders(scope: AdminScope, deps: AdminDeps): void {
         response: { ...answers(200, Sender), ...answers(201, Sender) },
       },
     },
-    async ({ params, body }, reply) => {
-      const { servicePlanId, sender } = params
-      const subscription = await setSenderSubscription(db, servicePlanId, sender, body)
+    async (request, reply) => {
+      const { servicePlanId, sender } = request.params
+      const subscription = await change(request, async (transaction) => {
+        const { before, after } = await setSenderSubscription(
+          transaction,
+          servicePlanId,
+          sender,
+          request.body,
+        )
+        return { value: after, change: changeOf(request.params, before, after) }
+      })
       reply.code(subscription.created ? 201 : 200)
       return present(servicePlanId)(subscription)
     },
@@ -92,8 +102,7 @@ export function registerSenders(scope: AdminScope, deps: AdminDeps): void {
       },
     },
     async ({ params }) => {
-      const planId = await planKey(reads, params.servicePlanId)
-      const subscription = await findSenderSubscription(reads, planId, params.sender)
+      const subscription = await subscriptionOf(reads, params)
       if (subscription === undefined) throw refuseMissing('sender subscription')
       return present(params.servicePlanId)(subscription)
     },
@@ -111,11 +120,36 @@ export function registerSenders(scope: AdminScope, deps: AdminDeps): void {
         response: answers(204, Type.Null()),
       },
     },
-    async ({ params }, reply) => {
-      await removeSenderSubscription(db, params.servicePlanId, params.sender)
+    async (request, reply) => {
+      const { servicePlanId, sender } = request.params
+      await change(request, async (transaction) => {
+        const before = await subscriptionOf(transaction, request.params)
+        await removeSenderSubscription(transaction, servicePlanId, sender)
+        return { value: null, change: changeOf(request.params, before, undefined) }
+      })
       return reply.code(204).send(null)
     },
   )
+}
+
+type Key = Static<typeof Params>
+
+async function subscriptionOf(db: Queryable, { servicePlanId, sender }: Key) {
+  return findSenderSubscription(db, await planKey(db, servicePlanId), sender)
+}
+
+function changeOf(
+  { servicePlanId, sender }: Key,
+  before: SenderSubscriptionRecord | undefined,
+  after: SenderSubscriptionRecord | undefined,
+): ObjectChange {
+  const shown = present(servicePlanId)
+  return {
+    objectType: 'sender',
+    objectId: `${canonicalPublicId(servicePlanId)}/${sender}`,
+    before: before === undefined ? null : shown(before),
+    after: after === undefined ? null : shown(after),
+  }
 }
 
 function registerList(scope: AdminScope, { reads }: AdminDeps): void {

@@ -11,7 +11,7 @@ import {
 } from '../../../operations/manage-service-plans.ts'
 import { type ServicePlanRecord, servicePlans } from '../../../store/service-plans.ts'
 import { changeBody, Nullable, requestBody, titled } from '../../schemas/shapes.ts'
-import { shownUrl, storableUrl } from './callback-urls.ts'
+import { shownUrl, withStorableUrl } from './callback-urls.ts'
 import {
   AccountId,
   CallbackUrl,
@@ -121,33 +121,34 @@ const ServicePlan = titled('ServicePlan', {
   createdAt: Timestamp,
 })
 export function registerServicePlans(scope: AdminScope, deps: AdminDeps): void {
-  const { db, secretKey } = deps
-  const plans = plansOf(secretKey)
+  const plans = plansOf(deps.secretKey)
+  const prepare = withStorableUrl(deps, 'inboundUrl')
 
-  addCreate(scope, plans, Creation, async ({ rateLimit, nationalLanguages, inboundUrl = null, ...rest }) =>
-    createServicePlan(db, {
-      ...rest,
-      inboundUrl: await storableUrl(deps, 'inboundUrl', inboundUrl),
-      ...rateLimitColumns(rateLimit),
-      ...languageColumn(nationalLanguages),
-    }),
+  const columns = <Body extends Static<typeof Change>>({ rateLimit, nationalLanguages, ...rest }: Body) => ({
+    ...rest,
+    ...rateLimitColumns(rateLimit),
+    ...languageColumn(nationalLanguages),
+  })
+  addCreate(
+    scope,
+    deps,
+    plans,
+    Creation,
+    (transaction, body) => createServicePlan(transaction, columns(body)),
+    prepare,
   )
   addReads(scope, deps, plans, Query)
   addChange(
     scope,
+    deps,
     plans,
     Change,
-    async (servicePlanId, { rateLimit, nationalLanguages, inboundUrl, ...rest }) => {
-      const url = await storableUrl(deps, 'inboundUrl', inboundUrl)
-      return changeServicePlan(db, servicePlanId, {
-        ...rest,
-        ...rateLimitColumns(rateLimit),
-        ...languageColumn(nationalLanguages),
-        ...(url !== undefined && { inboundUrl: url }),
-      })
-    },
+    (transaction, servicePlanId, body) => changeServicePlan(transaction, servicePlanId, columns(body)),
+    prepare,
   )
-  addDelete(scope, plans, (servicePlanId) => removeServicePlan(db, servicePlanId, deps.messages))
+  addDelete(scope, deps, plans, (transaction, servicePlanId) =>
+    removeServicePlan(transaction, servicePlanId, deps.messages),
+  )
 }
 
 /** Identifiers count from 1. */

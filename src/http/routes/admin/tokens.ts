@@ -1,10 +1,10 @@
 import { Type } from 'typebox'
 import { TOKEN_SCOPES } from '../../../domain/tokens.ts'
-import { type IssuedToken, issueToken, revokeToken } from '../../../operations/manage-tokens.ts'
+import { issueToken, revokeToken } from '../../../operations/manage-tokens.ts'
 import { type TokenRecord, tokens } from '../../../store/tokens.ts'
 import { Nullable, oneOf, requestBody, titled } from '../../schemas/shapes.ts'
 import { AccountId, DisplayName, PublicId, pageQuery, Timestamp, TokenId } from './fields.ts'
-import { addCreate, addDelete, addReads, PAGED, type Resource } from './resource.ts'
+import { addDelete, addIssue, addReads, PAGED, type Resource } from './resource.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 const Creation = requestBody(
@@ -81,18 +81,18 @@ const TOKENS: Resource<typeof Token, TokenRecord> = {
     revokedAt: token.revokedAt?.toISOString() ?? null,
   }),
 }
-const ISSUED = {
-  ...TOKENS,
-  item: Issued,
-  present: (issued: IssuedToken) => ({ ...TOKENS.present(issued), token: issued.token }),
-}
 
 export function registerTokens(scope: AdminScope, deps: AdminDeps): void {
-  const { db } = deps
-  addCreate(scope, ISSUED, Creation, (body) =>
-    issueToken(db, { servicePlanIds: null, scopes: null, expiresAt: null, ...body }, Date.now()),
-  )
+  addIssue(scope, deps, TOKENS, {
+    body: Creation,
+    answer: Issued,
+    issue: async (transaction, body) => {
+      const input = { servicePlanIds: null, scopes: null, expiresAt: null, ...body }
+      const { record, token } = await issueToken(transaction, input, Date.now())
+      return { row: record, secret: { token } }
+    },
+  })
   addReads(scope, deps, TOKENS, Query)
   // Revoked tokens are kept for the record: lists still show them.
-  addDelete(scope, TOKENS, (tokenId) => revokeToken(db, tokenId, new Date()))
+  addDelete(scope, deps, TOKENS, (transaction, tokenId) => revokeToken(transaction, tokenId, new Date()))
 }

@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
+import { canonicalPublicId } from '../../../domain/identifiers.ts'
 import { keyOfPlan } from '../../../operations/administration.ts'
 import { pauseDestination, resumeDestination } from '../../../operations/pause-destinations.ts'
-import { listDestinations } from '../../../store/webhook-destinations.ts'
+import { findDestination, listDestinations } from '../../../store/webhook-destinations.ts'
 import { requestBody } from '../../schemas/shapes.ts'
 import { presentDestination, WebhookDestinationSchema } from '../../schemas/webhook-event.ts'
 import { limitOf, page, pageOf, pageQuery, ServicePlanId } from './fields.ts'
@@ -11,7 +12,7 @@ import type { AdminDeps, AdminScope } from './scope.ts'
 const Text = Type.String({ maxLength: 300, description: 'Scheme, host and port: https://hooks.example.com' })
 
 /** Where the webhooks of a plan go. */
-export function registerWebhookDestinations(scope: AdminScope, { db, reads }: AdminDeps): void {
+export function registerWebhookDestinations(scope: AdminScope, { change, reads }: AdminDeps): void {
   const tags = ['Webhook administration']
 
   const Query = pageQuery(Text, { servicePlanId: ServicePlanId })
@@ -50,16 +51,22 @@ export function registerWebhookDestinations(scope: AdminScope, { db, reads }: Ad
     summary: 'Resume a webhook destination',
     description: 'Ends a pause by the customer or the operator, and closes an open breaker.',
   }
-  for (const [verb, text, change] of [
+  for (const [verb, text, make] of [
     ['pause', pause, pauseDestination],
     ['resume', resume, resumeDestination],
   ] as const)
     scope.post(
       `/webhook-destinations/${verb}`,
       { schema: { ...text, tags, body, response: answers(200, WebhookDestinationSchema) } },
-      async ({ body: { servicePlanId, destination } }) => {
-        const planId = await keyOfPlan(db, servicePlanId)
-        return presentDestination(await change(db, planId, destination, 'operator'))
+      (request) => {
+        const { servicePlanId, destination } = request.body
+        return change(request, async (transaction) => {
+          const planId = await keyOfPlan(transaction, servicePlanId)
+          const before = presentDestination(await findDestination(transaction, planId, destination))
+          const after = presentDestination(await make(transaction, planId, destination, 'operator'))
+          const objectId = `${canonicalPublicId(servicePlanId)}/${destination}`
+          return { value: after, change: { objectType: 'webhook-destination', objectId, before, after } }
+        })
       },
     )
 }

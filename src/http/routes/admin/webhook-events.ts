@@ -92,7 +92,7 @@ export function registerWebhookEvents(scope: AdminScope, deps: AdminDeps): void 
 }
 
 function registerRedeliveries(scope: AdminScope, deps: AdminDeps): void {
-  const { db, messages } = deps
+  const { change, reads, messages } = deps
 
   scope.post(
     '/webhook-events/:eventId/redeliver',
@@ -106,9 +106,13 @@ function registerRedeliveries(scope: AdminScope, deps: AdminDeps): void {
         response: answers(202, WebhookEventDetailSchema),
       },
     },
-    async ({ params }, reply) => {
-      const { planId, key } = await place(deps, params.eventId)
-      await redeliverEvent(db, planId, key)
+    async (request, reply) => {
+      const { planId, key } = await place(deps, request.params.eventId)
+      await change(request, async (transaction) => {
+        await redeliverEvent(transaction, planId, key)
+        const objectId = eventId(key)
+        return { value: null, change: { objectType: 'webhook-event', objectId, before: null, after: null } }
+      })
       reply.code(202)
       return show(deps, { planId, key })
     },
@@ -127,13 +131,25 @@ function registerRedeliveries(scope: AdminScope, deps: AdminDeps): void {
         response: answers(202, RedeliveredSchema),
       },
     },
-    async ({ body }, reply) => {
-      const { state = 'failed', servicePlanId, after } = body
-      const filters = filtersOf(body)
-      const planId = await keyOfPlan(db, servicePlanId)
+    async (request, reply) => {
+      const { state = 'failed', servicePlanId, after, ...texts } = request.body
+      const filters = filtersOf(texts)
+      const planId = await keyOfPlan(reads, servicePlanId)
       const query = { ...filters, planId, state, after: positionOf(after) }
       await messages.untilEventsRecorded(planId, filters.msgId)
-      const { redelivered, nextAfter } = await redeliverEvents(db, query)
+      const objectId = canonicalPublicId(servicePlanId)
+      // Each batch is a change of its own.
+      const { redelivered, nextAfter } = await redeliverEvents(
+        (redelivery) =>
+          change(request, async (transaction) => {
+            const value = await redelivery(transaction)
+            const { queued } = value
+            const detail = { state, ...texts, redelivered: queued }
+            const made = { objectType: 'service-plan', objectId, before: null, after: detail }
+            return { value, change: queued === 0 ? null : made }
+          }),
+        query,
+      )
       reply.code(202)
       return { redelivered, nextAfter: nextAfter === null ? null : eventId(nextAfter) }
     },
@@ -151,10 +167,9 @@ async function place({ reads, messages }: AdminDeps, id: string): Promise<Place>
   return { planId, key }
 }
 
-/** Read from the database that was written to, so that a redelivery shows in the answer. */
-async function show({ db, directory }: AdminDeps, { planId, key }: Place) {
+async function show({ reads, directory }: AdminDeps, { planId, key }: Place) {
   const plan = directory.current().planById(planId)
-  const event = await findEvent(db, planId, key)
+  const event = await findEvent(reads, planId, key)
   if (event === null || plan === undefined) throw refuseMissing('event')
   return presentEventDetail(event, plan.servicePlanId)
 }

@@ -20,7 +20,7 @@ const Test = requestBody(
 )
 
 /** A signed event that never happened, as if of a plan. */
-export function registerWebhookTests(scope: AdminScope, { directory, testEvents }: AdminDeps): void {
+export function registerWebhookTests(scope: AdminScope, { change, directory, testEvents }: AdminDeps): void {
   const response = { ...failures(429), ...answers(200, TestEventSchema) }
   scope.post(
     '/webhook-tests',
@@ -35,11 +35,19 @@ export function registerWebhookTests(scope: AdminScope, { directory, testEvents 
         response,
       },
     },
-    async ({ body: { servicePlanId, type = 'deliveryReceipt', url = null } }) => {
+    async (request) => {
+      const { servicePlanId, type = 'deliveryReceipt', url = null } = request.body
       const plan = directory.current().planByPublicId(servicePlanId)
       if (plan === undefined)
         throw refuseField('servicePlanId', 'NOT_FOUND', 'must be an existing service plan')
-      return testEvents.send(plan, type, url)
+      const answer = await testEvents.send(plan, type, url)
+      const { url: to, delivered, responseStatus } = answer
+      const after = { type, url: to, delivered, responseStatus }
+      const objectId = plan.servicePlanId
+      // Nothing is stored of the event itself: only its row of the audit log.
+      return change(request, async () => {
+        return { value: answer, change: { objectType: 'service-plan', objectId, before: null, after } }
+      })
     },
   )
 }

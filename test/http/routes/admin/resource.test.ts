@@ -13,6 +13,7 @@ import {
 } from '../../../../src/http/routes/admin/resource.ts'
 import type { AdminDeps } from '../../../../src/http/routes/admin/scope.ts'
 import { validateRequests } from '../../../../src/http/validate.ts'
+import type { Transaction } from '../../../../src/store/database.ts'
 
 interface Row {
   readonly id: number
@@ -40,6 +41,16 @@ const NOTES: Resource<typeof Note, Row> = {
   present: ({ id, title }) => ({ noteId: id, title }),
 }
 
+/** Without a database, the rows being in memory. */
+const DEPS = {
+  change: async (_request, work) => {
+    const { value, change } = await work({} as Transaction)
+    changes.push(change)
+    return value
+  },
+} as AdminDeps
+const changes: unknown[] = []
+
 let app: FastifyInstance
 let rows: Row[]
 const row = (id: number, title: string): Row => ({ id, title, hidden: 'secret' })
@@ -55,10 +66,12 @@ beforeAll(async () => {
       scope.addHook('onRoute', ({ method, schema }) => {
         if (method !== 'HEAD') tags.push(schema?.tags)
       })
-      addCreate(scope, NOTES, Body, async ({ title }) => row(7, title))
-      addReads(scope, {} as AdminDeps, NOTES, pageQuery(RowId, { title: Type.Optional(Type.String()) }))
-      addChange(scope, NOTES, Body, async (noteId, { title }) => row(Number(noteId), title))
-      addDelete(scope, NOTES, async (noteId) => {
+      addCreate(scope, DEPS, NOTES, Body, async (_transaction, { title }) => row(7, title))
+      addReads(scope, DEPS, NOTES, pageQuery(RowId, { title: Type.Optional(Type.String()) }))
+      addChange(scope, DEPS, NOTES, Body, async (_transaction, noteId, { title }) =>
+        row(Number(noteId), title),
+      )
+      addDelete(scope, DEPS, NOTES, async (_transaction, noteId) => {
         rows = rows.filter(({ id }) => id !== Number(noteId))
       })
     },
@@ -68,6 +81,7 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 beforeEach(() => {
+  changes.length = 0
   rows = [row(1, 'one'), row(2, 'two'), row(3, 'three')]
 })
 
@@ -82,6 +96,8 @@ test('what is created is shown, with its place', async () => {
     location: '/admin/v1/release-notes/7',
     body: { noteId: 7, title: 'new' },
   })
+  const after = { noteId: 7, title: 'new' }
+  expect(changes).toEqual([{ objectType: 'release-note', objectId: '7', before: null, after }])
 })
 
 test.each([
@@ -111,11 +127,14 @@ test('one is shown without what its schema does not name; one that is not there 
 test('a change answers what it is then', async () => {
   const { status, body } = await request('PATCH', '/release-notes/2', { title: 'second' })
   expect([status, body]).toEqual([200, { noteId: 2, title: 'second' }])
+  const [before, after] = [{ noteId: 2, title: 'two' }, body]
+  expect(changes).toEqual([{ objectType: 'release-note', objectId: '2', before, after }])
 })
 
 test('what is deleted is gone, and there is nothing to say', async () => {
   const { status, body } = await request('DELETE', '/release-notes/2')
   expect([status, body]).toEqual([204, ''])
+  expect(changes).toMatchObject([{ before: { noteId: 2, title: 'two' }, after: null }])
   expect(rows.map(({ id }) => id)).toEqual([1, 3])
 })
 
@@ -129,6 +148,7 @@ test.each([
   ['DELETE', '/release-notes/two', undefined],
 ] as const)('%s %s %j is refused', async (method, path, payload) => {
   expect((await request(method, path, payload)).status).toBe(400)
+  expect(changes).toEqual([])
   expect(rows).toHaveLength(3)
 })
 

@@ -12,7 +12,7 @@ import {
   sealingKeyId,
 } from '../../../../src/domain/secrets.ts'
 import { rotateWebhookSecret } from '../../../../src/operations/manage-accounts.ts'
-import { resealSecrets } from '../../../../src/operations/reseal-secrets.ts'
+import { resealSecrets, type SealedStore } from '../../../../src/operations/reseal-secrets.ts'
 import { DirectoryService } from '../../../../src/services/node/directory.ts'
 import { withTransaction } from '../../../../src/store/database.ts'
 import { readDirectory } from '../../../../src/store/directory.ts'
@@ -71,11 +71,13 @@ async function opened(keys: SecretKeys): Promise<unknown> {
   }
 }
 
+const secrets: SealedStore = { read: (find) => find(db), replace: (replacement) => replacement(db) }
+
 /** Reseals to the end. */
 async function reseal(keys: SecretKeys, stretch: number) {
   const sum = { resealed: 0, unreadable: 0, pending: 0, scanned: 0 }
   for (let after: Parameters<typeof resealSecrets>[2]['after'] | undefined; after !== null; ) {
-    const done = await resealSecrets(db, keys, { after: after ?? null, stretch })
+    const done = await resealSecrets(secrets, keys, { after: after ?? null, stretch })
     sum.resealed += done.resealed
     sum.unreadable += done.unreadable
     sum.pending += done.pending
@@ -119,20 +121,20 @@ test('a webhook secret that is rotated meanwhile has the new key, and so has the
       where datname = current_database() and wait_event_type = 'Lock'`)
     return rows.length === count
   }
-  let rotated: Promise<string> | undefined
+  let rotated: ReturnType<typeof rotateWebhookSecret> | undefined
   let done: ReturnType<typeof reseal> | undefined
   await withTransaction(db, async (transaction) => {
     await transaction.query('select from accounts for update')
-    rotated = rotateWebhookSecret(db, [NEW, OLD], accountId)
+    rotated = withTransaction(db, (rotation) => rotateWebhookSecret(rotation, [NEW, OLD], accountId))
     await eventually(waiting(1))
     // It has read everything, and waits behind the rotation to write.
     done = reseal([NEW, OLD], 10_000)
     await eventually(waiting(2))
   })
-  const secret = await rotated!
+  const { webhookSecret } = await rotated!
   expect(await done!).toMatchObject({ unreadable: 0, pending: 0 })
   const { contents } = await readDirectory(db, openWith(NEW))
-  expect(contents.accounts[0]!.webhookSecrets).toEqual([secret, webhookSecrets[0]])
+  expect(contents.accounts[0]!.webhookSecrets).toEqual([webhookSecret, webhookSecrets[0]])
   await reseal([OLD, NEW], 10_000)
 })
 

@@ -1,0 +1,70 @@
+import { Type } from 'typebox'
+import { parseWindow } from '../../../domain/list-filters.ts'
+import { type Fault, invalid } from '../../../errors.ts'
+import { listAuditLog } from '../../../store/audit-log.ts'
+import { titled } from '../../schemas/shapes.ts'
+import { patterned } from '../../validate.ts'
+import { limitOf, page, pageOf, pageQuery, Timestamp } from './fields.ts'
+import { answers } from './responses.ts'
+import type { AdminDeps, AdminScope } from './scope.ts'
+
+const text = (description: string, example: string) =>
+  Type.Optional(Type.String({ maxLength: 300, description, examples: [example] }))
+const AuditId = patterned(/^[1-9][0-9]{0,14}$/, 'must be the number of an entry', {
+  description: 'Number of the entry, as listed',
+  examples: ['1'],
+})
+const Query = pageQuery(AuditId, {
+  objectType: text('Kind of the object: account, service-plan, carrier, …', 'carrier'),
+  objectId: text('Name or number of the object, as listed', 'acme'),
+  token: text('Name of the operator token; that of OPERATOR_TOKEN is environment', 'environment'),
+  operation: text('operationId of this document', 'changeCarrier'),
+  fromDate: text('Start of the window, RFC 3339, inclusive', '2026-11-01T00:00:00Z'),
+  toDate: text('End of the window, RFC 3339, inclusive', '2026-11-30T23:59:59Z'),
+})
+/** Any object, or null. */
+const State = (description: string) =>
+  Type.Unsafe<object | null>({ type: ['object', 'null'], additionalProperties: true, description })
+const AuditEntry = titled('AuditEntry', {
+  auditId: Type.Integer(),
+  at: Timestamp,
+  token: Type.String({ description: 'name of the operator token' }),
+  address: Type.String({ description: 'where the request came from' }),
+  operation: Type.String({ description: 'operationId of this document' }),
+  objectType: Type.String(),
+  objectId: Type.String({ description: 'name or number before the change; empty for an import' }),
+  before: State('the object before, without secrets; null: there was none'),
+  after: State('the object after, without secrets; null: there is none any more'),
+})
+
+/** Every change through this API. */
+export function registerAuditLog(scope: AdminScope, { reads }: AdminDeps): void {
+  scope.get(
+    '/audit-log',
+    {
+      schema: {
+        operationId: 'listAuditLog',
+        summary: 'List changes through this API',
+        description: 'Who changed what, from where and when, newest first. Secrets are not in it.',
+        tags: ['Audit log'],
+        querystring: Query,
+        response: answers(200, pageOf(AuditEntry)),
+      },
+    },
+    async ({ query }) => {
+      const { objectType = null, objectId = null, token = null, operation = null, after } = query
+      const faults: Fault[] = []
+      const filters = { objectType, objectId, token, operation, ...parseWindow(query, faults) }
+      if (faults.length > 0) throw invalid(faults)
+      const { shown, fetched } = limitOf(query)
+      const behind = { after: after === undefined ? null : Number(after), limit: fetched }
+      const rows = await listAuditLog(reads, filters, behind)
+      return page(
+        rows,
+        shown,
+        ({ auditId }) => String(auditId),
+        ({ at, ...entry }) => ({ ...entry, at: at.toISOString() }),
+      )
+    },
+  )
+}

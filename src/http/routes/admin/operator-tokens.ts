@@ -1,0 +1,62 @@
+import { Type } from 'typebox'
+import { OPERATOR_ROLES } from '../../../domain/tokens.ts'
+import { issueOperatorToken, revokeOperatorToken } from '../../../operations/manage-operator-tokens.ts'
+import { type OperatorTokenRecord, operatorTokens } from '../../../store/operator-tokens.ts'
+import { Nullable, oneOf, requestBody, titled } from '../../schemas/shapes.ts'
+import { DisplayName, described, pageQuery, Timestamp, TokenId } from './fields.ts'
+import { addDelete, addIssue, addReads, PAGED, type Resource } from './resource.ts'
+import type { AdminDeps, AdminScope } from './scope.ts'
+
+const Role = oneOf(OPERATOR_ROLES, {
+  title: 'OperatorRole',
+  description: 'admin: everything; support: only reads',
+})
+const Creation = requestBody(
+  'OperatorTokenCreation',
+  { name: described(DisplayName, 'Who uses it; the audit log shows this name'), role: Role },
+  { name: 'Jane Doe', role: 'support' },
+)
+const OperatorToken = titled('OperatorToken', {
+  operatorTokenId: Type.Integer(),
+  name: Type.String(),
+  role: Role,
+  hint: Type.String({ description: 'start and end of the token' }),
+  createdAt: Timestamp,
+  revokedAt: Nullable(Timestamp),
+})
+const Issued = titled('IssuedOperatorToken', { ...OperatorToken.properties, token: Type.String() })
+
+const TOKENS: Resource<typeof OperatorToken, OperatorTokenRecord> = {
+  table: operatorTokens,
+  path: '/operator-tokens',
+  texts: {
+    create:
+      'An operator calls this API with it. The token is shown in this answer only; the database keeps its hash. A name is never given twice.',
+    list: `Revoked tokens are listed too; those of OPERATOR_TOKEN are not. ${PAGED}`,
+    show: 'Returns its role and a hint, never its secret.',
+    remove: 'Revokes it for good: every node refuses it within 5 seconds. Lists still show it.',
+  },
+  removal: { operationId: 'revokeOperatorToken', summary: 'Delete an operator token' },
+  key: 'operatorTokenId',
+  keyField: TokenId,
+  item: OperatorToken,
+  keyOf: ({ operatorTokenId }) => String(operatorTokenId),
+  present: ({ createdAt, revokedAt, ...token }) => ({
+    ...token,
+    createdAt: createdAt.toISOString(),
+    revokedAt: revokedAt?.toISOString() ?? null,
+  }),
+}
+
+export function registerOperatorTokens(scope: AdminScope, deps: AdminDeps): void {
+  addIssue(scope, deps, TOKENS, {
+    body: Creation,
+    answer: Issued,
+    issue: async (transaction, body) => {
+      const { record, token } = await issueOperatorToken(transaction, body)
+      return { row: record, secret: { token } }
+    },
+  })
+  addReads(scope, deps, TOKENS, pageQuery(TokenId, {}))
+  addDelete(scope, deps, TOKENS, revokeOperatorToken)
+}

@@ -1,0 +1,35 @@
+import { randomBytes } from 'node:crypto'
+import { ENVIRONMENT_OPERATOR, hashToken, makeToken, type Operator, tokenHint } from '../domain/tokens.ts'
+import type { Transaction } from '../store/database.ts'
+import * as store from '../store/operator-tokens.ts'
+import { refuseConflict, refuseMissing, refuseMore, sayConflicts } from './administration.ts'
+
+/** Every node keeps those that are not revoked in memory. */
+const MAX_OPERATOR_TOKENS = 10_000
+
+/** Issues a token for an operator. Only this answer has it. A name is never given twice. */
+export async function issueOperatorToken(
+  transaction: Transaction,
+  { name, role }: Operator,
+): Promise<{ record: store.OperatorTokenRecord; token: string }> {
+  const taken = `operator token ${name} exists already; names of revoked tokens are not given again`
+  if (name === ENVIRONMENT_OPERATOR.name) throw refuseConflict(`${name} is the name of OPERATOR_TOKEN`)
+  const token = makeToken(randomBytes(32))
+  const record = await sayConflicts({ taken }, () =>
+    store.operatorTokens.insert(transaction, {
+      name,
+      role,
+      hint: tokenHint(token),
+      hash: Buffer.from(hashToken(token), 'hex'),
+    }),
+  )
+  await refuseMore(transaction, store.operatorTokens, MAX_OPERATOR_TOKENS)
+  return { record, token }
+}
+
+/** Ends a token for good; revoking it again changes nothing. */
+export async function revokeOperatorToken(transaction: Transaction, operatorTokenId: string): Promise<void> {
+  if (!(await store.revokeOperatorToken(transaction, Number(operatorTokenId)))) {
+    throw refuseMissing('operator token')
+  }
+}

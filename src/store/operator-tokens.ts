@@ -1,0 +1,37 @@
+import type { Operator } from '../domain/tokens.ts'
+import { ConfigurationTable } from './configuration-table.ts'
+import type { Queryable } from './database.ts'
+
+/** An operator token without its secret, which is not stored anywhere. */
+export interface OperatorTokenRecord extends Operator {
+  readonly operatorTokenId: number
+  readonly hint: string
+  readonly createdAt: Date
+  readonly revokedAt: Date | null
+}
+
+/** `hash`: SHA-256 of the token. */
+interface OperatorTokenColumns extends Operator {
+  readonly hint: string
+  readonly hash: Buffer
+}
+
+/** Revoked ones too. */
+export const operatorTokens = new ConfigurationTable<OperatorTokenRecord, OperatorTokenColumns>({
+  noun: 'operator token',
+  table: 'operator_tokens',
+  select: `t.id as "operatorTokenId", t.name, t.role, t.hint, t.created_at as "createdAt",
+    t.revoked_at as "revokedAt"`,
+  key: 'id',
+  keyOf: Number,
+  columns: { name: 'name', role: 'role', hint: 'hint', hash: 'hash' },
+})
+
+/** Revokes a token; a repeated call keeps the first time. False when there is no such token. */
+export async function revokeOperatorToken(db: Queryable, operatorTokenId: number): Promise<boolean> {
+  const { rowCount } = await db.query(
+    'update operator_tokens set revoked_at = coalesce(revoked_at, now()) where id = $1',
+    [operatorTokenId],
+  )
+  return rowCount === 1
+}
