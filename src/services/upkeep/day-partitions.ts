@@ -24,7 +24,7 @@ const FINISHED_DAYS = [SUBMISSION_DAYS, SUBMISSION_DAYS + 1, SUBMISSION_DAYS + 2
 
 /** Longest wait for the exclusive lock of a table. A partition that did not get it is retried later. */
 const LOCK_WAIT_MS = 1_000
-/** After losing this many races to other nodes, it fails. */
+/** After losing this many races in a row to other nodes, with no day done meanwhile, it fails. */
 const TRIES = 10
 
 /** Errors of creating when another node was faster or is doing the same. A second look finds the partition. */
@@ -72,9 +72,12 @@ async function changeDays<Day>(
   change: (transaction: Transaction, day: Day) => Promise<void>,
 ): Promise<void> {
   let failure: unknown
+  let fewest = Number.POSITIVE_INFINITY
   for (let tries = 0; tries < TRIES; tries += 1) {
     const days = await find()
     if (days.length === 0) return
+    if (days.length < fewest) tries = 0
+    fewest = days.length
     try {
       for (const day of days)
         await withTransaction(db, async (transaction) => {

@@ -8,6 +8,7 @@ import {
 import type { Database } from '../../../src/store/database.ts'
 import { createPartition, listPartitions, PARTITIONED_TABLES } from '../../../src/store/partitions.ts'
 import { freshDatabase } from '../../support/database.ts'
+import { gatedDatabase } from '../../support/gated-database.ts'
 import { otherPool } from '../../support/installation.ts'
 
 const DAY_MS = 86_400_000
@@ -55,6 +56,32 @@ describe('ensurePartitions', () => {
     await using others = new AsyncDisposableStack()
     const pools = Array.from({ length: 6 }, () => others.use(otherPool(fresh.connectionString)).db)
     await Promise.all([...pools, ...pools].map((db) => ensurePartitions(db, NOW_MS)))
+    expect(await allPartitions(fresh.db)).toEqual(PARTITIONED_TABLES.map(() => DAYS))
+  })
+
+  test('as many races as it takes may be lost while days get done; several in a row without one are a failure', async () => {
+    await using fresh = await freshDatabase()
+    let transactions = 0
+    const losing = (isLost: (count: number) => boolean) =>
+      gatedDatabase(
+        fresh.db,
+        async (name, run) => {
+          if (name === 'commit' && isLost(++transactions)) await deadlock(fresh.db)
+          return await run()
+        },
+        { inTransactions: true },
+      )
+    await expect(
+      ensurePartitions(
+        losing(() => true),
+        NOW_MS,
+      ),
+    ).rejects.toMatchObject({ code: '40P01' })
+    expect(transactions).toBe(10)
+    await ensurePartitions(
+      losing((count) => count % 3 !== 0),
+      NOW_MS,
+    )
     expect(await allPartitions(fresh.db)).toEqual(PARTITIONED_TABLES.map(() => DAYS))
   })
 
@@ -106,6 +133,11 @@ describe('dropOldPartitions', () => {
     expect(await listPartitions(fresh.db, 'messages')).toEqual([])
   })
 })
+
+/** Rejects as the server does when two transactions lock each other out. */
+async function deadlock(db: Database): Promise<void> {
+  await db.query(`do $$ begin raise exception 'a deadlock' using errcode = '40P01'; end $$`)
+}
 
 async function allPartitions(db: Database): Promise<string[][]> {
   return Promise.all(PARTITIONED_TABLES.map((table) => listPartitions(db, table)))
