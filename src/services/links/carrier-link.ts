@@ -5,7 +5,8 @@ import type { Log } from '../../log.ts'
 import { type Connection, connect } from '../../smpp/connection.ts'
 import type { Pdu, RequestPdu, ResponsePdu } from '../../smpp/pdu.ts'
 import type { Anomaly, CloseReason } from '../../smpp/session-handlers.ts'
-import { STATUSES, statusName } from '../../smpp/statuses.ts'
+import { statusName } from '../../smpp/statuses.ts'
+import { failureOf, errorText, reasonText, tlsAdvice } from './close-reasons.ts'
 
 export type BindCommand = 'bind_transceiver' | 'bind_transmitter' | 'bind_receiver'
 
@@ -48,13 +49,6 @@ export interface LinkTimings {
 }
 
 const FIRST_BACKOFF_MS = 1_000
-const UNAUTHORIZED: readonly number[] = [
-  STATUSES.ESME_RINVPASWD,
-  STATUSES.ESME_RINVSYSID,
-  STATUSES.ESME_RINVSYSTYP,
-]
-/** How carriers end a session that they do not want. */
-const CLOSED: readonly CloseReason['code'][] = ['peer_closed', 'socket_error', 'peer_unbound', 'frame_error']
 /** A link that closes again for the same reason is logged at most this often. */
 const LOG_EVERY_MS = 60_000
 
@@ -70,9 +64,6 @@ const MIN_SILENT_SUBMITS = 3
 const CONFIRM_ANSWERS_MS = CONFIRMED_AFTER_MS + 250
 /** A request without an answer by then probably gets none. Waiting is better than making it ambiguous. */
 const ANSWERS_TIMEOUT_MS = 15_000
-
-/** Longest reason of a close that is shown. */
-const MAX_REASON_CHARACTERS = 200
 
 export interface LinkStatus {
   /** Which of the carrier's binds, from 0. */
@@ -333,17 +324,6 @@ export class CarrierLink<Token> {
   }
 }
 
-/** `isEarly`: the session was not bound yet, or had just been. */
-export function failureOf(
-  { code, status }: CloseReason,
-  { isDoubtful, isEarly }: { isDoubtful: boolean; isEarly: boolean },
-): LinkFailure {
-  if (code === 'connect_failed' || code === 'connect_timeout') return 'unreached'
-  if (code === 'bind_rejected') return UNAUTHORIZED.includes(status ?? 0) ? 'unauthorized' : 'refused'
-  if (isDoubtful || code === 'unbound') return 'refused'
-  return isEarly && CLOSED.includes(code) ? 'closed' : 'unreached'
-}
-
 /**
  * The certificate is checked against the carrier's own authorities or the default ones, its name against tlsServerName or the
  * host.
@@ -353,37 +333,4 @@ function tlsOf({ tlsCa, tlsServerName }: Carrier): true | { ca?: string; servern
     ...(tlsCa !== null && { ca: tlsCa }),
     ...(tlsServerName !== null && { servername: tlsServerName }),
   }
-}
-
-/** The code and any detail: `bind_rejected: ESME_RINVPASWD`, `connect_failed: certificate has expired`. */
-function reasonText({ code, status, error }: CloseReason): string {
-  const detail = status !== undefined ? statusName(status) : error && errorText(error)
-  return detail ? `${code}: ${detail}`.slice(0, MAX_REASON_CHARACTERS) : code
-}
-
-/** The message of an error. For a TLS error, also the setting that helps. */
-function errorText(error: Error & { code?: string }): string {
-  const advice = tlsAdvice(error)
-  const text = error.message || error.code || ''
-  return advice === null ? text : `${text.slice(0, MAX_ERROR_CHARACTERS)}; ${advice}`
-}
-
-const MAX_ERROR_CHARACTERS = 100
-
-const TLS_ADVICE: readonly (readonly [code: RegExp, advice: string])[] = [
-  [/^ERR_TLS_CERT_ALTNAME_INVALID$/, 'name the certificate must have: --tls-server-name'],
-  [
-    /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)|CERT_UNTRUSTED|INVALID_CA/,
-    "give its authority's certificate with --tls-ca",
-  ],
-  [
-    /WRONG_VERSION_NUMBER|^ERR_SSL_PACKET_LENGTH/,
-    'the carrier answers without TLS on this port: another --port, or --no-tls',
-  ],
-]
-
-/** What an operator can set to cure a TLS error; null for any other error. */
-function tlsAdvice(error: (Error & { code?: string }) | undefined): string | null {
-  const code = error?.code ?? ''
-  return TLS_ADVICE.find(([pattern]) => pattern.test(code))?.[1] ?? null
 }
