@@ -101,12 +101,34 @@ export interface BasicCredentials {
   password: string
 }
 
+export interface BindError {
+  /** when last. */
+  at: string
+  /** why the session ended; submit_sm: the carrier refused a message. */
+  error: string
+  /** command_status, by name or in hexadecimal. */
+  status: string | null
+  /** the error of the connection. */
+  detail: string | null
+  /** how often. */
+  count: number
+}
+
 export interface BindLease {
   bind: number
   node: string
 }
 
 export type BindMode = 'transceiver' | 'transmitter' | 'receiver' | 'transmitter+receiver'
+
+export type BindState =
+  | 'bound'
+  | 'connecting'
+  | 'backing-off'
+  | 'unbinding'
+  | 'stopped'
+  | 'unassigned'
+  | 'unreported'
 
 export interface Carrier {
   carrierId: number
@@ -164,6 +186,43 @@ export interface CarrierBind {
   boundSince: string | null
   lastClose: string | null
   unanswered: number
+}
+
+export interface CarrierBindState {
+  /** which of the binds, from 0. */
+  number: number
+  /** transceiver, transmitter or receiver. */
+  type: string
+  /** null: no node has it. */
+  node: string | null
+  /** unassigned: no node has it; unreported: its node has not reported it yet. */
+  state: BindState
+  /** since when it is bound, or has not been bound. */
+  since: string | null
+  /** of a bind that backs off. */
+  retryAt: string | null
+  window: number
+  /** submit_sm whose answer is awaited. */
+  unanswered: number | null
+  /** at most 5 different ones, the newest first. */
+  errors: BindError[]
+}
+
+export interface CarrierBinds {
+  carrier: string
+  /** started, draining or stopped. */
+  state: string
+  host: string
+  port: number
+  systemId: string
+  bindMode: string
+  /** how message ids in receipts match those in answers. */
+  idRule: string
+  /** what idRule auto has learned; null: nothing yet. */
+  learnedIdRule: string | null
+  /** those that have binds of it. */
+  nodes: CarrierNode[]
+  binds: CarrierBindState[]
 }
 
 export interface CarrierChange {
@@ -259,6 +318,22 @@ export interface CarrierLink {
   /** submit_sm whose answer is awaited. */
   unanswered: number
   links: CarrierBind[]
+}
+
+export interface CarrierNode {
+  node: string
+  /** what it can do now: usable, throttled, silent or unbound. */
+  condition: string
+  /** messages in its memory that wait for their turn. */
+  queued: number
+  /** submit_sm. */
+  sentLastSecond: number
+  /** its share of messagesPerSecond; null: no limit. */
+  configuredRate: number | null
+  /** submit_sm a second, as learned from ESME_RTHROTTLED; null: the carrier does not throttle. */
+  measuredRate: number | null
+  /** how old this is, and what it says of its binds. */
+  reportAgeMs: number | null
 }
 
 export interface CarrierPage {
@@ -526,6 +601,45 @@ export type NationalLanguage =
   | 'tamil'
   | 'telugu'
   | 'urdu'
+
+export interface Node {
+  /** changes with each start, and when its lease has been lost. */
+  nodeId: number
+  /** its NODE_ID; of a worker, with its number. */
+  name: string
+  host: string | null
+  pid: number | null
+  version: string | null
+  /** its number; null: it is not one of several workers. */
+  worker: number | null
+  /** how many workers its parent has. */
+  workers: number | null
+  /** when it was registered. */
+  since: string
+  lastHeartbeatAt: string
+  /** unless renewed; then its work is taken over. */
+  leaseEndsAt: string
+  /** it is stopping, and accepts nothing more. */
+  draining: boolean | null
+  /** of 256; messages accepted here go into these. */
+  buckets: number
+  /** binds of carriers that belong to it. */
+  binds: number
+  /** sessions that are bound; a bind may have two. */
+  boundLinks: number | null
+  /** in its memory and journal. */
+  messagesInProgress: number | null
+  /** of these, still to be submitted. */
+  messagesHeld: number | null
+  /** webhook events in its memory. */
+  webhooksHeld: number | null
+  /** how old the fields are that only the node itself knows; null: it has not reported them yet. */
+  reportAgeMs: number | null
+}
+
+export interface Nodes {
+  items: Node[]
+}
 
 export interface NumberRange {
   prefix: string
@@ -1525,6 +1639,14 @@ export interface Operations {
     }
     answer: undefined
   }
+  /** Show the binds of a carrier. Returns the state of each bind on every node. What other nodes say is some seconds old. */
+  listCarrierBinds: {
+    input: {
+      /** Name or number. */
+      carrier: string
+    }
+    answer: CarrierBinds
+  }
   /** Create a route. A route lists carriers by priority and weight. Service plans and routing rules lead to routes. */
   createRoute: { input: RouteCreation; answer: Route }
   /** List routes. Sorted by key. */
@@ -1603,6 +1725,8 @@ export interface Operations {
   }
   /** Show the backlog. Returns the waiting messages by route, carrier and cause, and the waiting webhooks by cause. */
   getQueue: { input: Record<string, never>; answer: Queue }
+  /** List the nodes. Returns every node whose lease is not over. Each worker is a node. What a node says of itself is some seconds old. */
+  listNodes: { input: Record<string, never>; answer: Nodes }
   /** Re-encrypt stored secrets with the current SECRET_KEY. The first request does the configuration, each further one 10,000 messages from `nextAfter` on; the last does the configuration again. It may be repeated. */
   resealSecrets: { input: ResealRequest; answer: ResealProgress }
   /** Create a routing rule. Overrides the plan's route for messages of a service plan, from a sender, or to a network, prefix or country. The most specific rule applies. */
@@ -2036,6 +2160,7 @@ export const OPERATIONS = {
   getCarrier: { method: 'GET', path: '/admin/v1/carriers/{carrier}', query: [], body: false },
   changeCarrier: { method: 'PATCH', path: '/admin/v1/carriers/{carrier}', query: [], body: true },
   deleteCarrier: { method: 'DELETE', path: '/admin/v1/carriers/{carrier}', query: [], body: false },
+  listCarrierBinds: { method: 'GET', path: '/admin/v1/carriers/{carrier}/binds', query: [], body: false },
   createRoute: { method: 'POST', path: '/admin/v1/routes', query: [], body: true },
   listRoutes: { method: 'GET', path: '/admin/v1/routes', query: ['limit', 'after'], body: false },
   getRoute: { method: 'GET', path: '/admin/v1/routes/{route}', query: [], body: false },
@@ -2061,6 +2186,7 @@ export const OPERATIONS = {
     body: false,
   },
   getQueue: { method: 'GET', path: '/admin/v1/queue', query: [], body: false },
+  listNodes: { method: 'GET', path: '/admin/v1/nodes', query: [], body: false },
   resealSecrets: { method: 'POST', path: '/admin/v1/secrets/reseal', query: [], body: true },
   createRoutingRule: { method: 'POST', path: '/admin/v1/routing-rules', query: [], body: true },
   listRoutingRules: {

@@ -47,7 +47,7 @@ export interface HttpListener {
 export async function listenHttp(
   options: AppOptions,
   platform: Platform,
-  { lease, inProgress, submitter, links, quality }: MessagePath,
+  { lease, reports, inProgress, submitter, links, quality }: MessagePath,
 ): Promise<HttpListener> {
   const { anomalies, databases, directory, directoryService, guard, secretKey, random, registry } = platform
   const { db, reads } = databases
@@ -104,6 +104,7 @@ export async function listenHttp(
         linkStatus: (carrierId) => links.summary(carrierId),
         carrierAnomalies: (carrierId) => anomalies.of(carrierId),
         carrierCondition: conditionOf,
+        ownReport: () => reports.own(),
         quality,
         backlog,
       }),

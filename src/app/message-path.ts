@@ -7,6 +7,7 @@ import { MessagesInProgress } from '../services/messages/messages-in-progress.ts
 import { Recorder } from '../services/messages/recorder.ts'
 import { laneRecovery } from '../services/messages/takeovers.ts'
 import { NodeLease } from '../services/node/node-lease.ts'
+import { NodeReports } from '../services/node/node-reports.ts'
 import { qualityMeters } from '../services/quality/quality-meters.ts'
 import { QualityWatch } from '../services/quality/quality-watch.ts'
 import { foreignReceipts, SiblingReceipts } from '../services/receiving/foreign-receipts.ts'
@@ -22,6 +23,7 @@ import { Deliverer } from '../services/webhooks/deliverer.ts'
 import { Destinations } from '../services/webhooks/destinations.ts'
 import { heldEvents, heldInboundEvents } from '../services/webhooks/message-order.ts'
 import { releaseEvents } from '../store/event-deliveries.ts'
+import { nodeReport } from './node-report.ts'
 import { type AppOptions, DRAIN } from './options.ts'
 import type { Platform } from './platform.ts'
 import type { ShutdownStack } from './shutdown.ts'
@@ -33,10 +35,11 @@ import type { ShutdownStack } from './shutdown.ts'
 export function makeMessagePath(options: AppOptions, shutdown: ShutdownStack, platform: Platform) {
   const { databases, directory, directoryService, registry, sender } = platform
   const kept = keepMessages(options, shutdown, platform)
-  const { lease, quality, recovery, inProgress, destinations, deliverer } = kept
+  const { lease, reports, quality, recovery, inProgress, destinations, deliverer } = kept
   const answers = takeAnswers(options, shutdown, platform, kept)
   const { offers, recorder, receipts } = answers
   const { links, binds, conditions, submitter } = submitMessages(options, shutdown, platform, kept, answers)
+  reports.watch(nodeReport(options, { links, submitter, inProgress, deliverer }))
   lease.onChange(() => sender.renew(lease.nodeId, lease.leftMs))
   lease.onExpired(() => {
     deliverer.dropAll()
@@ -67,8 +70,9 @@ export function makeMessagePath(options: AppOptions, shutdown: ShutdownStack, pl
     submitter.start()
     deliverer.start()
     for (const each of upkeep) each.start()
+    reports.start()
   }
-  return { start, lease, inProgress, receipts, submitter, links, quality }
+  return { start, lease, reports, inProgress, receipts, submitter, links, quality }
 }
 
 export type MessagePath = ReturnType<typeof makeMessagePath>
@@ -81,6 +85,8 @@ function keepMessages(options: AppOptions, shutdown: ShutdownStack, platform: Pl
   const { nowMs } = clock
   const { batch: onBatch, webhookAttempt: onAttempt } = counters
   const lease = nodeLease(options, shutdown, platform)
+  const reports = new NodeReports({ db, lease, log })
+  shutdown.add('node reports', () => reports.stop())
   const quality = new QualityWatch({
     db,
     directory,
@@ -124,7 +130,7 @@ function keepMessages(options: AppOptions, shutdown: ShutdownStack, platform: Pl
     quality.changed(messages)
   }
   inProgress.heardBy({ eventHolder, onChanged })
-  return { lease, quality, recovery, inProgress, destinations, deliverer, onChanged }
+  return { lease, reports, quality, recovery, inProgress, destinations, deliverer, onChanged }
 }
 
 type Kept = ReturnType<typeof keepMessages>

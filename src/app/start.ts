@@ -57,6 +57,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       throw error
     }
     shutdown.add('http', () => http.close())
+    shutdown.add('report of draining', () => path.reports.drain())
     const { port, operatorPort } = await http.open()
     const host = options.httpHost.includes(':') ? `[${options.httpHost}]` : options.httpHost
     const url = `http://${host}:${port}`

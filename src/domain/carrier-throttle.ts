@@ -77,6 +77,11 @@ export class CarrierThrottle {
     return Math.ceil(((1 - this.#tokens) / this.#pacePerS) * SECOND_MS)
   }
 
+  /** Segments sent in the last second. */
+  sentLastSecond(nowMs: number): number {
+    return this.#sent.lastSecond(nowMs)
+  }
+
   /** A segment was sent. */
   sent(nowMs: number): void {
     this.#sent.add(nowMs)

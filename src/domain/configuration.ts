@@ -187,6 +187,14 @@ export const BIND_MODES = [
   'receiver',
   'transmitter+receiver',
 ] as const satisfies readonly BindMode[]
+export type BindType = Exclude<BindMode, 'transmitter+receiver'>
+/** The n-th bind of a carrier is one session of each of these. */
+export const BIND_TYPES: Readonly<Record<BindMode, readonly BindType[]>> = {
+  transceiver: ['transceiver'],
+  transmitter: ['transmitter'],
+  receiver: ['receiver'],
+  'transmitter+receiver': ['transmitter', 'receiver'],
+}
 export const OPERATING_STATES = [
   'started',
   'draining',

@@ -35,6 +35,7 @@ const OPERATOR_TAGS = [
   ['Rates', 'What a segment costs.'],
   ['Quality', 'How carriers do in each route.'],
   ['Queue', 'What waits, and why.'],
+  ['Nodes', 'Processes of the service.'],
   ['Secrets', 'What is sealed with the key of the service.'],
   ['Message search', 'Outbound messages of all service plans, with their history.'],
   ['Inbound message search', 'Inbound messages of all service plans, and those that nobody owns.'],

@@ -92,6 +92,12 @@ describe('two workers', () => {
   test('are two nodes, each named in its lines, and one line says that they are ready', async () => {
     const { rows } = await database.db.query<{ name: string }>('select name from nodes order by name')
     expect(rows.map(({ name }) => name)).toEqual(['both/1', 'both/2'])
+    const nodes = await eventually(async () => {
+      const connection = { url: service.baseUrl, operatorToken: service.operatorToken }
+      const { items } = (await requestAdmin(connection, 'GET', '/nodes')) as { items: { worker: unknown }[] }
+      return items.every(({ worker }) => worker !== null) && items
+    })
+    expect(nodes).toMatchObject([1, 2].map((worker) => ({ name: `both/${worker}`, worker, workers: 2 })))
     expect(said(service, 'aldis is ready')).toHaveLength(1)
     const ready = said(service, 'worker is ready').map(({ worker }) => worker)
     expect(ready.toSorted()).toEqual([1, 2])

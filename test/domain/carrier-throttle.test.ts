@@ -27,6 +27,13 @@ describe('a configured rate', () => {
     expect(sent).toBeLessThanOrEqual(506)
   })
 
+  it('is what was sent in a second', () => {
+    const throttle = new CarrierThrottle(50, 0)
+    sendFor(throttle, 0, 10_000)
+    expect(throttle.sentLastSecond(10_000)).toBeCloseTo(50, -1)
+    expect(throttle.sentLastSecond(12_000)).toBe(0)
+  })
+
   it('is not used up by looking', () => {
     const throttle = new CarrierThrottle(50, 0)
     for (let look = 0; look < 100; look += 1) expect(throttle.waitMs(0)).toBe(0)

@@ -17,6 +17,7 @@ import * as parts from '../../src/store/inbound-parts.ts'
 import * as journal from '../../src/store/journal.ts'
 import { findMessage, settleLostMessages } from '../../src/store/messages.ts'
 import { lockMessages } from '../../src/store/messages-at-rest.ts'
+import { publishReport } from '../../src/store/node-reports.ts'
 import { publishConditions, readOtherNodes } from '../../src/store/nodes.ts'
 import * as optOuts from '../../src/store/opt-outs.ts'
 import * as parked from '../../src/store/parked-receipts.ts'
@@ -96,6 +97,7 @@ const CALLS: readonly ((db: Queryable) => Promise<unknown>)[] = [
   (db) => findMessage(db, [], ID),
   (db) => settleLostMessages(db, [], ''),
   (db) => lockMessages(db, []),
+  (db) => publishReport(db, 1, '{}'),
   (db) => publishConditions(db, 1, '{}'),
   (db) => readOtherNodes(db, { nodeId: 1, leftMs: 1, carriers: [] }),
   (db) => optOuts.changeOptOuts(db, []),
@@ -147,7 +149,7 @@ function namesInStore(): string[] {
 
 /** As many rows as an operator configures, or as there are nodes. Every other table grows with the traffic. */
 const SMALL =
-  /^(accounts|service_plans|tokens|carriers|carrier_(binds|pauses)|routes|route_carriers|nodes|lanes|webhook_destinations|directory_version)$/
+  /^(accounts|service_plans|tokens|carriers|carrier_(binds|pauses)|routes|route_carriers|nodes|node_reports|lanes|webhook_destinations|directory_version)$/
 
 /** The sweep for sets that no other part completed looks at every part that waits. */
 const INTENDED = { take_complete_sets: ['reads all of inbound_parts'] }

@@ -41,7 +41,10 @@ const POLICY = { ...STRICT_CALLBACK_POLICY, allowLoopback: true, allowUnresolvab
 
 export async function startAdminServer(
   options: Partial<
-    Pick<AdminDeps, 'messages' | 'backlog' | 'linkStatus' | 'carrierAnomalies' | 'carrierCondition'>
+    Pick<
+      AdminDeps,
+      'messages' | 'backlog' | 'linkStatus' | 'carrierAnomalies' | 'carrierCondition' | 'ownReport'
+    >
   > & {
     database?: FreshDatabase
     /** A pool of its own for what is written. */

@@ -1,6 +1,7 @@
 import { singular } from './names.ts'
 import {
   longPassword,
+  presentBinds,
   presentCarrier,
   presentExplanation,
   presentQuality,
@@ -42,6 +43,11 @@ const importOf = (what: string) =>
 how many lines were imported before.`
 const LINKS = {
   links: 'number bind state boundSince unanswered lastClose',
+}
+const BINDS = {
+  nodes: 'node condition queued sentLastSecond configuredRate measuredRate reportAgeMs',
+  binds: 'number type node state since retryAt window unanswered',
+  errors: 'number type node at error status count detail',
 }
 const FIGURES = `SUBMITS=submits.total REFUSED=submits.refused THROTTLED=submits.throttled NO_ANSWER=submits.noAnswer
 P50_MS=submits.latencyMs.p50 P95_MS=submits.latencyMs.p95 SENT=messages.sent DELIVERED_%=messages.deliveryRate
@@ -104,8 +110,13 @@ kind too: the plan's own rule applies, otherwise the one for all plans.`,
     path: '/carriers',
     key: 'name',
     columns: 'name host port tls bindMode systemId window messagesPerSecond state LINK=link.state',
-    tables: { show: LINKS, create: LINKS, update: LINKS },
-    present: { show: presentCarrier, create: presentCarrier, update: presentCarrier },
+    tables: { show: LINKS, create: LINKS, update: LINKS, binds: BINDS },
+    present: {
+      show: presentCarrier,
+      create: presentCarrier,
+      update: presentCarrier,
+      binds: presentBinds,
+    },
     environment: { create: { password: 'ALDIS_CARRIER_PASSWORD' } },
     warning: longPassword,
   },
@@ -208,6 +219,16 @@ last 24 hours, or of at most 24 hours from --from-date or up to --to-date. Dates
       },
     },
     present: { show: presentQueue },
+  },
+  node: {
+    path: '/nodes',
+    verbs: { listNodes: 'list' },
+    tables: {
+      list: {
+        items: `name host version since leaseEndsAt draining buckets binds boundLinks
+messagesInProgress messagesHeld webhooksHeld reportAgeMs`,
+      },
+    },
   },
   secrets: {
     path: '/secrets',

@@ -25,6 +25,13 @@ export function presentCarrier(carrier: Fields): Fields {
   }
 }
 
+/** The errors of all binds are one table. */
+export function presentBinds(answer: Fields): Fields {
+  const binds = answer.binds as readonly { errors: readonly Fields[] }[]
+  const errors = binds.flatMap(({ errors, ...bind }) => errors.map((error) => ({ ...bind, ...error })))
+  return { ...answer, errors }
+}
+
 interface Figures extends Fields {
   readonly messages: {
     readonly receiptLatencyMs: { readonly p50: number | null; readonly p95: number | null }

@@ -1,14 +1,16 @@
+import { BindErrors } from '../../domain/bind-errors.ts'
 import { type LinkFailure, nextPauseMs } from '../../domain/carrier-binds.ts'
-import type { Carrier } from '../../domain/configuration.ts'
+import type { BindType, Carrier } from '../../domain/configuration.ts'
 import { CONFIRMED_AFTER_MS } from '../../domain/inbound-offers.ts'
+import type { BindReport } from '../../domain/node-reports.ts'
 import type { Log } from '../../log.ts'
 import { type Connection, connect } from '../../smpp/connection.ts'
 import type { Pdu, RequestPdu, ResponsePdu } from '../../smpp/pdu.ts'
 import type { Anomaly, CloseReason } from '../../smpp/session-handlers.ts'
 import { statusName } from '../../smpp/statuses.ts'
-import { failureOf, errorText, reasonText, tlsAdvice } from './close-reasons.ts'
+import { closeError, errorText, failureOf, reasonText, tlsAdvice } from './close-reasons.ts'
 
-export type BindCommand = 'bind_transceiver' | 'bind_transmitter' | 'bind_receiver'
+export type BindCommand = `bind_${BindType}`
 
 /** What a link tells the submitter. `Token` is the submitter's. */
 export interface SubmitEvents<Token> {
@@ -100,6 +102,11 @@ export class CarrierLink<Token> {
   #loggedAtMs = Number.NEGATIVE_INFINITY
   #stopped = false
   #boundSince: Date | null = null
+  /** When it was made, or when its last session that was bound ended. */
+  #downSince = new Date()
+  /** When the pause before the next session ends; null: there is none. */
+  #retryAt: Date | null = null
+  readonly #errors = new BindErrors()
   #boundAtMs = Number.POSITIVE_INFINITY
   #lastClose: string | null = null
   /** When the carrier last said that the session was not in order. */
@@ -162,8 +169,28 @@ export class CarrierLink<Token> {
     }
   }
 
+  get report(): BindReport {
+    return {
+      number: this.number,
+      type: this.bind.slice('bind_'.length) as BindType,
+      state: this.#state,
+      since: (this.#boundSince ?? this.#downSince).toISOString(),
+      retryAt: this.#retryAt?.toISOString() ?? null,
+      window: this.carrier.window,
+      unanswered: this.unanswered,
+      errors: this.#errors.list(),
+    }
+  }
+
+  get #state(): BindReport['state'] {
+    if (this.#stopped || this.#connection?.state === 'UNBINDING') return 'unbinding'
+    if (this.#retryAt !== null) return 'backing-off'
+    return this.#boundSince === null ? 'connecting' : 'bound'
+  }
+
   start(): void {
     if (this.#stopped) return
+    this.#retryAt = null
     const { carrier } = this
     const { listeners, timings } = this.#options
     const { submitter, receiver } = listeners
@@ -261,7 +288,9 @@ export class CarrierLink<Token> {
   #answered({ command, status }: ResponsePdu): void {
     this.#silentSubmits = 0
     this.#isDoubtful = false
-    if (command === 'submit_sm_resp' && status === 0) this.#hasAccepted = true
+    if (status !== 0)
+      this.#errors.note({ error: 'submit_sm', status: statusName(status), detail: null }, Date.now())
+    else if (command === 'submit_sm_resp') this.#hasAccepted = true
   }
 
   #bound(): void {
@@ -281,12 +310,14 @@ export class CarrierLink<Token> {
       this.#pauseMs = 0
     const failure = failureOf(reason, { isDoubtful: this.#isDoubtful, isEarly: boundMs < STEADY_MS })
     this.#connection = null
+    if (this.#boundSince !== null) this.#downSince = new Date()
     this.#boundSince = null
     this.#boundAtMs = Number.POSITIVE_INFINITY
     const isRepeated = this.#pauseMs > 0 && this.#lastClose === reasonText(reason)
     this.#lastClose = reasonText(reason)
     if (!isRepeated || performance.now() - this.#loggedAtMs >= LOG_EVERY_MS)
       this.#logClose(reason, tokens.length)
+    this.#errors.note(closeError(reason), Date.now())
     // First, so that the link is bound again even if `onLost` throws.
     if (!this.#stopped) this.#startLater(failure)
     try {
@@ -320,7 +351,9 @@ export class CarrierLink<Token> {
     this.#closes = failure === 'closed' ? this.#closes + 1 : 0
     this.#pauseMs = nextPauseMs(failure, { lastMs: this.#pauseMs, firstMs, closes: this.#closes })
     // Links that were cut together should not come back together.
-    this.#timer = setTimeout(() => this.start(), this.#pauseMs * (0.8 + 0.2 * Math.random()))
+    const pauseMs = this.#pauseMs * (0.8 + 0.2 * Math.random())
+    this.#timer = setTimeout(() => this.start(), pauseMs)
+    this.#retryAt = new Date(Date.now() + pauseMs)
   }
 }
 

@@ -1,5 +1,6 @@
-import type { Carrier } from '../../domain/configuration.ts'
+import { BIND_TYPES, type Carrier } from '../../domain/configuration.ts'
 import type { Directory } from '../../domain/directory.ts'
+import type { BindReport } from '../../domain/node-reports.ts'
 import type { Log } from '../../log.ts'
 import {
   type BindCommand,
@@ -37,14 +38,6 @@ interface LinkedCarrier<Token> {
 
 /** Whether this node may make the bind. */
 type Holds = (carrierId: number, number: number) => boolean
-
-/** The n-th bind of a carrier is one session of each of these. */
-const BINDS: Record<Carrier['bindMode'], readonly BindCommand[]> = {
-  transceiver: ['bind_transceiver'],
-  transmitter: ['bind_transmitter'],
-  receiver: ['bind_receiver'],
-  'transmitter+receiver': ['bind_transmitter', 'bind_receiver'],
-}
 
 /** SMPP 3.4 §5.2.2, without the NUL. Longer ones are sent whole, as many carriers issue them. */
 const STANDARD_PASSWORD_LENGTH = 8
@@ -163,6 +156,17 @@ export class CarrierLinks<Token> {
     }
   }
 
+  /** Every bind that is kept up or ended here, by carrier. */
+  reports(): ReadonlyMap<number, BindReport[]> {
+    const links = [...this.#carriers.values()].flatMap((entry) => entry.links)
+    const reports = new Map<number, BindReport[]>()
+    for (const link of [...links, ...this.#leaving]) {
+      const { id } = link.carrier
+      reports.set(id, [...(reports.get(id) ?? []), link.report])
+    }
+    return reports
+  }
+
   /** Requests on all links that have no response yet. */
   get unanswered(): number {
     let sum = 0
@@ -188,7 +192,7 @@ export class CarrierLinks<Token> {
 
   #followCarrier(carrier: Carrier, holds: Holds, listeners: LinkListeners<Token>): void {
     const before = this.#carriers.get(carrier.id)
-    const commands = BINDS[carrier.bindMode]
+    const commands = BIND_TYPES[carrier.bindMode].map((type): BindCommand => `bind_${type}`)
     const same = before !== undefined && sessionKey(before.carrier) === sessionKey(carrier)
     if (!same && carrier.password.length > STANDARD_PASSWORD_LENGTH)
       this.#options.log.warn(

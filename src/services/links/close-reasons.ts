@@ -32,6 +32,15 @@ export function reasonText({ code, status, error }: CloseReason): string {
   return detail ? `${code}: ${detail}`.slice(0, MAX_REASON_CHARACTERS) : code
 }
 
+/** The same in parts, for operators who look at a bind. */
+export function closeError({ code, status, error }: CloseReason) {
+  return {
+    error: code,
+    status: status === undefined ? null : statusName(status),
+    detail: error === undefined ? null : errorText(error).slice(0, MAX_REASON_CHARACTERS),
+  }
+}
+
 /** The message of an error. For a TLS error, also the setting that helps. */
 export function errorText(error: Error & { code?: string }): string {
   const advice = tlsAdvice(error)

@@ -1,10 +1,13 @@
 import { FairQueue } from '../../collections/fair-queue.ts'
 import type { HeldCause } from '../../domain/backlog.ts'
 import { CarrierThrottle } from '../../domain/carrier-throttle.ts'
+import type { CarrierReport } from '../../domain/node-reports.ts'
 import { BackOffs } from '../../domain/submit-outcomes.ts'
 import type { CarrierRates } from '../links/carrier-links.ts'
 import { SenderRate } from './sender-rate.ts'
 import type { SubmitJob } from './submit-job.ts'
+
+type CarrierTraffic = Pick<CarrierReport, 'queued' | 'sentLastSecond' | 'measuredRate'>
 
 /** At most this many recipients are backed off from, because the carrier has no room for them (ESME_RMSGQFUL). */
 const MAX_BACK_OFFS = 10_000
@@ -35,6 +38,16 @@ export class CarrierQueue {
   /** The carrier throttles, and would need long for the queued messages. */
   get isCongested(): boolean {
     return this.throttle.isReduced && this.#jobs.size > LONG_WAIT_S * this.throttle.ratePerS
+  }
+
+  /** What an operator sees of it. Messages that wait for their sender's rate are not among the queued. */
+  report(): CarrierTraffic {
+    const { throttle } = this
+    return {
+      queued: this.#jobs.size + this.#beginning.size + this.#begun.length,
+      sentLastSecond: Math.round(throttle.sentLastSecond(performance.now())),
+      measuredRate: throttle.isReduced ? Math.round(throttle.ratePerS) : null,
+    }
   }
 
   /** Why the job is not sent now. */

@@ -59,6 +59,8 @@ export class Submitter implements SubmitEvents<SubmitToken> {
   readonly #pumping: Pumping
   /** Places messages that are being accepted. */
   readonly newMessages: Placement
+  /** The queue of a carrier; undefined: no message has been for it. */
+  readonly queueOf = (carrierId: number): CarrierQueue | undefined => this.#queues.get(carrierId)
   readonly #rebinds = new RebindCounts()
   #stopped = false
 

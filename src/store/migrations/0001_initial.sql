@@ -280,6 +280,13 @@ create table carrier_binds (
 );
 comment on column carrier_binds.node_id is 'node that holds the bind; free when null or no longer in nodes';
 
+create table node_reports (
+  node_id integer primary key,
+  reported_at timestamptz not null,
+  report jsonb not null
+);
+comment on table node_reports is 'what a node last told the others of itself and its binds; dead when no longer in nodes';
+
 -- The journal: what happened, in the order of each lane. A lane is written by one process, and never by another after it.
 
 create table lanes (

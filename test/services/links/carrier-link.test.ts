@@ -219,3 +219,51 @@ describe('a session that ends', () => {
     await eventually(() => smsc.binds.length === 2 && link.canSubmit)
   })
 })
+
+describe('its report', () => {
+  test('a session, what is unanswered, and each way in which submits are refused', async () => {
+    const statuses = [STATUSES.ESME_RTHROTTLED, STATUSES.ESME_RTHROTTLED, 0x401]
+    smsc.answerSubmits((pdu, to, index) => {
+      if (index < statuses.length) to.respond(pdu, statuses[index]!)
+    })
+    await bind({})
+    const bound = { number: 0, type: 'transceiver', state: 'bound', retryAt: null, window: WINDOW }
+    const since = link.status.boundSince!.toISOString()
+    expect(link.report).toEqual({ ...bound, since, unanswered: 0, errors: [] })
+    for (const token of ['a', 'b', 'c', 'd']) {
+      await eventually(() => link.windowFree > 0)
+      submit(token)
+    }
+    await eventually(() => link.report.errors.length === 2 && link.report.unanswered === 1)
+    expect(link.report).toMatchObject({ ...bound, since })
+    const refused = { error: 'submit_sm', detail: null, at: expect.any(String) }
+    expect(link.report.errors.toSorted((a, b) => b.count - a.count)).toEqual([
+      { ...refused, status: 'ESME_RTHROTTLED', count: 2 },
+      { ...refused, status: '0x00000401', count: 1 },
+    ])
+  })
+
+  test('while it is not bound: since when, until when it waits, and why', async () => {
+    await bind({ backoffMs: 60_000 })
+    smsc.answerBinds(() => STATUSES.ESME_RALYBND)
+    ;(await smsc.bound()).destroy()
+    await eventually(() => link.report.state === 'backing-off')
+    const { since, retryAt, errors } = link.report
+    expect(Date.parse(retryAt!)).toBeGreaterThan(Date.parse(since))
+    expect(errors).toMatchObject([{ error: 'peer_closed', status: null, count: 1 }])
+  })
+
+  test('refused again and again it is down since the same time; once stopped it is ending', async () => {
+    smsc.answerBinds(() => STATUSES.ESME_RALYBND)
+    const binding = bind({})
+    await eventually(() => (link.report.errors[0]?.count ?? 0) > 1)
+    const { since, errors } = link.report
+    expect(errors).toMatchObject([{ error: 'bind_rejected', status: 'ESME_RALYBND', detail: null }])
+    await eventually(() => link.report.errors[0]!.count > 2)
+    expect(link.report.since).toBe(since)
+    smsc.answerBinds(() => STATUSES.ESME_ROK)
+    await binding
+    await link.stop()
+    expect(link.report.state).toBe('unbinding')
+  })
+})

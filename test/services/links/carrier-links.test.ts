@@ -91,6 +91,7 @@ describe('binding', () => {
       unanswered: 0,
       links: [{ number: 0, bind: 'bind_transceiver', boundSince, ...seen }],
     })
+    expect([...links.reports()]).toEqual([[1, [expect.objectContaining({ number: 0, state: 'bound' })]]])
     expect(links.canSubmit(2)).toBe(false)
     expect(links.freest(2)).toBeNull()
     expect(links.summary(2)).toBeNull()

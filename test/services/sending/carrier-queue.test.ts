@@ -67,6 +67,17 @@ describe('turns', () => {
   })
 })
 
+test('its report: what waits, whether it has begun or not, and what was sent', () => {
+  pushed(3)
+  const head = queue.head()!
+  queue.begin(head, performance.now())
+  expect(queue.report()).toEqual({ queued: 3, sentLastSecond: 0, measuredRate: null })
+  queue.begun(head)
+  queue.throttle.sent(performance.now())
+  sendHead()
+  expect(queue.report()).toEqual({ queued: 2, sentLastSecond: expect.any(Number), measuredRate: null })
+})
+
 describe('rates', () => {
   test('a new one takes the place of what was learned; the same one does not', () => {
     queue.follow({ ...UNLIMITED, messagesPerSecond: 100 })

@@ -9,11 +9,13 @@ import { liveToken, presentedHash, refuseToken } from '../../authentication.ts'
 import { documentOperatorRoutes } from '../../openapi.ts'
 import { registerAccounts } from './accounts.ts'
 import { registerAuditLog } from './audit-log.ts'
+import { registerCarrierBinds } from './carrier-binds.ts'
 import { registerCarriers } from './carriers.ts'
 import { registerInboundMessages } from './inbound-messages.ts'
 import { registerInboundNumbers } from './inbound-numbers.ts'
 import { registerMessageList } from './message-list.ts'
 import { registerMessages } from './messages.ts'
+import { registerNodes } from './nodes.ts'
 import { registerNumberRanges } from './number-ranges.ts'
 import { registerOperatorTokens } from './operator-tokens.ts'
 import { registerOptOuts } from './opt-outs.ts'
@@ -67,10 +69,12 @@ export function registerAdminRoutes(
       registerInboundNumbers(scope, deps)
       registerOptOuts(scope, deps)
       registerCarriers(scope, deps)
+      registerCarrierBinds(scope, deps)
       registerRoutes(scope, deps)
       registerRouteExplanation(scope, deps)
       registerQuality(scope, deps)
       registerQueue(scope, deps)
+      registerNodes(scope, deps)
       registerSecrets(scope, deps)
       registerRoutingRules(scope, deps)
       registerNumberRanges(scope, deps)

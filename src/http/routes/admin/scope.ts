@@ -14,6 +14,7 @@ import type { SecretKeys } from '../../../domain/secrets.ts'
 import type { Operator } from '../../../domain/tokens.ts'
 import type { Changed } from '../../../operations/audited-changes.ts'
 import type { MessageReads } from '../../../operations/read-messages.ts'
+import type { OwnReport } from '../../../operations/read-nodes.ts'
 import type { TestEvents } from '../../../operations/send-test-event.ts'
 import type { Database, Transaction } from '../../../store/database.ts'
 
@@ -81,6 +82,8 @@ export interface AdminDeps {
   readonly carrierAnomalies?: (carrierId: number) => Readonly<Record<string, number>>
   /** What this node could do with the carrier in a route now. Absent where this node runs no carrier links. */
   readonly carrierCondition?: (carrierId: number, routeId: number) => CarrierCondition
+  /** This node and its binds, for those who look at all nodes. Also absent then. */
+  readonly ownReport?: OwnReport
 }
 
 export interface AdminOptions extends Omit<AdminDeps, 'change'> {

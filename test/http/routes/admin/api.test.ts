@@ -43,6 +43,8 @@ const ROUTES: [method: string, path: string, body?: object][] = [
   ['GET', '/carriers/acme'],
   ['PATCH', '/carriers/acme', { state: 'stopped' }],
   ['DELETE', '/carriers/acme'],
+  ['GET', '/carriers/acme/binds'],
+  ['GET', '/nodes'],
   ['GET', '/routes'],
   ['POST', '/routes', { name: 'default', carriers: [] }],
   ['GET', '/routes/default'],

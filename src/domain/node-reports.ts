@@ -1,0 +1,114 @@
+import type { BindError } from './bind-errors.ts'
+import { BIND_TYPES, type BindType, type Carrier } from './configuration.ts'
+import type { LinkCondition } from './routing.ts'
+
+/**
+ * What a node says of itself, because only its own process knows it. Other nodes read it from the database, where it is
+ * some seconds old.
+ */
+export interface NodeReport {
+  readonly version: string
+  readonly host: string
+  readonly pid: number
+  /** Null: the process is not one of several workers. */
+  readonly worker: { readonly number: number; readonly workers: number } | null
+  readonly isDraining: boolean
+  readonly messagesInProgress: number
+  readonly messagesHeld: number
+  readonly webhooksHeld: number
+  /** Those that it has binds of, by carrier id. */
+  readonly carriers: Readonly<Record<string, CarrierReport>>
+}
+
+/** A carrier as one node uses it. Rates are in segments a second. */
+export interface CarrierReport {
+  readonly condition: LinkCondition
+  /** Messages that wait for their turn, in the memory of the node. */
+  readonly queued: number
+  readonly sentLastSecond: number
+  /** The node's share of the configured rate; null: there is none. */
+  readonly configuredRate: number | null
+  /** What throttled answers have taught; null: the carrier does not throttle. */
+  readonly measuredRate: number | null
+  readonly binds: readonly BindReport[]
+}
+
+const LINK_STATES = ['bound', 'connecting', 'backing-off', 'unbinding'] as const
+
+export interface BindReport {
+  /** Which of the carrier's binds, from 0. */
+  readonly number: number
+  readonly type: BindType
+  readonly state: (typeof LINK_STATES)[number]
+  /** ISO 8601: since when it is bound, or has not been. */
+  readonly since: string
+  /** ISO 8601: when it connects again; null: it is not backing off. */
+  readonly retryAt: string | null
+  readonly window: number
+  /** Places of the window that are taken. */
+  readonly unanswered: number
+  readonly errors: readonly BindError[]
+}
+
+/** A living node, with its last report. */
+export interface LivingNode {
+  readonly nodeId: number
+  readonly name: string
+  readonly since: Date
+  readonly lastHeartbeatAt: Date
+  readonly leaseEndsAt: Date
+  readonly buckets: number
+  /** Binds that belong to it. */
+  readonly binds: number
+  /** How old its report is; both are null until the first. */
+  readonly reportAgeMs: number | null
+  readonly report: NodeReport | null
+}
+
+/** stopped: the carrier is; unassigned: no node has the bind; unreported: its node has not said how it is. */
+export const BIND_STATES = [...LINK_STATES, 'stopped', 'unassigned', 'unreported'] as const
+
+/** A bind of a carrier, wherever it is made. What only its node knows is null if no node has reported it. */
+export interface CarrierBindState {
+  readonly number: number
+  readonly type: BindType
+  /** Null: no node has it. */
+  readonly node: string | null
+  readonly state: (typeof BIND_STATES)[number]
+  readonly since: string | null
+  readonly retryAt: string | null
+  readonly window: number
+  readonly unanswered: number | null
+  readonly errors: readonly BindError[]
+}
+
+interface BindingCarrier extends Pick<Carrier, 'state' | 'bindMode' | 'binds' | 'window'> {
+  readonly carrierId: number
+  readonly leases: readonly { readonly bind: number; readonly node: string }[]
+}
+
+/**
+ * Every bind that the carrier should have, and those that are about to end, by number. One that moves, or is made anew, is
+ * there twice while its last session ends.
+ */
+export function bindStates(carrier: BindingCarrier, nodes: readonly LivingNode[]): CarrierBindState[] {
+  const reported = nodes.flatMap(({ name, report }) =>
+    (report?.carriers[carrier.carrierId]?.binds ?? []).map((bind) => ({ ...bind, node: name })),
+  )
+  const numbers = Array.from({ length: carrier.binds }, (_, number) => number)
+  const missing = numbers.flatMap((number) => {
+    const types = BIND_TYPES[carrier.bindMode].filter(
+      (type) => !reported.some((bind) => bind.number === number && bind.type === type),
+    )
+    return types.map((type) => unreportedBind(carrier, number, type))
+  })
+  return [...reported, ...missing].sort((a, b) => a.number - b.number)
+}
+
+function unreportedBind(carrier: BindingCarrier, number: number, type: BindType): CarrierBindState {
+  const node = carrier.leases.find(({ bind }) => bind === number)?.node ?? null
+  const unassigned = node === null ? 'unassigned' : 'unreported'
+  const state = carrier.state === 'stopped' ? 'stopped' : unassigned
+  const { window } = carrier
+  return { number, type, node, state, since: null, retryAt: null, window, unanswered: null, errors: [] }
+}
