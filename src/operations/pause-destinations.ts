@@ -26,14 +26,7 @@ export async function pauseDestination(
   return store.findDestination(db, planId, destination)
 }
 
-/** Events made due at once. The rest are delivered when they are due. */
-const PARK_BATCH = 1_000
-const MAX_PARK_BATCHES = 20
-
-/**
- * Ends a pause, or retries a destination whose breaker is open. Events that waited for it are delivered, and so are events
- * that wait for a retry, even if the destination is not in trouble.
- */
+/** Ends a pause, or retries a destination whose breaker is open: events parked for it are delivered. */
 export async function resumeDestination(
   db: Queryable,
   planId: number,
@@ -44,10 +37,25 @@ export async function resumeDestination(
   if (!(await store.resumeDestination(db, { planId, destination }, by))) {
     throw refuseConflict('the operator has paused the destination')
   }
+  return store.findDestination(db, planId, destination)
+}
+
+/** Events made due at once. The rest are delivered when they are due. */
+const PARK_BATCH = 1_000
+const MAX_PARK_BATCHES = 20
+
+/**
+ * Makes events that wait for a retry due at once, after their destination was resumed, even if it was in no trouble. Each batch
+ * is a transaction of its own, which `inTransaction` begins, so none holds many rows for long.
+ */
+export async function retryWaiting(
+  inTransaction: (work: (db: Queryable) => Promise<number>) => Promise<number>,
+  planId: number,
+  destination: string,
+): Promise<void> {
   const endpoint = { planId, destination, scheduleMs: SCHEDULE_MS, limit: PARK_BATCH }
   for (let batch = 0; batch < MAX_PARK_BATCHES; batch += 1)
-    if ((await store.parkWaiting(db, endpoint)) < PARK_BATCH) break
-  return store.findDestination(db, planId, destination)
+    if ((await inTransaction((db) => store.parkWaiting(db, endpoint))) < PARK_BATCH) break
 }
 
 function refuseOther(destination: string): void {

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import type { Static } from 'typebox'
 import { retryConflicts } from '../../operations/administration.ts'
-import { pauseDestination, resumeDestination } from '../../operations/pause-destinations.ts'
-import { listDestinations } from '../../store/webhook-destinations.ts'
+import { pauseDestination, resumeDestination, retryWaiting } from '../../operations/pause-destinations.ts'
+import { findDestination, listDestinations } from '../../store/webhook-destinations.ts'
 import { planToRead } from '../authentication.ts'
 import { CursorPages, type ListDeps } from '../pages.ts'
 import { answered } from '../schemas/error-body.ts'
@@ -94,8 +94,10 @@ export function registerDestinationActions(
     app.post(`/v1/webhooks/destinations/${verb}`, { schema }, async (request) => {
       const { servicePlanId, destination } = request.body as Static<typeof DestinationBody>
       const plan = planToRead(await directory(), request, servicePlanId)
-      const write = () => make(writes, plan.id, destination, 'customer')
-      return presentDestination(await retryConflicts(write))
+      await retryConflicts(() => make(writes, plan.id, destination, 'customer'))
+      if (verb === 'resume')
+        await retryWaiting((work) => retryConflicts(() => work(writes)), plan.id, destination)
+      return presentDestination(await findDestination(writes, plan.id, destination))
     })
   }
 }

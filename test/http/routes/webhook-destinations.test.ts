@@ -126,6 +126,14 @@ describe('POST /v1/webhooks/destinations/pause and /resume', () => {
     expect((await change('resume', of(OTHER))).json).toMatchObject({ state: 'recovering', pausedBy: null })
   })
 
+  it('200 resumes one whose events wait for a retry: they are due at once', async () => {
+    const destination = 'https://retry.example.com'
+    const msgId = await storeEvent(service.db, { planId: 1, state: 'pending', destination, attempts: 1 })
+    const { status, json } = await change('resume', of(destination))
+    expect([status, json]).toMatchObject([200, { state: 'recovering', waiting: 0, parked: 1 }])
+    await service.db.query('delete from event_deliveries where msg_id = $1', [msgId])
+  })
+
   it('200 resumes what failed too often, and what is in no trouble stays so', async () => {
     await openBreaker(service.db, {
       planId: 1,

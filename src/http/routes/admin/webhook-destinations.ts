@@ -1,7 +1,8 @@
 import { Type } from 'typebox'
 import { canonicalPublicId } from '../../../domain/identifiers.ts'
 import { keyOfPlan } from '../../../operations/administration.ts'
-import { pauseDestination, resumeDestination } from '../../../operations/pause-destinations.ts'
+import { pauseDestination, resumeDestination, retryWaiting } from '../../../operations/pause-destinations.ts'
+import type { Queryable } from '../../../store/database.ts'
 import { findDestination, listDestinations } from '../../../store/webhook-destinations.ts'
 import { requestBody } from '../../schemas/shapes.ts'
 import { presentDestination, WebhookDestinationSchema } from '../../schemas/webhook-event.ts'
@@ -58,15 +59,19 @@ export function registerWebhookDestinations(scope: AdminScope, { change, reads }
     scope.post(
       `/webhook-destinations/${verb}`,
       { schema: { ...text, tags, body, response: answers(200, WebhookDestinationSchema) } },
-      (request) => {
+      async (request) => {
         const { servicePlanId, destination } = request.body
-        return change(request, async (transaction) => {
+        const planId = await change(request, async (transaction) => {
           const planId = await keyOfPlan(transaction, servicePlanId)
           const before = presentDestination(await findDestination(transaction, planId, destination))
           const after = presentDestination(await make(transaction, planId, destination, 'operator'))
           const objectId = `${canonicalPublicId(servicePlanId)}/${destination}`
-          return { value: after, change: { objectType: 'webhook-destination', objectId, before, after } }
+          return { value: planId, change: { objectType: 'webhook-destination', objectId, before, after } }
         })
+        const inTransaction = (work: (db: Queryable) => Promise<number>) =>
+          change(request, async (transaction) => ({ value: await work(transaction), change: null }))
+        if (verb === 'resume') await retryWaiting(inTransaction, planId, destination)
+        return presentDestination(await findDestination(reads, planId, destination))
       },
     )
 }

@@ -36,6 +36,13 @@ test('200: paused, listed page by page, resumed', async () => {
   expect([resumed.status, resumed.body]).toEqual([200, { ...record, state: 'recovering', pausedBy: null }])
 })
 
+test('200 resumes one whose events wait for a retry: they are due at once', async () => {
+  const destination = 'https://retry.example.com'
+  await storeEvent(db, { planId, state: 'pending', destination, attempts: 1 })
+  const { status, body } = await change('resume', { servicePlanId, destination })
+  expect([status, body]).toMatchObject([200, { state: 'recovering', waiting: 0, parked: 1 }])
+})
+
 test.each<[unknown, string, string]>([
   [{}, 'destination', 'REQUIRED'],
   [{ servicePlanId: 'f'.repeat(24), destination: PAUSED }, 'servicePlanId', 'NOT_FOUND'],
