@@ -203,7 +203,8 @@ describe('the floor', () => {
     await quality.runOnce()
     expect(quality.outOfUse(routeId, acme)).toBe(true)
     nowMs += 1_000
-    expect(await endPause(db, { route: 'watched', carrier: 'acme' }, new Date(nowMs))).toBe(true)
+    const ended = await endPause(db, { route: 'watched', carrier: 'acme' }, new Date(nowMs))
+    expect(ended).toMatchObject({ routeId, carrierId: acme })
     for (let round = 0; round < 2; round += 1) await quality.runOnce()
     expect(quality.outOfUse(routeId, acme)).toBe(false)
     quality.changed(messages(20, 'FAILED', { sentAt: new Date(nowMs + MINUTE_MS) }))
