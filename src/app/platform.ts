@@ -20,8 +20,8 @@ import { openDatabases, prepareDatabases } from './database.ts'
 import type { AppOptions } from './options.ts'
 import type { ShutdownStack } from './shutdown.ts'
 
-/** One more than customers can use at once, so that the operator never waits for them. */
-const READ_POOL_SIZE = HTTP_LIMITS.readsAtOnce + 1
+/** Two more than customers' reads use at once: one for all preflights, and one so that the operator never waits for them. */
+const READ_POOL_SIZE = HTTP_LIMITS.readsAtOnce + 2
 /** Random bytes drawn from the system at once. Ids need a few for each message. */
 const RANDOM_BYTES = 16_384
 

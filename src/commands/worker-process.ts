@@ -18,11 +18,18 @@ export interface WorkerEvents {
  * its COMMIT, and the worker says that it is working meanwhile.
  */
 const ANSWER_TIMEOUT_MS = 3_000
+/**
+ * A worker that has been working for so long is left out too: its lane alone may be stuck. When the database stalls, a worker
+ * gives up on receipts after 10 s, and says so before.
+ */
+const WORKING_TIMEOUT_MS = 12_000
 
 /** A question that waits for its answer. */
 interface Asked {
   readonly resolve: (answer: Answer | null) => void
   readonly timer: NodeJS.Timeout
+  /** Monotonic clock. */
+  readonly sinceMs: number
 }
 
 /** One worker: this program again, as a process whose node shares the ports. It ends when this process does. */
@@ -37,6 +44,7 @@ export class WorkerProcess {
   readonly #settleReady: PromiseWithResolvers<Ports>
   readonly #asked = new Map<number, Asked>()
   readonly #answerTimeoutMs: number
+  readonly #workingTimeoutMs: number
   /** Kinds of questions that it has not answered in time. The next answer to one of a kind removes the kind. */
   readonly #unanswered = new Set<Question['what']>()
   #lastId = 0
@@ -46,8 +54,10 @@ export class WorkerProcess {
     assignment: Assignment,
     events: WorkerEvents,
     answerTimeoutMs = ANSWER_TIMEOUT_MS,
+    workingTimeoutMs = WORKING_TIMEOUT_MS,
   ) {
     this.#answerTimeoutMs = answerTimeoutMs
+    this.#workingTimeoutMs = workingTimeoutMs
     this.number = assignment.number
     this.#events = events
     // JSON has no form for some values of metrics.
@@ -92,7 +102,7 @@ export class WorkerProcess {
     return !this.#unanswered.has(what)
   }
 
-  /** Resolves to null when the worker is silent for too long, or ends. */
+  /** Resolves to null when the worker is silent or working for too long, or ends. */
   ask(question: Question): Promise<Answer | null> {
     this.#lastId += 1
     const id = this.#lastId
@@ -101,9 +111,15 @@ export class WorkerProcess {
         this.#unanswered.add(question.what)
         this.#settle(id, null)
       }, this.#answerTimeoutMs)
-      this.#asked.set(id, { resolve, timer })
+      this.#asked.set(id, { resolve, timer, sinceMs: performance.now() })
       this.#tell({ kind: 'ask', id, question })
     })
+  }
+
+  #wait(id: number): void {
+    const asked = this.#asked.get(id)
+    const leftMs = this.#workingTimeoutMs - this.#answerTimeoutMs
+    if (asked !== undefined && performance.now() - asked.sinceMs < leftMs) asked.timer.refresh()
   }
 
   #settle(id: number, answer: Answer | null): void {
@@ -131,7 +147,7 @@ export class WorkerProcess {
         this.#settle(message.id, message.answer)
         return
       case 'working':
-        this.#asked.get(message.id)?.timer.refresh()
+        this.#wait(message.id)
         return
       case 'ask-others':
         void this.#events

@@ -21,7 +21,7 @@ const PROGRAM = `
     if (kind === 'stop') process.exit()
   })`
 
-async function aWorker(answerTimeoutMs: number) {
+async function aWorker(answerTimeoutMs: number, workingTimeoutMs?: number) {
   const directory = await mkdtemp(join(tmpdir(), 'aldis-worker-'))
   const program = join(directory, 'worker.mjs')
   await writeFile(program, PROGRAM)
@@ -36,7 +36,7 @@ async function aWorker(answerTimeoutMs: number) {
     listensFirst: false,
   }
   const events = { onReplaced: () => undefined, askOthers: async () => [] }
-  const worker = new WorkerProcess(program, assignment, events, answerTimeoutMs)
+  const worker = new WorkerProcess(program, assignment, events, answerTimeoutMs, workingTimeoutMs)
   await worker.ready
   return Object.assign(worker, {
     async [Symbol.asyncDispose]() {
@@ -71,6 +71,12 @@ test('a worker that says that it is working on receipts is waited for, however s
   expect(await worker.ask({ what: 'receipts', receipts: '' })).toBeNull()
   await worker.ask({ what: 'metrics' })
   expect(await slow).toEqual(['recorded'])
+})
+
+test('a worker that never ends its work on receipts is given up, and known to', async () => {
+  await using worker = await aWorker(300, 600)
+  expect(await worker.ask({ what: 'receipts', receipts: 'slow' })).toBeNull()
+  expect(worker.isAnswering('receipts')).toBe(false)
 })
 
 test('a worker that ends is not waited for', async () => {
