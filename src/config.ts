@@ -34,7 +34,7 @@ export const VARIABLES = {
   databasePoolSize: {
     name: 'DATABASE_POOL_SIZE',
     description:
-      'Maximum number of connections for the message path in each process; look-ups, the lease and the journal use up to 10 more.',
+      'Maximum number of connections for the message path in each process; look-ups, the lease and the journal use up to 11 more.',
     fallback: '10',
     parse: integer(2, 200),
   },
