@@ -41,21 +41,29 @@ export function wantedOfRecord(wanted: WantedMessages): WantedMessages {
   return wanted.carrierMessageIds === null ? wanted : { ...wanted, carrierId: null, carrierMessageIds: null }
 }
 
+type Filters = WantedMessages['filters']
+
+/** What a message has where a filter wants a value. A filter that is missing here does not compile. */
+const VALUE_OF: Readonly<Record<keyof Filters, (message: MessageInProgress) => string | null>> = {
+  status: ({ state }) => state.status,
+  to: ({ accepted }) => accepted.recipient,
+  from: ({ accepted }) => accepted.sender,
+  country: ({ accepted }) => accepted.country,
+  mccmnc: ({ state }) => state.mccmnc,
+  errorCode: ({ state }) => state.errorCode,
+}
+const FILTERS = Object.keys(VALUE_OF) as (keyof Filters)[]
+
 /** The cheapest check comes first: most messages in progress are of other plans. */
 export function isWanted(wanted: WantedMessages, message: MessageInProgress): boolean {
   const { planId, lowest, highest, below, filters } = wanted
-  const { msgId, accepted, state } = message
+  const { msgId, accepted } = message
   return (
     (planId === null || accepted.planId === planId) &&
     (below === null || msgId < below) &&
     (lowest === null || msgId >= lowest) &&
     (highest === null || msgId <= highest) &&
-    (filters.status === null || state.status === filters.status) &&
-    (filters.to === null || accepted.recipient === filters.to) &&
-    (filters.from === null || accepted.sender === filters.from) &&
-    (filters.country === null || accepted.country === filters.country) &&
-    (filters.mccmnc === null || state.mccmnc === filters.mccmnc) &&
-    (filters.errorCode === null || state.errorCode === filters.errorCode) &&
+    FILTERS.every((name) => filters[name] === null || VALUE_OF[name](message) === filters[name]) &&
     isOfCarrier(wanted, message)
   )
 }
