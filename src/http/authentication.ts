@@ -40,7 +40,7 @@ export function bearerHash(header: string, credentials = BEARER): string | null 
 }
 
 /** For a token that is unknown, revoked or expired. Saying which would help a thief. */
-export function refuseToken(): AppError {
+export function invalidToken(): AppError {
   const headers = { 'www-authenticate': 'Bearer realm="aldis", error="invalid_token"' }
   return new AppError('UNAUTHENTICATED', { message: 'The token is not valid', headers })
 }
@@ -64,9 +64,9 @@ export function authenticateCustomer(source: DirectorySource, clock: () => numbe
     done: HookHandlerDoneFunction,
   ) => {
     const token = liveToken(directory, hash, clock())
-    if (token === undefined) return done(refuseToken())
+    if (token === undefined) return done(invalidToken())
     const scope = scopeOf(request.routeOptions.url)
-    if (token.scopes?.has(scope) === false) return done(refuseScope(scope))
+    if (token.scopes?.has(scope) === false) return done(insufficientScope(scope))
     request.token = token
     done()
   }
@@ -84,7 +84,7 @@ function scopeOf(url = ''): TokenScope {
   return url.startsWith('/v1/webhooks/') ? 'webhooks' : 'read'
 }
 
-function refuseScope(scope: TokenScope): AppError {
+function insufficientScope(scope: TokenScope): AppError {
   const headers = { 'www-authenticate': `Bearer realm="aldis", error="insufficient_scope", scope="${scope}"` }
   return new AppError('FORBIDDEN', { message: `The token lacks the scope ${scope}`, headers })
 }

@@ -6,21 +6,24 @@ import { isConflict, type Queryable, sqlState, type Transaction } from '../store
 import { routes } from '../store/routes.ts'
 import { servicePlans } from '../store/service-plans.ts'
 
-/** What operations on the configuration share, and refuse by the closed list of errors. */
+/**
+ * What operations on the configuration share. They refuse by the closed list of errors: `refuse…` throws, and a function named
+ * after an error returns it.
+ */
 
 const UNIQUE_VIOLATION = '23505'
 const FOREIGN_KEY_VIOLATION = '23503'
 
-export function refuseMissing(what: string): AppError {
+export function notFound(what: string): AppError {
   return new AppError('NOT_FOUND', { message: `No such ${what}` })
 }
 
-export function refuseConflict(message: string): AppError {
+export function conflict(message: string): AppError {
   return new AppError('CONFLICT', { message })
 }
 
 /** A field whose value has the right form but cannot be meant. */
-export function refuseField(field: string, code: string, message: string): AppError {
+export function invalidField(field: string, code: string, message: string): AppError {
   return invalid([fault(field, code, message)])
 }
 
@@ -57,8 +60,8 @@ export async function sayConflicts<T>(words: ConflictWords, write: () => Promise
     return await write()
   } catch (error) {
     const state = sqlState(error)
-    if (state === UNIQUE_VIOLATION && words.taken !== undefined) throw refuseConflict(words.taken)
-    if (state === FOREIGN_KEY_VIOLATION && words.inUse !== undefined) throw refuseConflict(words.inUse)
+    if (state === UNIQUE_VIOLATION && words.taken !== undefined) throw conflict(words.taken)
+    if (state === FOREIGN_KEY_VIOLATION && words.inUse !== undefined) throw conflict(words.inUse)
     throw error
   }
 }
@@ -70,7 +73,7 @@ export async function lockedRow<Row extends object>(
   key: string,
 ): Promise<Row> {
   const row = await table.find(transaction, key, 'for update')
-  if (row === undefined) throw refuseMissing(table.noun)
+  if (row === undefined) throw notFound(table.noun)
   return row
 }
 
@@ -82,7 +85,7 @@ export async function changeRow<Row extends object, Columns extends object>(
   change: Partial<Columns>,
 ): Promise<Row> {
   const row = await table.update(transaction, key, change)
-  if (row === undefined) throw refuseMissing(table.noun)
+  if (row === undefined) throw notFound(table.noun)
   return row
 }
 
@@ -96,7 +99,7 @@ export async function removeRow(
   const removed = await sayConflicts({ ...(inUse !== undefined && { inUse }) }, () =>
     table.delete(transaction, key),
   )
-  if (!removed) throw refuseMissing(table.noun)
+  if (!removed) throw notFound(table.noun)
 }
 
 /**
@@ -105,7 +108,7 @@ export async function removeRow(
  */
 export async function refuseMore(transaction: Transaction, table: AnyTable, most: number): Promise<void> {
   if ((await table.count(transaction)) > most) {
-    throw refuseConflict(`there can be at most ${most} ${table.noun}s`)
+    throw conflict(`there can be at most ${most} ${table.noun}s`)
   }
 }
 
@@ -154,7 +157,7 @@ async function rowOf<Row extends object>(
   key: string,
 ): Promise<Row> {
   const row = await table.find(db, key)
-  if (row === undefined) throw refuseField(field, 'NOT_FOUND', mustExist(table))
+  if (row === undefined) throw invalidField(field, 'NOT_FOUND', mustExist(table))
   return row
 }
 

@@ -14,7 +14,7 @@ import {
 import { invalid } from '../errors.ts'
 import { type AccountRecord, type AccountSettings, accounts, deleteAccount } from '../store/accounts.ts'
 import type { Transaction } from '../store/database.ts'
-import { changeRow, lockedRow, refuseConflict, sayConflicts } from './administration.ts'
+import { changeRow, conflict, lockedRow, sayConflicts } from './administration.ts'
 
 const WEBHOOK_KEY_BYTES = 32
 
@@ -83,7 +83,7 @@ export async function rotateWebhookSecret(
   const webhookSecret = formatWebhookSecret(randomBytes(WEBHOOK_KEY_BYTES))
   const account = await lockedRow(transaction, accounts, accountId)
   if (account.previousWebhookSecret !== null) {
-    throw refuseConflict('the previous webhook secret is still live: remove it before the next rotation')
+    throw conflict('the previous webhook secret is still live: remove it before the next rotation')
   }
   const changed = await changeRow(transaction, accounts, accountId, {
     webhookSecret: seal(secretKey, webhookSecret, account.accountId),

@@ -14,7 +14,7 @@ import {
   reserveCarrierId,
 } from '../store/carriers.ts'
 import type { Transaction } from '../store/database.ts'
-import { changeRow, lockedRow, refuseField, sayConflicts } from './administration.ts'
+import { changeRow, invalidField, lockedRow, sayConflicts } from './administration.ts'
 
 /**
  * `password` in plain text; it is stored sealed and never shown again. An operator gives `tlsCa` as any PEM text of
@@ -65,23 +65,24 @@ function checked<Given extends Partial<CarrierSettings>>(given: Given): Given {
 }
 
 function checkHost(field: string, host: string): void {
-  if (!isCarrierHost(host)) throw refuseField(field, 'INVALID_FORMAT', 'must be a host name or an IP address')
+  if (!isCarrierHost(host))
+    throw invalidField(field, 'INVALID_FORMAT', 'must be a host name or an IP address')
 }
 
 /** Keeps only the certificates: a key pasted with them would be shown to every operator. */
 function checkedAuthorities(pem: string): string {
-  const refused = refuseField(
+  const invalid = invalidField(
     'tlsCa',
     'INVALID_FORMAT',
     'must be one or more certificates in PEM, nothing else',
   )
   const certificates = pemCertificates(pem)
-  if (certificates === null) throw refused
+  if (certificates === null) throw invalid
   for (const certificate of certificates) {
     try {
       new X509Certificate(certificate)
     } catch {
-      throw refused
+      throw invalid
     }
   }
   return certificates.join('\n')
@@ -93,9 +94,9 @@ function byDecimalStatus(outcomes: Readonly<Record<string, RefusedOutcome>>): Re
     const field = `submitOutcomes.${text}`
     const status = parseCommandStatus(text)
     if (status === null)
-      throw refuseField(field, 'INVALID_FORMAT', 'must be a command_status, such as 0x45 or 69')
-    if (status === 0) throw refuseField(field, 'NOT_ALLOWED', 'is ESME_ROK, which always means accepted')
-    if (byStatus.has(status)) throw refuseField(field, 'REPEATED', 'is the same status as another')
+      throw invalidField(field, 'INVALID_FORMAT', 'must be a command_status, such as 0x45 or 69')
+    if (status === 0) throw invalidField(field, 'NOT_ALLOWED', 'is ESME_ROK, which always means accepted')
+    if (byStatus.has(status)) throw invalidField(field, 'REPEATED', 'is the same status as another')
     byStatus.set(status, outcome)
   }
   return Object.fromEntries(byStatus)

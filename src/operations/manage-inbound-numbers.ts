@@ -1,7 +1,7 @@
 import { repeatedKeyword } from '../domain/configuration.ts'
 import type { Transaction } from '../store/database.ts'
 import { type InboundNumberRecord, inboundNumbers } from '../store/inbound-numbers.ts'
-import { changeRow, keyOfPlan, PLAN_GONE, refuseField, sayConflicts } from './administration.ts'
+import { changeRow, invalidField, keyOfPlan, PLAN_GONE, sayConflicts } from './administration.ts'
 
 /** Gives a number to a plan. One number has one owner. */
 export async function createInboundNumber(
@@ -32,5 +32,5 @@ export async function changeInboundNumber(
 function checkKeywords(keywords: readonly string[]): void {
   const repeated = repeatedKeyword(keywords)
   if (repeated === null) return
-  throw refuseField('keywords', 'REPEATED', `must differ in more than case: ${repeated} is repeated`)
+  throw invalidField('keywords', 'REPEATED', `must differ in more than case: ${repeated} is repeated`)
 }

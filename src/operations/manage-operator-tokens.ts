@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { ENVIRONMENT_OPERATOR, hashToken, makeToken, type Operator, tokenHint } from '../domain/tokens.ts'
 import type { Transaction } from '../store/database.ts'
 import * as store from '../store/operator-tokens.ts'
-import { refuseConflict, refuseMissing, refuseMore, sayConflicts } from './administration.ts'
+import { conflict, notFound, refuseMore, sayConflicts } from './administration.ts'
 
 /** Every node keeps those that are not revoked in memory. */
 const MAX_OPERATOR_TOKENS = 10_000
@@ -13,7 +13,7 @@ export async function issueOperatorToken(
   { name, role }: Operator,
 ): Promise<{ record: store.OperatorTokenRecord; token: string }> {
   const taken = `operator token ${name} exists already; names of revoked tokens are not given again`
-  if (name === ENVIRONMENT_OPERATOR.name) throw refuseConflict(`${name} is the name of OPERATOR_TOKEN`)
+  if (name === ENVIRONMENT_OPERATOR.name) throw conflict(`${name} is the name of OPERATOR_TOKEN`)
   const token = makeToken(randomBytes(32))
   const record = await sayConflicts({ taken }, () =>
     store.operatorTokens.insert(transaction, {
@@ -30,6 +30,6 @@ export async function issueOperatorToken(
 /** Ends a token for good; revoking it again changes nothing. */
 export async function revokeOperatorToken(transaction: Transaction, operatorTokenId: string): Promise<void> {
   if (!(await store.revokeOperatorToken(transaction, Number(operatorTokenId)))) {
-    throw refuseMissing('operator token')
+    throw notFound('operator token')
   }
 }

@@ -3,7 +3,7 @@ import { fieldFaults } from '../domain/send-requests.ts'
 import { type Fault, invalid } from '../errors.ts'
 import type { Queryable, Transaction } from '../store/database.ts'
 import * as store from '../store/opt-outs.ts'
-import { keyOfPlan, refuseMissing, refuseMissingPlans, sayConflicts } from './administration.ts'
+import { keyOfPlan, notFound, refuseMissingPlans, sayConflicts } from './administration.ts'
 
 /** A person, as `to` of a send, who wants nothing more from a sender of the plan. */
 interface OptOutInput {
@@ -21,7 +21,7 @@ export async function addOptOut(
   const pair = { sender: input.from, recipient: input.to }
   const planId = await keyOfPlan(transaction, input.servicePlanId)
   const [record] = await store.listOptOuts(transaction, planId, { ...pair, after: NOBODY, limit: 1 })
-  if (record === undefined) throw refuseMissing('opt-out')
+  if (record === undefined) throw notFound('opt-out')
   return { ...record, created: created === 1 }
 }
 
@@ -80,7 +80,7 @@ export async function removeOptOut(transaction: Transaction, query: OptOutInput)
   const { from, to } = query
   refuseAny(addressFaults({ from, to }, ''))
   const planId = await keyOfPlan(transaction, query.servicePlanId)
-  if (!(await store.deleteOptOut(transaction, planId, from, to))) throw refuseMissing('opt-out')
+  if (!(await store.deleteOptOut(transaction, planId, from, to))) throw notFound('opt-out')
 }
 
 /** The same faults as those of a send. */

@@ -1,7 +1,7 @@
 import { type QualityFloor, repeatedValue } from '../domain/configuration.ts'
 import type { Transaction } from '../store/database.ts'
 import { type RouteCarrierRecord, type RouteRecord, replaceRouteCarriers, routes } from '../store/routes.ts'
-import { changeRow, lockedRow, refuseField, sayConflicts } from './administration.ts'
+import { changeRow, invalidField, lockedRow, sayConflicts } from './administration.ts'
 
 const GONE = 'a carrier was removed meanwhile'
 
@@ -40,7 +40,7 @@ export async function changeRoute(
 function checkCarriers(carriers: readonly RouteCarrierRecord[]): void {
   const repeated = repeatedValue(carriers.map((entry) => entry.carrier))
   if (repeated === null) return
-  throw refuseField('carriers', 'REPEATED', `must name each carrier once: ${repeated} is repeated`)
+  throw invalidField('carriers', 'REPEATED', `must name each carrier once: ${repeated} is repeated`)
 }
 
 async function putCarriers(
@@ -50,5 +50,5 @@ async function putCarriers(
 ): Promise<void> {
   const missing = await replaceRouteCarriers(transaction, routeId, carriers)
   if (missing.length === 0) return
-  throw refuseField('carriers', 'NOT_FOUND', `must be existing carriers: ${missing.join(', ')} not found`)
+  throw invalidField('carriers', 'NOT_FOUND', `must be existing carriers: ${missing.join(', ')} not found`)
 }

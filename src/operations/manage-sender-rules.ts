@@ -2,7 +2,7 @@ import type { SenderKind } from '../domain/addresses.ts'
 import { isCountryCode } from '../domain/countries.ts'
 import type { Transaction } from '../store/database.ts'
 import { type SenderRuleRecord, senderRules } from '../store/sender-rules.ts'
-import { keyOfPlanOrAll, PLAN_GONE, refuseField, refuseMore, sayConflicts } from './administration.ts'
+import { invalidField, keyOfPlanOrAll, PLAN_GONE, refuseMore, sayConflicts } from './administration.ts'
 
 /** A rule for each country, for some hundred plans. Every node keeps all in memory. */
 export const MAX_SENDER_RULES = 50_000
@@ -13,7 +13,7 @@ export async function createSenderRule(
   input: { servicePlanId: string | null; country: string; senderTypes: readonly SenderKind[] },
 ): Promise<SenderRuleRecord> {
   if (!isCountryCode(input.country)) {
-    throw refuseField('country', 'NOT_FOUND', 'must be a country code of ISO 3166-1')
+    throw invalidField('country', 'NOT_FOUND', 'must be a country code of ISO 3166-1')
   }
   const words = { taken: 'a sender rule of this plan and country exists already', inUse: PLAN_GONE }
   return sayConflicts(words, async () => {

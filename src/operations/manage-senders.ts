@@ -2,7 +2,7 @@ import { classifySender } from '../domain/addresses.ts'
 import type { Queryable, Transaction } from '../store/database.ts'
 import * as store from '../store/sender-subscriptions.ts'
 import { servicePlans } from '../store/service-plans.ts'
-import { PLAN_GONE, refuseField, refuseMissing, sayConflicts } from './administration.ts'
+import { invalidField, notFound, PLAN_GONE, sayConflicts } from './administration.ts'
 
 /** Sends with any other status are answered 422. */
 const STATUSES = ['approved', 'pending', 'denied']
@@ -21,7 +21,7 @@ export async function setSenderSubscription(
   after: store.SenderSubscriptionRecord & { created: boolean }
 }> {
   if (classifySender(sender) === null) {
-    throw refuseField(
+    throw invalidField(
       'sender',
       'INVALID_FORMAT',
       'must be 3-8 digits, an E.164 number, or 1-11 letters, digits, space . _ - & with at least one letter',
@@ -29,7 +29,7 @@ export async function setSenderSubscription(
   }
   if (!force && !STATUSES.includes(status)) {
     const known = `${STATUSES.slice(0, -1).join(', ')} or ${STATUSES.at(-1)}`
-    throw refuseField('status', 'UNKNOWN_STATUS', `must be ${known}; any other status needs force`)
+    throw invalidField('status', 'UNKNOWN_STATUS', `must be ${known}; any other status needs force`)
   }
   const planId = await planKey(transaction, servicePlanId)
   const before = await store.findSenderSubscription(transaction, planId, sender)
@@ -46,12 +46,12 @@ export async function removeSenderSubscription(
 ): Promise<void> {
   const planId = await planKey(transaction, servicePlanId)
   if (!(await store.deleteSenderSubscription(transaction, planId, sender)))
-    throw refuseMissing('sender subscription')
+    throw notFound('sender subscription')
 }
 
 /** The database key of a plan. */
 export async function planKey(db: Queryable, servicePlanId: string): Promise<number> {
   const plan = await servicePlans.find(db, servicePlanId)
-  if (plan === undefined) throw refuseMissing('service plan')
+  if (plan === undefined) throw notFound('service plan')
   return plan.id
 }

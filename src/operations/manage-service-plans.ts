@@ -11,14 +11,7 @@ import {
   servicePlans,
   servicePlanUses,
 } from '../store/service-plans.ts'
-import {
-  changeRow,
-  keyOfAccount,
-  keyOfRoute,
-  lockedRow,
-  refuseConflict,
-  sayConflicts,
-} from './administration.ts'
+import { changeRow, conflict, keyOfAccount, keyOfRoute, lockedRow, sayConflicts } from './administration.ts'
 import type { MessageReads } from './read-messages.ts'
 
 const GONE = 'the account or route was removed meanwhile'
@@ -73,7 +66,7 @@ export async function removeServicePlan(
     const hasMessages = await messages.hasInProgress(plan.id)
     const uses = await servicePlanUses(transaction, plan.id, hasMessages)
     if (uses.length > 0) {
-      throw refuseConflict(`the service plan still has ${uses.join(' and ')}; make it inactive instead`)
+      throw conflict(`the service plan still has ${uses.join(' and ')}; make it inactive instead`)
     }
     await deleteServicePlan(transaction, plan.id)
   })

@@ -5,7 +5,7 @@ import { hashToken, makeToken, type TokenScope, tokenHint } from '../domain/toke
 import type { Transaction } from '../store/database.ts'
 import { findPlansOfAccount } from '../store/service-plans.ts'
 import * as store from '../store/tokens.ts'
-import { keyOfAccount, refuseField, refuseMissing, sayConflicts } from './administration.ts'
+import { invalidField, keyOfAccount, notFound, sayConflicts } from './administration.ts'
 
 export interface TokenInput {
   readonly accountId: string
@@ -46,16 +46,16 @@ export async function issueToken(
 
 /** Ends a token for good; revoking it again changes nothing. */
 export async function revokeToken(transaction: Transaction, tokenId: string, at: Date): Promise<void> {
-  if (!(await store.revokeToken(transaction, Number(tokenId), at))) throw refuseMissing('token')
+  if (!(await store.revokeToken(transaction, Number(tokenId), at))) throw notFound('token')
 }
 
 function expiryOf(text: string | null, nowMs: number): Date | null {
   if (text === null) return null
   const expiresAtMs = parseTimestamp(text, 'down')
   if (expiresAtMs === null) {
-    throw refuseField('expiresAt', 'INVALID_FORMAT', 'must be an RFC 3339 timestamp with an offset')
+    throw invalidField('expiresAt', 'INVALID_FORMAT', 'must be an RFC 3339 timestamp with an offset')
   }
-  if (expiresAtMs <= nowMs) throw refuseField('expiresAt', 'IN_THE_PAST', 'must be in the future')
+  if (expiresAtMs <= nowMs) throw invalidField('expiresAt', 'IN_THE_PAST', 'must be in the future')
   return new Date(expiresAtMs)
 }
 
@@ -70,7 +70,7 @@ async function planKeys(
   const found = new Set(plans.map((plan) => plan.servicePlanId))
   const missing = wanted.find((servicePlanId) => !found.has(servicePlanId))
   if (missing !== undefined) {
-    throw refuseField(
+    throw invalidField(
       'servicePlanIds',
       'NOT_FOUND',
       `must be service plans of the account: ${missing} is not`,

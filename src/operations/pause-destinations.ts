@@ -3,7 +3,7 @@ import { SCHEDULE_MS } from '../domain/webhook-schedule.ts'
 import { isDestination } from '../domain/webhook-targets.ts'
 import type { Queryable } from '../store/database.ts'
 import * as store from '../store/webhook-destinations.ts'
-import { PLAN_GONE, refuseConflict, refuseField, sayConflicts } from './administration.ts'
+import { conflict, invalidField, PLAN_GONE, sayConflicts } from './administration.ts'
 
 /** Who pauses and resumes. A customer cannot resume what the operator has paused. */
 type Pauser = 'customer' | 'operator'
@@ -22,7 +22,7 @@ export async function pauseDestination(
   const paused = await sayConflicts({ inUse: PLAN_GONE }, () =>
     store.pauseDestination(db, { planId, destination }, by),
   )
-  if (!paused) throw refuseConflict('the service plan has too many paused destinations')
+  if (!paused) throw conflict('the service plan has too many paused destinations')
   return store.findDestination(db, planId, destination)
 }
 
@@ -35,7 +35,7 @@ export async function resumeDestination(
 ): Promise<store.DestinationRecord> {
   refuseOther(destination)
   if (!(await store.resumeDestination(db, { planId, destination }, by))) {
-    throw refuseConflict('the operator has paused the destination')
+    throw conflict('the operator has paused the destination')
   }
   return store.findDestination(db, planId, destination)
 }
@@ -59,5 +59,5 @@ export async function retryWaiting(
 }
 
 function refuseOther(destination: string): void {
-  if (!isDestination(destination)) throw refuseField('destination', 'INVALID_FORMAT', DESTINATION_RULE)
+  if (!isDestination(destination)) throw invalidField('destination', 'INVALID_FORMAT', DESTINATION_RULE)
 }

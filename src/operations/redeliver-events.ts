@@ -9,7 +9,7 @@ import {
   type Stretch,
   type StretchQueued,
 } from '../store/redeliveries.ts'
-import { refuseConflict, refuseField, refuseMissing } from './administration.ts'
+import { conflict, invalidField, notFound } from './administration.ts'
 
 /** Events looked at by one statement. */
 const BATCH = 1_000
@@ -23,9 +23,9 @@ const MAX_LOOKED_AT = 500_000
  */
 export async function redeliverEvent(db: Queryable, planId: number, key: EventKey): Promise<void> {
   const outcome = await redeliverOne(db, planId, key)
-  if (outcome === null) throw refuseMissing('event')
-  if (outcome === 'unreachable') throw refuseConflict('there is no URL that the event could be delivered to')
-  if (outcome === 'exhausted') throw refuseConflict('the event was tried too often to be delivered again')
+  if (outcome === null) throw notFound('event')
+  if (outcome === 'unreachable') throw conflict('there is no URL that the event could be delivered to')
+  if (outcome === 'exhausted') throw conflict('the event was tried too often to be delivered again')
 }
 
 /**
@@ -56,7 +56,7 @@ export async function redeliverEvents(
 ): Promise<{ redelivered: number; nextAfter: EventKey | null }> {
   const { state, destination } = query
   if (state === 'kept' && destination !== null) {
-    throw refuseField('destination', 'EXCLUSIVE', 'must be omitted: kept events have no destination')
+    throw invalidField('destination', 'EXCLUSIVE', 'must be omitted: kept events have no destination')
   }
   const batch = Math.min(BATCH, limits.redelivered)
   let stretch: Stretch | null = stretchOf(query, batch)

@@ -7,7 +7,7 @@ import { RateLimiter, refusalHeaders } from '../domain/rate-limits.ts'
 import type { SecretKeys } from '../domain/secrets.ts'
 import type { Webhook } from '../domain/webhook-requests.ts'
 import { AppError } from '../errors.ts'
-import { refuseConflict, refuseField } from './administration.ts'
+import { conflict, invalidField } from './administration.ts'
 
 /** The result of the POST. */
 interface PostOutcome {
@@ -88,14 +88,14 @@ export class TestEvents {
     const { guard, secretKey } = this.#deps
     if (url !== null) {
       const verdict = await guard.check(url)
-      if (!verdict.ok) throw refuseField('url', verdict.code, verdict.message)
+      if (!verdict.ok) throw invalidField('url', verdict.code, verdict.message)
       return url
     }
     const inbound = type === 'inboundMessage'
     const stored = inbound ? plan.inboundUrl : plan.account.defaultDlrUrl
     if (stored !== null) return openCallbackUrl(secretKey, stored)
     const none = inbound ? 'the service plan has no inbound URL' : 'the account has no default DLR URL'
-    throw refuseConflict(`${none}; give the url to test`)
+    throw conflict(`${none}; give the url to test`)
   }
 
   #takeTurn(accountId: number): void {

@@ -6,7 +6,7 @@ import { type EventKey, eventId, parseEventId } from '../../domain/events.ts'
 import { type EventFilters, parseEventFilters } from '../../domain/list-filters.ts'
 import { RateLimiter, refusalHeaders } from '../../domain/rate-limits.ts'
 import { AppError, type Fault, fault, invalid } from '../../errors.ts'
-import { refuseMissing, retryConflicts } from '../../operations/administration.ts'
+import { notFound, retryConflicts } from '../../operations/administration.ts'
 import { redeliverEvent, redeliverEvents } from '../../operations/redeliver-events.ts'
 import type { TestEvents } from '../../operations/send-test-event.ts'
 import type { Queryable } from '../../store/database.ts'
@@ -131,7 +131,7 @@ export function registerRedeliveries(app: FastifyInstance, deps: WebhookActionDe
     await messages.untilRecorded([key.msgId], plan.id)
     await retryConflicts(() => redeliverEvent(writes, plan.id, key))
     const event = await findEvent(writes, plan.id, key)
-    if (event === null) throw refuseMissing('event')
+    if (event === null) throw notFound('event')
     return reply.code(202).send(presentEventDetail(event, plan.servicePlanId))
   })
 

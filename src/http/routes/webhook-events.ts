@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
 import { EVENT_STATES, type EventKey, parseEventId } from '../../domain/events.ts'
 import { EVENT_FILTERS, type EventFilters } from '../../domain/list-filters.ts'
-import { refuseMissing } from '../../operations/administration.ts'
+import { notFound } from '../../operations/administration.ts'
 import { findEvent, listEvents } from '../../store/event-list.ts'
 import { planToRead } from '../authentication.ts'
 import { CursorPages, type ListDeps } from '../pages.ts'
@@ -76,7 +76,7 @@ export function registerWebhookEvents(app: FastifyInstance, deps: ListDeps & Loo
     const plan = planToRead(await directory(), request, servicePlanId)
     await messages.untilRecorded([key.msgId], plan.id)
     const event = await findEvent(db, plan.id, key)
-    if (event === null) throw refuseMissing('event')
+    if (event === null) throw notFound('event')
     return presentEventDetail(event, plan.servicePlanId)
   })
 }

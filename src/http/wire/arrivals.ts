@@ -28,12 +28,12 @@ export function checkArrivals(app: FastifyInstance, raw: Pick<RawResponses, 'not
     const malformed = messageFault(request.raw)
     if (malformed !== null) return done(invalid([malformed]))
     const isUnknown = request.is404 || paths.isMistaken(request.raw.url ?? '', request.routeOptions.url)
-    if (isUnknown) return done(refuseRoute(paths, request))
+    if (isUnknown) return done(unknownRoute(paths, request))
     done()
   })
 }
 
-function refuseRoute(paths: KnownPaths, request: FastifyRequest): AppError {
+function unknownRoute(paths: KnownPaths, request: FastifyRequest): AppError {
   const methods = paths.methodsOf(request.raw.url ?? '')
   if (methods.length === 0) return new AppError('NOT_FOUND')
   return new AppError('METHOD_NOT_ALLOWED', { headers: { allow: methods.join(', ') } })

@@ -5,7 +5,7 @@ import type { Author } from '../../../domain/audit-log.ts'
 import { ENVIRONMENT_OPERATOR, type Operator } from '../../../domain/tokens.ts'
 import { AppError } from '../../../errors.ts'
 import { makeChange } from '../../../operations/audited-changes.ts'
-import { liveToken, presentedHash, refuseToken } from '../../authentication.ts'
+import { invalidToken, liveToken, presentedHash } from '../../authentication.ts'
 import { documentOperatorRoutes } from '../../openapi.ts'
 import { registerAccounts } from './accounts.ts'
 import { registerAuditLog } from './audit-log.ts'
@@ -104,7 +104,7 @@ function operatorOf(request: FastifyRequest, environment: readonly Buffer[], dep
   const directory = deps.directory.current()
   const operator = directory.contents.operators.get(hash)
   if (operator !== undefined) return operator
-  if (liveToken(directory, hash, deps.clock()) === undefined) throw refuseToken()
+  if (liveToken(directory, hash, deps.clock()) === undefined) throw invalidToken()
   throw new AppError('FORBIDDEN', { message: 'The token is not an operator token' })
 }
 

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { MAX_BIND_ERRORS } from '../../../domain/bind-errors.ts'
 import { BIND_STATES, bindStates } from '../../../domain/node-reports.ts'
-import { refuseMissing } from '../../../operations/administration.ts'
+import { notFound } from '../../../operations/administration.ts'
 import { readNodes } from '../../../operations/read-nodes.ts'
 import { carriers } from '../../../store/carriers.ts'
 import { nullableInteger, nullableNumber, nullableString, oneOf, titled } from '../../schemas/shapes.ts'
@@ -76,7 +76,7 @@ export function registerCarrierBinds(scope: AdminScope, { reads, ownReport = () 
     },
     async ({ params }) => {
       const carrier = await carriers.find(reads, params.carrier)
-      if (carrier === undefined) throw refuseMissing('carrier')
+      if (carrier === undefined) throw notFound('carrier')
       const nodes = await readNodes(reads, ownReport)
       const { name, state, host, port, systemId, bindMode, idRule, learnedIdRule } = carrier
       return {

@@ -7,7 +7,7 @@ import {
   RECEIPT_LATENCY_BOUNDS_MS,
   SUBMIT_LATENCY_BOUNDS_MS,
 } from '../../../domain/quality.ts'
-import { keyOfCarrier, keyOfRoute, refuseMissing } from '../../../operations/administration.ts'
+import { keyOfCarrier, keyOfRoute, notFound } from '../../../operations/administration.ts'
 import type { Queryable } from '../../../store/database.ts'
 import {
   type CarrierPause,
@@ -149,7 +149,7 @@ export function registerQuality(scope: AdminScope, { change, reads, quality }: A
       const now = new Date(nowMs())
       await change(request, async (transaction) => {
         const pause = await endPause(transaction, request.params, now)
-        if (pause === null) throw refuseMissing('pause')
+        if (pause === null) throw notFound('pause')
         const { route, carrier } = pause
         const before = presentPause(pause)
         const objectId = `${route}/${carrier}`

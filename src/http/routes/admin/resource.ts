@@ -1,7 +1,7 @@
 import type { FastifySchema } from 'fastify'
 import { Type } from 'typebox'
 import { type ObjectChange, withHiddenFields } from '../../../domain/audit-log.ts'
-import { refuseMissing, removeRow } from '../../../operations/administration.ts'
+import { notFound, removeRow } from '../../../operations/administration.ts'
 import type { AnyTable } from '../../../store/configuration-table.ts'
 import type { Transaction } from '../../../store/database.ts'
 import { limitOf, page, pageOf } from './fields.ts'
@@ -106,7 +106,7 @@ export function addReads<Item extends Type.TSchema, Row extends object>(
   const show = schemas(resource, 'show', { params, response: answers(200, item) })
   scope.get<PathOfOne>(path, show, async (request) => {
     const row = await table.find(reads, request.params[resource.key]!)
-    if (row === undefined) throw refuseMissing(table.noun)
+    if (row === undefined) throw notFound(table.noun)
     return present(row)
   })
 }

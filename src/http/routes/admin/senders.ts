@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { ObjectChange } from '../../../domain/audit-log.ts'
 import { canonicalPublicId } from '../../../domain/identifiers.ts'
-import { refuseMissing } from '../../../operations/administration.ts'
+import { notFound } from '../../../operations/administration.ts'
 import {
   planKey,
   removeSenderSubscription,
@@ -103,7 +103,7 @@ export function registerSenders(scope: AdminScope, deps: AdminDeps): void {
     },
     async ({ params }) => {
       const subscription = await subscriptionOf(reads, params)
-      if (subscription === undefined) throw refuseMissing('sender subscription')
+      if (subscription === undefined) throw notFound('sender subscription')
       return present(params.servicePlanId)(subscription)
     },
   )

@@ -3,7 +3,7 @@ import { EVENT_STATES, type EventKey, eventId, parseEventId } from '../../../dom
 import { canonicalPublicId } from '../../../domain/identifiers.ts'
 import { parseEventFilters } from '../../../domain/list-filters.ts'
 import { type Fault, invalid } from '../../../errors.ts'
-import { keyOfPlan, refuseField, refuseMissing } from '../../../operations/administration.ts'
+import { invalidField, keyOfPlan, notFound } from '../../../operations/administration.ts'
 import { redeliverEvent, redeliverEvents } from '../../../operations/redeliver-events.ts'
 import { findEvent, findPlanOfEvent, listEvents } from '../../../store/event-list.ts'
 import { oneOf, requestBody } from '../../schemas/shapes.ts'
@@ -163,14 +163,14 @@ async function place({ reads, messages }: AdminDeps, id: string): Promise<Place>
   const key = parseEventId(id)
   if (key !== null) await messages.untilRecorded([key.msgId])
   const planId = key === null ? undefined : await findPlanOfEvent(reads, key)
-  if (key === null || planId === undefined) throw refuseMissing('event')
+  if (key === null || planId === undefined) throw notFound('event')
   return { planId, key }
 }
 
 async function show({ reads, directory }: AdminDeps, { planId, key }: Place) {
   const plan = directory.current().planById(planId)
   const event = await findEvent(reads, planId, key)
-  if (event === null || plan === undefined) throw refuseMissing('event')
+  if (event === null || plan === undefined) throw notFound('event')
   return presentEventDetail(event, plan.servicePlanId)
 }
 
@@ -185,7 +185,7 @@ function filtersOf(texts: Parameters<typeof parseEventFilters>[0]) {
 function positionOf(after: string | undefined): EventKey | null {
   const key = after === undefined ? null : parseEventId(after)
   if (after !== undefined && key === null) {
-    throw refuseField('after', 'INVALID_FORMAT', 'must be nextAfter of the previous response')
+    throw invalidField('after', 'INVALID_FORMAT', 'must be nextAfter of the previous response')
   }
   return key
 }

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { refuseField } from '../../../operations/administration.ts'
+import { invalidField } from '../../../operations/administration.ts'
 import { failures } from '../../schemas/error-body.ts'
 import { oneOf, requestBody } from '../../schemas/shapes.ts'
 import { EVENT_TYPES, TestEventSchema } from '../../schemas/webhook-event.ts'
@@ -39,7 +39,7 @@ export function registerWebhookTests(scope: AdminScope, { change, directory, tes
       const { servicePlanId, type = 'deliveryReceipt', url = null } = request.body
       const plan = directory.current().planByPublicId(servicePlanId)
       if (plan === undefined)
-        throw refuseField('servicePlanId', 'NOT_FOUND', 'must be an existing service plan')
+        throw invalidField('servicePlanId', 'NOT_FOUND', 'must be an existing service plan')
       const answer = await testEvents.send(plan, type, url)
       const { url: to, delivered, responseStatus } = answer
       const after = { type, url: to, delivered, responseStatus }
