@@ -8,7 +8,10 @@ import { parseTimestamp } from './instants.ts'
 import { MESSAGE_STATUSES, type Status } from './messages.ts'
 import { isDestination } from './webhook-targets.ts'
 
-/** Filters of lists: one rule for all of them. */
+/**
+ * Filters of the lists of messages, inbound messages and events, and windows of time. Other lists of operators check theirs by
+ * the schemas of their routes.
+ */
 
 /** A window of time, in Unix milliseconds, both ends inclusive; null is open. */
 export interface DateWindow {

@@ -48,10 +48,10 @@ export const VALIDITY_MS = 24 * 60 * MINUTE_MS
 export function submitOutcome(
   commandStatus: number,
   overrides?: ReadonlyMap<number, SubmitOutcome>,
-): { kind: SubmitOutcome } {
+): SubmitOutcome {
   const vendor = commandStatus >= VENDOR_FIRST && commandStatus <= VENDOR_LAST
-  const kind = overrides?.get(commandStatus) ?? OUTCOMES.get(commandStatus)
-  return { kind: kind ?? (vendor ? 'limited-retry' : 'permanent') }
+  const known = overrides?.get(commandStatus) ?? OUTCOMES.get(commandStatus)
+  return known ?? (vendor ? 'limited-retry' : 'permanent')
 }
 
 /** Wait after the `attempt`-th failed try (1 is the first): 5 s, 30 s, 2 min, then 10 min; `jitter` 0..1 gives -20..+20 %. */
@@ -131,7 +131,7 @@ export class SubmissionProgress {
   /** An answer came. Returns what kind of answer it was. */
   answered(segment: number, commandStatus: number): SubmitOutcome {
     this.#underWay -= 1
-    const { kind } = submitOutcome(commandStatus, this.#outcomes)
+    const kind = submitOutcome(commandStatus, this.#outcomes)
     if (kind === 'accepted') this.accepted |= 1n << BigInt(segment)
     else if (kind === 'throttled' || kind === 'rebind') this.#pending.unshift(segment)
     else if (kind === 'permanent') this.#failure ??= { commandStatus }

@@ -27,6 +27,9 @@ export const SCHEDULE_MS: number = 76 * HOUR_MS
 /** Jitter, so that receivers that failed together are not retried together. */
 const JITTER = 0.2
 
+/** How early jitter alone can end the schedule: 15 h. When more is left, probes of its destination have used up slots. */
+const MOST_EARLY_MS = JITTER * SCHEDULE_MS
+
 /** What becomes of an event after an attempt. */
 export type Decision = { kind: 'delivered' } | { kind: 'again'; delayMs: number } | { kind: 'failed' }
 
@@ -44,10 +47,14 @@ export interface AttemptCircumstances {
   random: number
 }
 
+/** A 410 from a message's own URL is about this event alone, and ends it; from a configured URL it is about the destination. */
+export function isOwnUrlGone({ gone }: Pick<AttemptOutcome, 'gone'>, own: boolean): boolean {
+  return gone && own
+}
+
 /**
- * 2xx ends the event; anything else is retried until the schedule is over. `attempt`: slots used before this one. A 410
- * from a message's own URL is about this event alone, and ends it; from a configured URL it is about the destination.
- * Attempts made when a destination seemed to recover can use up slots early: then there is one more attempt, at the end.
+ * 2xx ends the event; anything else is retried until the schedule is over. `attempt`: slots used before this one. Attempts
+ * made when a destination seemed to recover can use up slots early: then there is one more attempt, at the end.
  */
 export function afterAttempt(
   attempt: number,
@@ -55,10 +62,10 @@ export function afterAttempt(
   { own, leftMs, random }: AttemptCircumstances,
 ): Decision {
   if (outcome.ok) return { kind: 'delivered' }
-  if (outcome.gone && own) return { kind: 'failed' }
+  if (isOwnUrlGone(outcome, own)) return { kind: 'failed' }
   const baseMs = ATTEMPT_DELAYS_MS[attempt + 1]
   if (baseMs !== undefined) return { kind: 'again', delayMs: retryDelayMs(baseMs, outcome, random) }
-  return leftMs > JITTER * SCHEDULE_MS ? { kind: 'again', delayMs: leftMs } : { kind: 'failed' }
+  return leftMs > MOST_EARLY_MS ? { kind: 'again', delayMs: leftMs } : { kind: 'failed' }
 }
 
 /**

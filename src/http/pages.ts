@@ -108,6 +108,7 @@ export class CursorPages<Filters extends object, Position> {
   /** The query itself, or the page at which its cursor continues. */
   #pageOf(planId: number, query: ListQuery<Filters>): Page<Filters, Position> {
     const { maxLimit, defaultLimit } = this.#bounds
+    // `listQuery` has refused faulty ones.
     const filters = parseFilters(this.#rules, query)
     const limit = query.limit === undefined ? null : Math.min(Number(query.limit), maxLimit)
     const { cursor: sealed } = query

@@ -117,7 +117,10 @@ const SCHEMA = {
   },
 }
 
-/** `POST /v1/sendsms`. Checks the token and the account's rate before the body is read. */
+/**
+ * `POST /v1/sendsms`. Checks the token and the account's rate before the body is read. Most sends are plain and take the shorter
+ * way of `short-sends.ts` instead, which accepts by the same rules. A new field is to be added there too.
+ */
 export function registerSend(
   app: FastifyInstance,
   deps: SendDeps,

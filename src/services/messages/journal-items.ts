@@ -20,7 +20,7 @@ export interface Outcome extends MessageKey {
 export interface JournalItem extends JournalFact {
   /** Null while the message is being accepted or loaded. */
   readonly live: Live | null
-  /** The node that accepted it. */
+  /** The node that accepted or loaded the message. */
   readonly owner: number
   readonly onAccepted: ((acceptance: Acceptance) => void) | null
   /** For a receipt: true when it is committed, false when the carrier must keep it. */

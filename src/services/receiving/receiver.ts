@@ -71,7 +71,10 @@ const MAX_BATCH = 100
 /** How often a batch is judged while other nodes record PDUs of it. */
 const MAX_ROUNDS = 3
 
-/** Takes what carriers send: receipts go to the recorder, MO messages into the database. Answers only after COMMIT. */
+/**
+ * Takes what carriers send: receipts go to the recorder, MO messages into the database. Answers after COMMIT; a receipt that
+ * changes no status is answered at once.
+ */
 export class Receiver {
   readonly #options: ReceiverOptions
   /** Two receipts with the same id are told apart by when they came. */

@@ -111,7 +111,7 @@ export class SubmitResults {
 /** How the carrier answered, for its quality figures. */
 export function resultOf({ command, status }: ResponsePdu, { submitOutcomes }: Carrier): SubmitResult {
   if (command === 'generic_nack' && status === 0) return 'refused'
-  const { kind } = submitOutcome(status, submitOutcomes)
+  const kind = submitOutcome(status, submitOutcomes)
   return kind === 'accepted' || kind === 'throttled' ? kind : 'refused'
 }
 

@@ -5,7 +5,7 @@ import type { Directory } from '../../domain/directory.ts'
 import { eventBody, eventId } from '../../domain/events.ts'
 import type { SecretKeys } from '../../domain/secrets.ts'
 import type { Webhook } from '../../domain/webhook-requests.ts'
-import { afterAttempt, SCHEDULE_MS } from '../../domain/webhook-schedule.ts'
+import { afterAttempt, isOwnUrlGone, SCHEDULE_MS } from '../../domain/webhook-schedule.ts'
 import { type Endpoint, type WebhookTarget, webhookTarget } from '../../domain/webhook-targets.ts'
 import type { Log } from '../../log.ts'
 import type { BatchMeter } from '../../operations/batches.ts'
@@ -259,7 +259,7 @@ export class Deliverer {
     const { gone, retryAfterMs } = outcome
     const ok = outcome.kind === 'success'
     // The destination answers, and its answer ends the event.
-    const ends = ok || (gone && own)
+    const ends = ok || isOwnUrlGone(outcome, own)
     if (ends) destinations.succeeded(delivery)
     const troubled = !ends && destinations.failed(delivery, outcome.error ?? 'HTTP_STATUS', gone)
     if (troubled) this.#clear(delivery)

@@ -18,8 +18,8 @@ import type { Destinations } from '../../webhooks/destinations.ts'
 import { readForScrape } from './database.ts'
 
 const DESTINATION_STATES = ['open', 'paused', 'recovering'] as const
-/** Up to the largest batch there is. */
-const BATCH_BOUNDS = [1, 2, 5, 10, 20, 50, 100, 200, 500]
+/** Up to the largest batch there is, a journal entry of 1,000 facts. */
+const BATCH_BOUNDS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000]
 /** Counting more would cost more than it tells. */
 const MOST_COUNTED = 10_000
 
