@@ -1,6 +1,6 @@
 /**
  * The rule for what each fact does to an MT message, in memory and at rest; pure and total over (status, fact). Every
- * other part learns facts, and announces what `applyFact` changed. The table is printed in docs/message-states.md.
+ * other part learns facts, and announces what `applyFact` changed. docs/ARCHITECTURE.md has its table.
  */
 
 import type {
