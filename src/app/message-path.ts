@@ -10,10 +10,11 @@ import { NodeLease } from '../services/node/node-lease.ts'
 import { NodeReports } from '../services/node/node-reports.ts'
 import { qualityMeters } from '../services/quality/quality-meters.ts'
 import { QualityWatch } from '../services/quality/quality-watch.ts'
-import { foreignReceipts, SiblingReceipts } from '../services/receiving/foreign-receipts.ts'
+import { foreignReceipts } from '../services/receiving/foreign-receipts.ts'
 import { InboundOffers } from '../services/receiving/inbound-offers.ts'
 import { Receiver } from '../services/receiving/receiver.ts'
 import { Refusals } from '../services/receiving/refusals.ts'
+import { SiblingReceipts } from '../services/receiving/sibling-receipts.ts'
 import { CarrierConditions } from '../services/sending/carrier-conditions.ts'
 import type { SubmitToken } from '../services/sending/submit-job.ts'
 import { AMBIGUITY_WAIT_MS, Submitter } from '../services/sending/submitter.ts'
@@ -37,7 +38,7 @@ export function makeMessagePath(options: AppOptions, shutdown: ShutdownStack, pl
   const kept = keepMessages(options, shutdown, platform)
   const { lease, reports, quality, recovery, inProgress, destinations, deliverer } = kept
   const answers = takeAnswers(options, shutdown, platform, kept)
-  const { offers, recorder, receipts } = answers
+  const { offers, recorder, siblings } = answers
   const { links, binds, conditions, submitter } = submitMessages(options, shutdown, platform, kept, answers)
   reports.watch(nodeReport(options, { links, submitter, inProgress, deliverer }))
   lease.onChange(() => sender.renew(lease.nodeId, lease.leftMs))
@@ -72,7 +73,7 @@ export function makeMessagePath(options: AppOptions, shutdown: ShutdownStack, pl
     for (const each of upkeep) each.start()
     reports.start()
   }
-  return { start, lease, reports, inProgress, receipts, submitter, links, quality }
+  return { start, lease, reports, inProgress, siblings, submitter, links, quality }
 }
 
 export type MessagePath = ReturnType<typeof makeMessagePath>
@@ -200,7 +201,7 @@ function takeAnswers(
   const offers = new InboundOffers({ db, lease, newOfferId, clock: () => performance.now(), log })
   shutdown.add('inbound offers', () => offers.stop())
   const ask = worker?.siblings.receipts
-  const receipts = new SiblingReceipts({ inProgress: inProgress.receipts, recorder, ask })
+  const siblings = new SiblingReceipts({ receiptsHere: inProgress.receipts, recorder, ask })
   const receiver = new Receiver({
     db,
     directory,
@@ -210,7 +211,7 @@ function takeAnswers(
     log,
     inProgress,
     recorder,
-    receipts,
+    siblings,
     offers,
     refusals,
     writeEvents,
@@ -219,7 +220,7 @@ function takeAnswers(
     onAnomaly: anomalies.note,
     onReceived: (received, holder) => deliverer.enqueue(heldInboundEvents(received, holder)),
   })
-  return { recorder, idRules, offers, receipts, receiver }
+  return { recorder, idRules, offers, siblings, receiver }
 }
 
 type Answers = ReturnType<typeof takeAnswers>

@@ -3,7 +3,7 @@ import type { CallbackPolicy } from '../domain/callback-url.ts'
 import type { HttpLimits } from '../http/limits.ts'
 import type { Metrics } from '../http/metrics.ts'
 import type { LinkTimings } from '../services/links/carrier-link.ts'
-import type { HandedReceipt } from '../services/receiving/foreign-receipts.ts'
+import type { HandedReceipt } from '../services/receiving/sibling-receipts.ts'
 import type { IncomingReceipt } from '../store/receipts.ts'
 
 /** This process is one of several that share the ports. Each is a node of its own (ADR 20). */

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8'
 import type { Metrics } from '../http/metrics.ts'
-import type { SiblingReceipts } from '../services/receiving/foreign-receipts.ts'
+import type { SiblingReceipts } from '../services/receiving/sibling-receipts.ts'
 import { listenHttp } from './http.ts'
 import { makeMessagePath } from './message-path.ts'
 import type { AppOptions } from './options.ts'
@@ -63,7 +63,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     const url = `http://${host}:${port}`
     const metrics = () => platform.registry.getMetricsAsJSON()
     const refresh = () => platform.directoryService.refresh()
-    const takeReceipts: App['takeReceipts'] = (rows) => path.receipts.take(rows)
+    const takeReceipts: App['takeReceipts'] = (rows) => path.siblings.take(rows)
     return { url, port, operatorPort, metrics, refresh, takeReceipts, stop: () => shutdown.stop() }
   } catch (error) {
     await shutdown.stop()

@@ -18,6 +18,12 @@ export interface ReceiptsInProgressOptions {
   readonly urge: (live: Live) => void
 }
 
+/**
+ * `taken`: the receipt is among the facts of its message. Otherwise the messages whose records must be written before it can
+ * be matched, usually none.
+ */
+export type TakenOrDeparting = 'taken' | readonly string[]
+
 /** Matches receipts with the messages in this process's memory. A receipt that is not plain is left to their records. */
 export class ReceiptsInProgress {
   readonly #options: ReceiptsInProgressOptions
@@ -37,13 +43,10 @@ export class ReceiptsInProgress {
   }
 
   /**
-   * Adds a receipt of a segment that is known here to its message. Otherwise returns the messages whose records must be
-   * written before the receipt can be matched, usually none. If they are still being submitted, the receipt is parked.
+   * Adds a receipt of a segment that is known here to its message. If messages that must be recorded first are still being
+   * submitted, the receipt is parked.
    */
-  receipt(
-    row: IncomingReceipt,
-    onReceiptCommitted: ((committed: boolean) => void) | null,
-  ): 'told' | readonly string[] {
+  take(row: IncomingReceipt, onReceiptCommitted: ((committed: boolean) => void) | null): TakenOrDeparting {
     if (row.unread) return this.#departing(this.#spelledLike(row))
     const known = row.parkedId === null ? this.#ids.find(row) : this.#ids.of(row)
     if (known === undefined) return []
@@ -52,17 +55,17 @@ export class ReceiptsInProgress {
     const [{ live, bits: segments, segmentation }] = known
     const of = { message: live.message, segments, segmentation }
     append(live, receiptFact(row, of, { directory: directory(), atMs: nowMs() }), { onReceiptCommitted })
-    return 'told'
+    return 'taken'
   }
 
-  /** Adds a receipt that changes nothing. Returns the same as `receipt`. */
-  note(row: NotedReceipt): 'told' | readonly string[] {
+  /** Adds a receipt that changes nothing. Returns the same as `take`. */
+  note(row: NotedReceipt): TakenOrDeparting {
     const known = this.#ids.find(row)
     if (known === undefined) return []
     const [{ live }] = known
     if (known.length > 1 || live.leaving) return this.#departing(known.map((each) => each.live))
     this.#options.append(live, { kind: 'noted', evidence: evidenceOf(row) })
-    return 'told'
+    return 'taken'
   }
 
   isKnown(id: SubmissionId): boolean {
@@ -70,7 +73,7 @@ export class ReceiptsInProgress {
   }
 
   /**
-   * A message that is not here has the same carrier id. Returns the messages whose records must be written, as `receipt`
+   * A message that is not here has the same carrier id. Returns the messages whose records must be written, as `take`
    * does.
    */
   namesakes(id: SubmissionId): readonly string[] {

@@ -121,8 +121,8 @@ export class Recorder {
   }
 
   receipt(item: ReceiptItem): void {
-    const departing = this.#options.inProgress.receipts.receipt(item.row, item.done)
-    if (departing === 'told') return
+    const departing = this.#options.inProgress.receipts.take(item.row, item.done)
+    if (departing === 'taken') return
     for (const msgId of departing) this.#departing.add(msgId)
     if (this.#receipts.length >= MAX_RECEIPTS) {
       item.done?.(false)
@@ -135,7 +135,7 @@ export class Recorder {
   /** Keeps a receipt that changes nothing, for the message's timeline. */
   note(row: NotedReceipt): void {
     const departing = this.#options.inProgress.receipts.note(row)
-    if (departing === 'told') return
+    if (departing === 'taken') return
     for (const msgId of departing) this.#departing.add(msgId)
     if (this.#notes.length >= MAX_NOTES) return
     this.#notes.push(row)

@@ -32,9 +32,9 @@ import type { IncomingReceipt } from '../../store/receipts.ts'
 import type { MessagesInProgress } from '../messages/messages-in-progress.ts'
 import type { Recorder } from '../messages/recorder.ts'
 import type { NodeLease } from '../node/node-lease.ts'
-import type { SiblingReceipts } from './foreign-receipts.ts'
 import type { InboundOffers, Offer } from './inbound-offers.ts'
 import type { RefusalReason, Refusals } from './refusals.ts'
+import type { SiblingReceipts } from './sibling-receipts.ts'
 
 export interface ReceiverOptions {
   readonly db: Database
@@ -42,7 +42,7 @@ export interface ReceiverOptions {
   readonly lease: NodeLease
   readonly inProgress: Pick<MessagesInProgress, 'hurry'>
   readonly recorder: Recorder
-  readonly receipts: Pick<SiblingReceipts, 'receipt'>
+  readonly siblings: Pick<SiblingReceipts, 'route'>
   readonly offers: InboundOffers
   readonly refusals: Pick<Refusals, 'add'>
   readonly writeEvents: WriteEvents
@@ -154,7 +154,7 @@ export class Receiver {
       outcome,
       addresses: addresses.filter((digits) => digits !== ''),
     }
-    this.#options.receipts.receipt({ row, done: answer })
+    this.#options.siblings.route({ row, done: answer })
   }
 
   #row(receipt: Receipt, ofLink: Carrier, kept: KeptReceipt): Omit<IncomingReceipt, 'outcome' | 'addresses'> {

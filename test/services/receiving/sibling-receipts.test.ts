@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { MessagesInProgress } from '../../../src/services/messages/messages-in-progress.ts'
 import type { ReceiptItem } from '../../../src/services/messages/recorder.ts'
-import { type HandedReceipt, SiblingReceipts } from '../../../src/services/receiving/foreign-receipts.ts'
+import { type HandedReceipt, SiblingReceipts } from '../../../src/services/receiving/sibling-receipts.ts'
 import type { IncomingReceipt } from '../../../src/store/receipts.ts'
 import { aDirectory, aPlan } from '../../support/directory.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -38,7 +38,7 @@ type Ask = (rows: readonly IncomingReceipt[]) => Promise<readonly (readonly Hand
 /** A worker that has no messages, and the owner beside it. */
 function workers() {
   const recorder = { receipt: (item: ReceiptItem) => void recorded.push(item) }
-  const atOwner = new SiblingReceipts({ inProgress: owner.receipts, recorder })
+  const atOwner = new SiblingReceipts({ receiptsHere: owner.receipts, recorder })
   const asked: number[] = []
   const ask: Ask = async (rows) => {
     asked.push(rows.length)
@@ -49,11 +49,11 @@ function workers() {
 
 function workerThatAsks(ask: Ask): SiblingReceipts {
   const recorder = { receipt: (item: ReceiptItem) => void recorded.push(item) }
-  return new SiblingReceipts({ inProgress: nothingInProgress(db).receipts, recorder, ask })
+  return new SiblingReceipts({ receiptsHere: nothingInProgress(db).receipts, recorder, ask })
 }
 
 function answerTo(worker: SiblingReceipts, row: IncomingReceipt): Promise<boolean> {
-  return new Promise((done) => worker.receipt({ row, done }))
+  return new Promise((done) => worker.route({ row, done }))
 }
 
 async function accepted(): Promise<string> {
@@ -113,6 +113,6 @@ test.each<[string, Ask]>([
 
 test('one whose id cannot be read yet is not offered', () => {
   const { asked, worker } = workers()
-  worker.receipt({ row: receipt('raw', 'DELIVERED', { unread: true }), done: null })
+  worker.route({ row: receipt('raw', 'DELIVERED', { unread: true }), done: null })
   expect([recorded.length, asked]).toEqual([1, []])
 })

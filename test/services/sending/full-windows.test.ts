@@ -80,7 +80,7 @@ beforeEach(async () => {
       nowMs: Date.now,
       inProgress: { hurry },
       recorder: { failing: false },
-      receipts: { receipt: ({ done }) => void received.push(() => done?.(true)) },
+      siblings: { route: ({ done }) => void received.push(() => done?.(true)) },
     } as ReceiverOptions),
   })
   links.follow(directory, () => true)

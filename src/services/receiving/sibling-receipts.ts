@@ -1,0 +1,81 @@
+import { Batcher } from '../../operations/batches.ts'
+import type { IncomingReceipt } from '../../store/receipts.ts'
+import type { ReceiptsInProgress } from '../messages/receipts-in-progress.ts'
+import type { ReceiptItem, Recorder } from '../messages/recorder.ts'
+
+/** What became of a receipt at another worker. `unknown`: no message there has its id. */
+export type HandedReceipt = 'recorded' | 'refused' | 'unknown'
+
+export interface SiblingReceiptsOptions {
+  readonly receiptsHere: Pick<ReceiptsInProgress, 'take' | 'isKnown'>
+  readonly recorder: Pick<Recorder, 'receipt'>
+  /** Asks the other workers. Resolves with the answers that come in time. Absent: there are no other workers. */
+  readonly ask?:
+    | ((rows: readonly IncomingReceipt[]) => Promise<readonly (readonly HandedReceipt[])[]>)
+    | undefined
+}
+
+/** Receipts that wait to be offered. With more than this, they go through the tables. */
+const MOST_WAITING = 5_000
+const MAX_BATCH = 500
+
+/**
+ * Receipts that come over one worker's bind, for messages that another worker has in progress. The workers of one parent hand
+ * them to each other. Through the tables, where they are parked until the message has its record, they cost four times as
+ * much. A receipt is answered when its owner has committed it.
+ */
+export class SiblingReceipts {
+  readonly #options: SiblingReceiptsOptions
+  readonly #offers: Batcher<IncomingReceipt, HandedReceipt>
+
+  constructor(options: SiblingReceiptsOptions) {
+    this.#options = options
+    this.#offers = new Batcher({ write: (rows) => this.#offer(rows), maxBatch: MAX_BATCH, maxInFlight: 4 })
+  }
+
+  /** Records a receipt that came over a bind of this process, here or at the worker that has its message. */
+  route(item: ReceiptItem): void {
+    const { ask, receiptsHere, recorder } = this.#options
+    const { row, done } = item
+    const isOffered = ask !== undefined && !row.unread && this.#offers.waiting < MOST_WAITING
+    if (!isOffered || receiptsHere.isKnown(row)) {
+      recorder.receipt(item)
+      return
+    }
+    void this.#offers.add(row).then((answer) => {
+      if (answer === 'unknown') recorder.receipt(item)
+      else done?.(answer === 'recorded')
+    })
+  }
+
+  /** Takes receipts that another worker received. Resolves when those of messages in progress here are committed. */
+  take(rows: readonly IncomingReceipt[]): Promise<HandedReceipt[]> {
+    return Promise.all(rows.map((row) => this.#take(row)))
+  }
+
+  async #take(row: IncomingReceipt): Promise<HandedReceipt> {
+    const { receiptsHere, recorder } = this.#options
+    // The answer to its submit_sm may have been sent before it, so everything received by now is read first.
+    if (!receiptsHere.isKnown(row)) await behindPoll()
+    const { promise, resolve } = Promise.withResolvers<HandedReceipt>()
+    const done = (recorded: boolean) => resolve(recorded ? 'recorded' : 'refused')
+    const departing = receiptsHere.take(row, done)
+    if (departing !== 'taken' && departing.length === 0 && !receiptsHere.isKnown(row)) return 'unknown'
+    if (departing !== 'taken') recorder.receipt({ row, done })
+    return await promise
+  }
+
+  /** One worker that has the message is enough, because no two have the same one. */
+  async #offer(rows: readonly IncomingReceipt[]): Promise<readonly HandedReceipt[]> {
+    const answers = await this.#options.ask!(rows)
+    return rows.map(
+      (_, place) => answers.map((of) => of[place]).find((answer) => answer !== 'unknown') ?? 'unknown',
+    )
+  }
+}
+
+/** Resolves when the event loop has polled the sockets once more. */
+async function behindPoll(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve))
+  await new Promise((resolve) => setImmediate(resolve))
+}
