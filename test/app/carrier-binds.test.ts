@@ -41,6 +41,12 @@ async function counts(): Promise<Record<string, number>> {
   )
 }
 
+/** The value of the carrier's series of `aldis_carrier_bound`. */
+async function boundSeries(): Promise<string | undefined> {
+  const text = await (await fetch(`${service.app.url}/metrics`)).text()
+  return new RegExp(`^aldis_carrier_bound\\{carrier="${service.carrier}"\\} (\\d)$`, 'm').exec(text)?.[1]
+}
+
 const shared = (wanted: Record<string, number>) =>
   eventually(async () => JSON.stringify(await counts()) === JSON.stringify(wanted))
 
@@ -72,7 +78,9 @@ describe('a node alone', () => {
     const patch = (state: string) => service.admin('PATCH', `/carriers/${service.carrier}`, { state })
     await patch('stopped')
     await eventually(() => smsc.bindsNow === 0)
+    expect(await boundSeries()).toBe(undefined)
     await patch('started')
+    await eventually(async () => (await boundSeries()) === '1')
     const first = await service.sent()
     await service.until(first, 'SENT')
 

@@ -151,10 +151,19 @@ function carrierMetrics(registry: Registry, { links, quality, directory }: Measu
           this.set({ carrier }, values.get(carrier) ?? 0)
       },
     })
-  carrierGauge('aldis_carrier_bound', '1 when the carrier has a bound link on this node', () => {
-    const isBound = ({ id }: Carrier) => links.status(id).some((link) => link.boundSince !== null)
-    const bound = directory().contents.carriers.filter(isBound)
-    return new Map(bound.map((carrier) => [carrier.name, 1]))
+  new Gauge({
+    name: 'aldis_carrier_bound',
+    help: '1 when the carrier has a bound link on this node; no series for a stopped carrier',
+    labelNames: ['carrier'] as const,
+    registers: [registry],
+    collect() {
+      this.reset()
+      for (const { id, name, state } of directory().contents.carriers) {
+        if (state === 'stopped') continue
+        const isBound = links.status(id).some((link) => link.boundSince !== null)
+        this.set({ carrier: name }, isBound ? 1 : 0)
+      }
+    },
   })
   carrierGauge(
     'aldis_carrier_out_of_use',
