@@ -37,6 +37,8 @@ test('the package has program, documents and licence, and neither sources nor te
   for (const name of [
     'README.md',
     'CHANGELOG.md',
+    'CONTRIBUTING.md',
+    'SECURITY.md',
     'LICENSE',
     'docs/configuration.md',
     'dist/store/migrations',
