@@ -78,12 +78,12 @@ export interface AuditEntry {
   at: string
   /** name of the operator token. */
   token: string
-  /** where the request came from. */
+  /** where the connection came from: behind a proxy, its address. */
   address: string
-  /** operationId of this document. */
+  /** operationId in the OpenAPI document. */
   operation: string
   objectType: string
-  /** name or number before the change; empty for an import. */
+  /** name or number before the change; empty for imports and secrets. */
   objectId: string
   /** the object before, without secrets; null: there was none. */
   before: Record<string, unknown> | null
@@ -104,7 +104,7 @@ export interface BasicCredentials {
 export interface BindError {
   /** when last. */
   at: string
-  /** why the session ended; submit_sm: the carrier refused a message. */
+  /** why the session ended; submit_sm: an answer to a submit other than ESME_ROK. */
   error: string
   /** command_status, by name or in hexadecimal. */
   status: string | null
@@ -161,7 +161,7 @@ export interface Carrier {
   longMessages: LongMessages
   /** Longest validity_period that it is given; null: the remaining validity of the message. */
   validitySeconds: number | null
-  /** How validity_period of submit_sm is written (SMPP 3.4 §7.1.1); none: it is left out; default: relative. */
+  /** How validity_period of submit_sm is written (SMPP 3.4 §7.1.1); none: the field is empty; default: relative. */
   validityFormat: 'relative' | 'absolute' | 'none'
   /** What a command_status (0x45 or 69) of submit_sm_resp means: throttled, retry, limited-retry, rebind, permanent; empty: the default table. */
   submitOutcomes: Record<string, SubmitOutcome>
@@ -197,7 +197,7 @@ export interface CarrierBindState {
   node: string | null
   /** unassigned: no node has it; unreported: its node has not reported it yet. */
   state: BindState
-  /** since when it is bound, or has not been bound. */
+  /** when the session came up; of a bind that is not bound, when it went down. */
   since: string | null
   /** of a bind that backs off. */
   retryAt: string | null
@@ -260,7 +260,7 @@ export interface CarrierChange {
   longMessages?: LongMessages | undefined
   /** Longest validity_period that it is given; null: the remaining validity of the message. */
   validitySeconds?: number | null | undefined
-  /** How validity_period of submit_sm is written (SMPP 3.4 §7.1.1); none: it is left out; default: relative. */
+  /** How validity_period of submit_sm is written (SMPP 3.4 §7.1.1); none: the field is empty; default: relative. */
   validityFormat?: 'relative' | 'absolute' | 'none' | undefined
   /** What a command_status (0x45 or 69) of submit_sm_resp means: throttled, retry, limited-retry, rebind, permanent; empty: the default table. */
   submitOutcomes?: Record<string, SubmitOutcome> | undefined
@@ -303,7 +303,7 @@ export interface CarrierCreation {
   longMessages?: LongMessages | undefined
   /** Longest validity_period that it is given; null: the remaining validity of the message. */
   validitySeconds?: number | null | undefined
-  /** How validity_period of submit_sm is written (SMPP 3.4 §7.1.1); none: it is left out; default: relative. */
+  /** How validity_period of submit_sm is written (SMPP 3.4 §7.1.1); none: the field is empty; default: relative. */
   validityFormat?: 'relative' | 'absolute' | 'none' | undefined
   /** What a command_status (0x45 or 69) of submit_sm_resp means: throttled, retry, limited-retry, rebind, permanent; empty: the default table. */
   submitOutcomes?: Record<string, SubmitOutcome> | undefined
@@ -614,7 +614,7 @@ export interface Node {
   worker: number | null
   /** how many workers its parent has. */
   workers: number | null
-  /** when it was registered. */
+  /** when it was registered, which it is again after its lease was lost. */
   since: string
   lastHeartbeatAt: string
   /** unless renewed; then its work is taken over. */
@@ -763,7 +763,7 @@ export interface Quality {
   items: CarrierQuality[]
   /** more than 1000 carriers in routes: those with most traffic. */
   truncated: boolean
-  /** all that is asked for added up, by minute, beyond 180 minutes by hour. */
+  /** totals of everything selected, by minute, beyond 180 minutes by hour. */
   series?: QualityPoint[] | undefined
 }
 
@@ -909,11 +909,11 @@ export interface RedeliverEventsRequest {
 }
 
 export interface ResealProgress {
-  /** Secrets that were sealed with SECRET_KEY by this request. */
+  /** Secrets that this request encrypted with SECRET_KEY. */
   resealed: number
   /** Secrets that no key opens; they are left unchanged. The last response counts those of the configuration. */
   unreadable: number
-  /** Secrets that are still sealed with another key, because they kept changing. The last response counts those of the configuration. */
+  /** Secrets that are still encrypted with another key, because they kept changing. The last response counts those of the configuration. */
   pending: number
   /** Messages that were looked at. */
   scanned: number
@@ -1118,7 +1118,7 @@ export interface ServicePlan {
   ambiguousSubmits: AmbiguousSubmits
   /** How long a message may wait for a carrier before it fails; carriers are told the rest of it; default: 86400. */
   validitySeconds: number
-  /** Replace typographic characters if that makes the whole text fit the GSM alphabet; false: send texts as they are; default: as they are. */
+  /** Replace typographic characters if that makes the whole text fit the GSM alphabet; false: send texts as they are; default: texts are sent as they are. */
   smartEncoding: boolean
   /** Languages whose GSM tables may be used for texts, the preferred one first; empty: none; default: none. */
   nationalLanguages: NationalLanguage[]
@@ -1143,7 +1143,7 @@ export interface ServicePlanChange {
   ambiguousSubmits?: AmbiguousSubmits | undefined
   /** How long a message may wait for a carrier before it fails; carriers are told the rest of it; default: 86400. */
   validitySeconds?: number | undefined
-  /** Replace typographic characters if that makes the whole text fit the GSM alphabet; false: send texts as they are; default: as they are. */
+  /** Replace typographic characters if that makes the whole text fit the GSM alphabet; false: send texts as they are; default: texts are sent as they are. */
   smartEncoding?: boolean | undefined
   /** Languages whose GSM tables may be used for texts, the preferred one first; empty: none; default: none. */
   nationalLanguages?: NationalLanguage[] | undefined
@@ -1172,7 +1172,7 @@ export interface ServicePlanCreation {
   ambiguousSubmits?: AmbiguousSubmits | undefined
   /** How long a message may wait for a carrier before it fails; carriers are told the rest of it; default: 86400. */
   validitySeconds?: number | undefined
-  /** Replace typographic characters if that makes the whole text fit the GSM alphabet; false: send texts as they are; default: as they are. */
+  /** Replace typographic characters if that makes the whole text fit the GSM alphabet; false: send texts as they are; default: texts are sent as they are. */
   smartEncoding?: boolean | undefined
   /** Languages whose GSM tables may be used for texts, the preferred one first; empty: none; default: none. */
   nationalLanguages?: NationalLanguage[] | undefined
@@ -1216,7 +1216,7 @@ export interface TestEventRequest {
   servicePlanId: string
   /** Kind of event; default: deliveryReceipt. */
   type?: EventType | undefined
-  /** Where to send it; default: the URL of the plan. */
+  /** Where to send it; default: the default DLR URL of the account; for inboundMessage, the inbound URL of the plan. */
   url?: string | undefined
 }
 
@@ -1323,7 +1323,7 @@ export interface WebhookHeader {
 export interface Operations {
   /** Create an account. The account owns service plans and tokens. Its webhook secret is shown in this answer only. */
   createAccount: { input: AccountCreation; answer: CreatedAccount }
-  /** List accounts. Sorted by key. */
+  /** List accounts. Sorted by name or number. */
   listAccounts: {
     input: {
       /** Maximum number of items; default: 100. */
@@ -1375,7 +1375,7 @@ export interface Operations {
   }
   /** Create a service plan. Messages are sent and received under a service plan. It can send once it has a route. */
   createServicePlan: { input: ServicePlanCreation; answer: ServicePlan }
-  /** List service plans. Sorted by key. */
+  /** List service plans. Sorted by name or number. */
   listServicePlans: {
     input: {
       /** Maximum number of items; default: 100. */
@@ -1413,7 +1413,7 @@ export interface Operations {
   }
   /** Create a token. Customers call the API with it. The token is shown in this answer only; the database keeps its hash. */
   createToken: { input: TokenCreation; answer: IssuedToken }
-  /** List tokens. Revoked tokens are listed too. Sorted by key. */
+  /** List tokens. Revoked tokens are listed too. Sorted by name or number. */
   listTokens: {
     input: {
       /** Maximum number of items; default: 100. */
@@ -1441,9 +1441,9 @@ export interface Operations {
     }
     answer: undefined
   }
-  /** Create an operator token. An operator calls this API with it. The token is shown in this answer only; the database keeps its hash. A name is never given twice. */
+  /** Create an operator token. An operator calls the admin API with it. The token is shown in this answer only; the database keeps its hash. It never expires, and names are never reused. */
   createOperatorToken: { input: OperatorTokenCreation; answer: IssuedOperatorToken }
-  /** List operator tokens. Revoked tokens are listed too; those of OPERATOR_TOKEN are not. Sorted by key. */
+  /** List operator tokens. Revoked tokens are listed too; those of OPERATOR_TOKEN are not. Sorted by name or number. */
   listOperatorTokens: {
     input: {
       /** Maximum number of items; default: 100. */
@@ -1469,7 +1469,7 @@ export interface Operations {
     }
     answer: undefined
   }
-  /** List changes through this API. Who changed what, from where and when, newest first. Secrets are not in it. */
+  /** List changes through the admin API. Who changed what, from where and when, newest first. Secrets are not in it. */
   listAuditLog: {
     input: {
       /** Maximum number of items; default: 100. */
@@ -1482,7 +1482,7 @@ export interface Operations {
       objectId?: string | undefined
       /** Name of the operator token; that of OPERATOR_TOKEN is environment. */
       token?: string | undefined
-      /** operationId of this document. */
+      /** operationId in the OpenAPI document: changeCarrier. */
       operation?: string | undefined
       /** Start of the window, RFC 3339, inclusive. */
       fromDate?: string | undefined
@@ -1521,7 +1521,7 @@ export interface Operations {
     }
     answer: undefined
   }
-  /** List the senders of a service plan. Sorted by key. */
+  /** List the senders of a service plan. Sorted by name or number. */
   listSenders: {
     input: {
       /** Maximum number of items; default: 100. */
@@ -1535,7 +1535,7 @@ export interface Operations {
   }
   /** Create an inbound number. Messages to this number belong to the service plan. */
   createInboundNumber: { input: InboundNumberCreation; answer: InboundNumber }
-  /** List inbound numbers. Sorted by key. */
+  /** List inbound numbers. Sorted by name or number. */
   listInboundNumbers: {
     input: {
       /** Maximum number of items; default: 100. */
@@ -1605,7 +1605,7 @@ export interface Operations {
   importOptOuts: { input: OptOutImport; answer: OptOutImportResult }
   /** Create a carrier. The service connects and binds at once, unless the state says otherwise. The password is never shown again. */
   createCarrier: { input: CarrierCreation; answer: Carrier }
-  /** List carriers. Sorted by key. */
+  /** List carriers. Sorted by name or number. */
   listCarriers: {
     input: {
       /** Maximum number of items; default: 100. */
@@ -1615,7 +1615,7 @@ export interface Operations {
     }
     answer: CarrierPage
   }
-  /** Show a carrier. Returns its settings, except its password, and the state of its binds. */
+  /** Show a carrier. Returns its settings, except its password, and the state of its binds on the node that answers. */
   getCarrier: {
     input: {
       /** Name or number. */
@@ -1649,7 +1649,7 @@ export interface Operations {
   }
   /** Create a route. A route lists carriers by priority and weight. Service plans and routing rules lead to routes. */
   createRoute: { input: RouteCreation; answer: Route }
-  /** List routes. Sorted by key. */
+  /** List routes. Sorted by name or number. */
   listRoutes: {
     input: {
       /** Maximum number of items; default: 100. */
@@ -1692,7 +1692,7 @@ export interface Operations {
       from: string
       /** Recipient. */
       to: string
-      /** default: any text of one segment. */
+      /** Text of the message; default: any text of one segment. */
       body?: string | undefined
     }
     answer: RouteExplanation
@@ -1706,7 +1706,7 @@ export interface Operations {
       route?: string | undefined
       /** How many minutes to look back, at most 10,000; default: 60. */
       minutes?: string | undefined
-      /** Show the course of time, all that is asked for added up. */
+      /** Show totals over time, for everything selected. */
       series?: 'true' | 'false' | undefined
     }
     answer: Quality
@@ -1731,7 +1731,7 @@ export interface Operations {
   resealSecrets: { input: ResealRequest; answer: ResealProgress }
   /** Create a routing rule. Overrides the plan's route for messages of a service plan, from a sender, or to a network, prefix or country. The most specific rule applies. */
   createRoutingRule: { input: RoutingRuleCreation; answer: RoutingRule }
-  /** List routing rules. Sorted by key. */
+  /** List routing rules. Sorted by name or number. */
   listRoutingRules: {
     input: {
       /** Maximum number of items; default: 100. */
@@ -1748,7 +1748,7 @@ export interface Operations {
   /** Show a routing rule. Returns what it applies to and its route. */
   getRoutingRule: {
     input: {
-      /** Number of the rule or rate, as listed. */
+      /** Number of the rule, as listed. */
       ruleId: string
     }
     answer: RoutingRule
@@ -1756,7 +1756,7 @@ export interface Operations {
   /** Update a routing rule. What the rule applies to cannot be changed. */
   changeRoutingRule: {
     input: {
-      /** Number of the rule or rate, as listed. */
+      /** Number of the rule, as listed. */
       ruleId: string
     } & RoutingRuleChange
     answer: RoutingRule
@@ -1764,7 +1764,7 @@ export interface Operations {
   /** Delete a routing rule. Messages take the next rule that applies, or the route of their plan. The change takes effect at once on the node that answers, and within 5 seconds on every other node. */
   deleteRoutingRule: {
     input: {
-      /** Number of the rule or rate, as listed. */
+      /** Number of the rule, as listed. */
       ruleId: string
     }
     answer: undefined
@@ -1795,7 +1795,7 @@ export interface Operations {
     }
     answer: undefined
   }
-  /** List number ranges. Sorted by key. */
+  /** List number ranges. Sorted by name or number. */
   listNumberRanges: {
     input: {
       /** Maximum number of items; default: 100. */
@@ -1811,7 +1811,7 @@ export interface Operations {
   importRates: { input: RateImport; answer: ImportResult }
   /** Create a rate. Sets what a segment costs to a network, prefix or country, or anywhere. The most specific rate applies. */
   createRate: { input: RateCreation; answer: Rate }
-  /** List rates. Sorted by key. */
+  /** List rates. Sorted by name or number. */
   listRates: {
     input: {
       /** Maximum number of items; default: 100. */
@@ -1832,7 +1832,7 @@ export interface Operations {
   /** Show a rate. Returns what it applies to and its amounts. */
   getRate: {
     input: {
-      /** Number of the rule or rate, as listed. */
+      /** Number of the rate, as listed. */
       rateId: string
     }
     answer: Rate
@@ -1840,7 +1840,7 @@ export interface Operations {
   /** Update a rate. Omitted fields keep their values. Messages that were charged before keep their price. */
   changeRate: {
     input: {
-      /** Number of the rule or rate, as listed. */
+      /** Number of the rate, as listed. */
       rateId: string
     } & RateChange
     answer: Rate
@@ -1848,14 +1848,14 @@ export interface Operations {
   /** Delete a rate. Messages that were charged by it keep their price. */
   deleteRate: {
     input: {
-      /** Number of the rule or rate, as listed. */
+      /** Number of the rate, as listed. */
       rateId: string
     }
     answer: undefined
   }
   /** Create a sender rule. Sets which kinds of sender are allowed for recipients in a country. */
   createSenderRule: { input: SenderRuleCreation; answer: SenderRule }
-  /** List sender rules. Sorted by key. */
+  /** List sender rules. Sorted by name or number. */
   listSenderRules: {
     input: {
       /** Maximum number of items; default: 100. */
@@ -1872,7 +1872,7 @@ export interface Operations {
   /** Show a sender rule. Returns its country and the kinds of sender that it allows. */
   getSenderRule: {
     input: {
-      /** Number of the rule or rate, as listed. */
+      /** Number of the rule, as listed. */
       ruleId: string
     }
     answer: SenderRule
@@ -1880,7 +1880,7 @@ export interface Operations {
   /** Update a sender rule. The change takes effect at once on the node that answers, and within 5 seconds on every other node. */
   changeSenderRule: {
     input: {
-      /** Number of the rule or rate, as listed. */
+      /** Number of the rule, as listed. */
       ruleId: string
     } & SenderRuleChange
     answer: SenderRule
@@ -1888,12 +1888,12 @@ export interface Operations {
   /** Delete a sender rule. Senders are judged by the next rule that applies, if any, and by the service plan. */
   deleteSenderRule: {
     input: {
-      /** Number of the rule or rate, as listed. */
+      /** Number of the rule, as listed. */
       ruleId: string
     }
     answer: undefined
   }
-  /** Show a message and its history. Returns every attempt, segment, receipt and webhook of the message, and a timeline of them. */
+  /** Show a message and its timeline. Returns every attempt, segment, receipt and webhook of the message, and a timeline of them. */
   inspectMessage: {
     input: {
       /** UUID of the message. */

@@ -1,7 +1,7 @@
 import { OPERATIONS, type Operations } from './admin-api.ts'
 import { type Client, clientClass } from './client.ts'
 
-/** The operator's API; `token` is an operator's. */
+/** The admin API; `token` is an operator's. */
 export const AldisAdminClient = clientClass<Operations>(OPERATIONS)
 export type AldisAdminClient = Client<Operations>
 

@@ -194,7 +194,7 @@ export interface Preflight {
   recipient: PreflightRecipient
   /** Null unless the plan has one, the sender is allowed and the recipient is valid. */
   route: PreflightRoute | null
-  /** Null without a rate. */
+  /** Null if the recipient or the text is not valid, or no rate applies. */
   charge: PreflightCharge | null
   /** On the process that answers; null if the plan is not valid. */
   headroom: PreflightHeadroom | null
@@ -262,7 +262,7 @@ export interface PreflightText {
   segmentTexts: string[]
   /** Of a text in UCS-2: the characters that the GSM 7-bit alphabet lacks, each once. */
   ucs2Characters: Ucs2Character[]
-  /** What smart encoding would replace, if the plan has it and the text needs it. */
+  /** What smart encoding could replace, if the plan has it. Nothing is replaced if the text then still needs UCS-2. */
   smartReplacements: SmartReplacement[]
 }
 

@@ -20,10 +20,10 @@ const CUSTOMER_TAGS = [
 /** The tags of the operators' document. */
 const OPERATOR_TAGS = [
   ['Accounts', 'Customers, with their webhook secrets and rate limits.'],
-  ['Service plans', 'What a customer sends and receives under.'],
+  ['Service plans', 'Service plans, under which customers send and receive.'],
   ['Tokens', "Credentials of the customers' API."],
-  ['Operator tokens', 'Credentials of this API, by name and role.'],
-  ['Audit log', 'Every change through this API: who, when, and what.'],
+  ['Operator tokens', 'Credentials of the admin API, by name and role.'],
+  ['Audit log', 'Every change through the admin API: who, when, and what.'],
   ['Senders', 'Senders that a service plan may use.'],
   ['Sender rules', 'Kinds of sender that a country allows.'],
   ['Inbound numbers', 'Numbers that people send messages to.'],
@@ -36,8 +36,8 @@ const OPERATOR_TAGS = [
   ['Quality', 'How carriers do in each route.'],
   ['Queue', 'What waits, and why.'],
   ['Nodes', 'Processes of the service.'],
-  ['Secrets', 'What is sealed with the key of the service.'],
-  ['Message search', 'Outbound messages of all service plans, with their history.'],
+  ['Secrets', 'Secrets encrypted with SECRET_KEY.'],
+  ['Message search', 'Outbound messages of all service plans, with their timeline.'],
   ['Inbound message search', 'Inbound messages of all service plans, and those that nobody owns.'],
   ['Webhook administration', 'Events of all service plans, and where they are delivered.'],
 ].map(([name, description]) => ({ name, description }))
@@ -69,7 +69,7 @@ export function documentOperatorRoutes(app: FastifyInstance): void {
   answerDocument(app, `${OPERATOR_PATHS}openapi.json`, {
     isPath: (path) => path.startsWith(OPERATOR_PATHS),
     info: {
-      title: 'Aldis operator API',
+      title: 'Aldis admin API',
       ...ABOUT,
       description: `Set up accounts, carriers, routes and prices, and follow messages. ${FAILURES}`,
     },

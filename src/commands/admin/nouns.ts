@@ -86,7 +86,7 @@ export const NOUNS: Readonly<Record<string, Noun>> = {
   'audit-log': {
     path: '/audit-log',
     columns: 'at token address operation objectType objectId',
-    notes: 'With --json, an entry has the object before and after the change.',
+    notes: 'With --json, a row has the object before and after the change.',
   },
   sender: {
     path: '/service-plans/{servicePlanId}/senders',

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { FAILURE_FIELDS } from './error-body.ts'
 import { Nullable, nullableInteger, nullableNumber, nullableString, oneOf, titled } from './shapes.ts'
 
-/** What a send would do. A part that cannot be told is null. */
+/** What a send would do. What cannot be determined is null. */
 
 const Text = titled('PreflightText', {
   encoding: oneOf(['GSM7', 'UCS2']),
@@ -22,7 +22,10 @@ const Text = titled('PreflightText', {
       replacement: Type.String(),
       position: Type.Integer({ description: 'of the first in the body, in code points from 0' }),
     }),
-    { description: 'What smart encoding would replace, if the plan has it and the text needs it' },
+    {
+      description:
+        'What smart encoding could replace, if the plan has it. Nothing is replaced if the text then still needs UCS-2',
+    },
   ),
 })
 
@@ -82,7 +85,10 @@ export const PreflightSchema = titled('Preflight', {
     ...Route,
     description: 'Null unless the plan has one, the sender is allowed and the recipient is valid',
   }),
-  charge: Nullable({ ...Charge, description: 'Null without a rate' }),
+  charge: Nullable({
+    ...Charge,
+    description: 'Null if the recipient or the text is not valid, or no rate applies',
+  }),
   headroom: Nullable({
     ...Headroom,
     description: 'On the process that answers; null if the plan is not valid',

@@ -144,7 +144,7 @@ export class Maintenance {
       },
       { name: 'stray webhook events', intervalMs: 10 * MINUTE_MS, run: () => this.#requeueStray() },
       {
-        name: 'old audit entries',
+        name: 'old rows of the audit log',
         intervalMs: HOUR_MS,
         run: () => this.#sweep((limit) => deleteOldAuditEntries(db, auditRetentionDays, limit)),
       },

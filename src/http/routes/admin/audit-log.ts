@@ -10,15 +10,15 @@ import type { AdminDeps, AdminScope } from './scope.ts'
 
 const text = (description: string, example: string) =>
   Type.Optional(Type.String({ maxLength: 300, description, examples: [example] }))
-const AuditId = patterned(/^[1-9][0-9]{0,14}$/, 'must be the number of an entry', {
-  description: 'Number of the entry, as listed',
+const AuditId = patterned(/^[1-9][0-9]{0,14}$/, 'must be the number of a row', {
+  description: 'Number of the row, as listed',
   examples: ['1'],
 })
 const Query = pageQuery(AuditId, {
   objectType: text('Kind of the object: account, service-plan, carrier, …', 'carrier'),
   objectId: text('Name or number of the object, as listed', 'acme'),
   token: text('Name of the operator token; that of OPERATOR_TOKEN is environment', 'environment'),
-  operation: text('operationId of this document', 'changeCarrier'),
+  operation: text('operationId in the OpenAPI document: changeCarrier', 'changeCarrier'),
   fromDate: text('Start of the window, RFC 3339, inclusive', '2026-11-01T00:00:00Z'),
   toDate: text('End of the window, RFC 3339, inclusive', '2026-11-30T23:59:59Z'),
 })
@@ -29,22 +29,22 @@ const AuditEntry = titled('AuditEntry', {
   auditId: Type.Integer(),
   at: Timestamp,
   token: Type.String({ description: 'name of the operator token' }),
-  address: Type.String({ description: 'where the request came from' }),
-  operation: Type.String({ description: 'operationId of this document' }),
+  address: Type.String({ description: 'where the connection came from: behind a proxy, its address' }),
+  operation: Type.String({ description: 'operationId in the OpenAPI document' }),
   objectType: Type.String(),
-  objectId: Type.String({ description: 'name or number before the change; empty for an import' }),
+  objectId: Type.String({ description: 'name or number before the change; empty for imports and secrets' }),
   before: State('the object before, without secrets; null: there was none'),
   after: State('the object after, without secrets; null: there is none any more'),
 })
 
-/** Every change through this API. */
+/** Every change through the admin API. */
 export function registerAuditLog(scope: AdminScope, { reads }: AdminDeps): void {
   scope.get(
     '/audit-log',
     {
       schema: {
         operationId: 'listAuditLog',
-        summary: 'List changes through this API',
+        summary: 'List changes through the admin API',
         description: 'Who changed what, from where and when, newest first. Secrets are not in it.',
         tags: ['Audit log'],
         querystring: Query,

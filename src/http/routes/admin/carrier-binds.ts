@@ -11,7 +11,9 @@ import type { AdminDeps, AdminScope } from './scope.ts'
 
 const BindError = titled('BindError', {
   at: Type.String({ format: 'date-time', description: 'when last' }),
-  error: Type.String({ description: 'why the session ended; submit_sm: the carrier refused a message' }),
+  error: Type.String({
+    description: 'why the session ended; submit_sm: an answer to a submit other than ESME_ROK',
+  }),
   status: nullableString({ description: 'command_status, by name or in hexadecimal' }),
   detail: nullableString({ description: 'the error of the connection' }),
   count: Type.Integer({ description: 'how often' }),
@@ -37,7 +39,7 @@ const CarrierBindState = titled('CarrierBindState', {
   }),
   since: nullableString({
     format: 'date-time',
-    description: 'since when it is bound, or has not been bound',
+    description: 'when the session came up; of a bind that is not bound, when it went down',
   }),
   retryAt: nullableString({ format: 'date-time', description: 'of a bind that backs off' }),
   window: Type.Integer(),

@@ -97,7 +97,7 @@ const settings = {
   ),
   validityFormat: Type.Enum([...VALIDITY_FORMATS], {
     description:
-      'How validity_period of submit_sm is written (SMPP 3.4 §7.1.1); none: it is left out; default: relative',
+      'How validity_period of submit_sm is written (SMPP 3.4 §7.1.1); none: the field is empty; default: relative',
   }),
   submitOutcomes: Type.Record(Type.String(), Type.Enum([...REFUSED_OUTCOMES], { title: 'SubmitOutcome' }), {
     maxProperties: MAX_SUBMIT_OUTCOMES,
@@ -177,7 +177,7 @@ function carriersOf({ linkStatus, carrierAnomalies }: AdminDeps): Resource<typeo
     texts: {
       create:
         'The service connects and binds at once, unless the state says otherwise. The password is never shown again.',
-      show: 'Returns its settings, except its password, and the state of its binds.',
+      show: 'Returns its settings, except its password, and the state of its binds on the node that answers.',
       change: `Binds are renewed where the change needs it. ${AT_ONCE}`,
       remove: 'A carrier that a route uses cannot be deleted.',
     },

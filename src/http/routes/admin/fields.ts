@@ -90,10 +90,8 @@ export const Amount = Type.Unsafe<string | number>({
   maximum: 1_000_000,
 })
 /** The number that the service gave to something without a name. */
-export const RowId = patterned(/^(?:0|[1-9][0-9]{0,8})$/, 'must be a whole number', {
-  description: 'Number of the rule or rate, as listed',
-  examples: ['1'],
-})
+export const RowId = patterned(/^(?:0|[1-9][0-9]{0,8})$/, 'must be a whole number', { examples: ['1'] })
+export const RuleId = described(RowId, 'Number of the rule, as listed')
 /** How far back to look, within the 8 days that minutes are kept. */
 export const Minutes = patterned(/^(?:[1-9][0-9]{0,3}|10000)$/, 'must be a whole number from 1 to 10000', {
   description: 'How many minutes to look back, at most 10,000; default: 60',

@@ -117,7 +117,7 @@ export function registerMessages(scope: AdminScope, { reads, messages, secretKey
     {
       schema: {
         operationId: 'inspectMessage',
-        summary: 'Show a message and its history',
+        summary: 'Show a message and its timeline',
         description:
           'Returns every attempt, segment, receipt and webhook of the message, and a timeline of them.',
         tags,

@@ -14,7 +14,10 @@ const Node = titled('Node', {
   version: NullableText,
   worker: nullableInteger({ description: 'its number; null: it is not one of several workers' }),
   workers: nullableInteger({ description: 'how many workers its parent has' }),
-  since: Type.String({ format: 'date-time', description: 'when it was registered' }),
+  since: Type.String({
+    format: 'date-time',
+    description: 'when it was registered, which it is again after its lease was lost',
+  }),
   lastHeartbeatAt: Timestamp,
   leaseEndsAt: Type.String({
     format: 'date-time',

@@ -31,7 +31,7 @@ const TOKENS: Resource<typeof OperatorToken, OperatorTokenRecord> = {
   path: '/operator-tokens',
   texts: {
     create:
-      'An operator calls this API with it. The token is shown in this answer only; the database keeps its hash. A name is never given twice.',
+      'An operator calls the admin API with it. The token is shown in this answer only; the database keeps its hash. It never expires, and names are never reused.',
     list: `Revoked tokens are listed too; those of OPERATOR_TOKEN are not. ${PAGED}`,
     show: 'Returns its role and a hint, never its secret.',
     remove: 'Revokes it for good: every node refuses it within 5 seconds. Lists still show it.',

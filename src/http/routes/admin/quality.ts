@@ -80,7 +80,7 @@ const Quality = titled('Quality', {
   }),
   series: Type.Optional(
     Type.Array(titled('QualityPoint', { at: Timestamp, ...Figures }), {
-      description: `all that is asked for added up, by minute, beyond ${MAX_MINUTE_STEPS} minutes by hour`,
+      description: `totals of everything selected, by minute, beyond ${MAX_MINUTE_STEPS} minutes by hour`,
     }),
   ),
 })
@@ -91,7 +91,7 @@ const Query = Type.Object(
     minutes: Type.Optional(Minutes),
     series: Type.Optional(
       Type.Enum(['true', 'false'], {
-        description: 'Show the course of time, all that is asked for added up',
+        description: 'Show totals over time, for everything selected',
       }),
     ),
   },

@@ -48,7 +48,8 @@ const Import = requestBody(
 )
 /** 1,000 rates of some 170 bytes. */
 const IMPORT_BYTES = 256 * 1024
-const Query = pageQuery(RowId, {
+const RateId = described(RowId, 'Number of the rate, as listed')
+const Query = pageQuery(RateId, {
   servicePlanId: Type.Optional(ServicePlanId),
   prefix: Type.Optional(NumberPrefix),
   country: Type.Optional(CountryCode),
@@ -80,7 +81,7 @@ const RATES: Resource<typeof Rate, RateRecord> = {
     remove: 'Messages that were charged by it keep their price.',
   },
   key: 'rateId',
-  keyField: RowId,
+  keyField: RateId,
   item: Rate,
   keyOf: (rate) => String(rate.rateId),
   present: (rate) => ({ ...rate, createdAt: rate.createdAt.toISOString() }),

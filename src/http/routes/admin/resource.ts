@@ -14,7 +14,7 @@ import type { AdminDeps, AdminScope } from './scope.ts'
  */
 
 /** Sentences of the document. */
-export const PAGED = 'Sorted by key.'
+export const PAGED = 'Sorted by name or number.'
 export const AT_ONCE =
   'The change takes effect at once on the node that answers, and within 5 seconds on every other node.'
 

@@ -18,7 +18,7 @@ const Query = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: MAX_BODY_CHARACTERS,
-        description: 'default: any text of one segment',
+        description: 'Text of the message; default: any text of one segment',
       }),
     ),
   },

@@ -12,7 +12,7 @@ import {
   octetString,
   PlanOrAll,
   pageQuery,
-  RowId,
+  RuleId,
   ServicePlanId,
   Timestamp,
 } from './fields.ts'
@@ -46,7 +46,7 @@ const RoutingRule = titled('RoutingRule', {
   createdAt: Timestamp,
 })
 
-const Query = pageQuery(RowId, {
+const Query = pageQuery(RuleId, {
   servicePlanId: Type.Optional(ServicePlanId),
   route: Type.Optional({ ...LinkName, examples: ['main'] } as Type.TString),
 })
@@ -64,7 +64,7 @@ const RULES: Resource<typeof RoutingRule, RoutingRuleRecord> = {
     remove: `Messages take the next rule that applies, or the route of their plan. ${AT_ONCE}`,
   },
   key: 'ruleId',
-  keyField: RowId,
+  keyField: RuleId,
   item: RoutingRule,
   keyOf: (rule) => String(rule.ruleId),
   present: (rule) => ({ ...rule, createdAt: rule.createdAt.toISOString() }),

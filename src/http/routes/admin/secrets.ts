@@ -16,14 +16,14 @@ const Body = requestBody(
   {},
 )
 const Progress = titled('ResealProgress', {
-  resealed: Type.Integer({ description: 'Secrets that were sealed with SECRET_KEY by this request' }),
+  resealed: Type.Integer({ description: 'Secrets that this request encrypted with SECRET_KEY' }),
   unreadable: Type.Integer({
     description:
       'Secrets that no key opens; they are left unchanged. The last response counts those of the configuration',
   }),
   pending: Type.Integer({
     description:
-      'Secrets that are still sealed with another key, because they kept changing. The last response counts those of the configuration',
+      'Secrets that are still encrypted with another key, because they kept changing. The last response counts those of the configuration',
   }),
   scanned: Type.Integer({ description: 'Messages that were looked at' }),
   keyId: Type.String({

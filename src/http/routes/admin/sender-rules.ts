@@ -4,7 +4,7 @@ import { changeRow } from '../../../operations/administration.ts'
 import { createSenderRule } from '../../../operations/manage-sender-rules.ts'
 import { type SenderRuleRecord, senderRules } from '../../../store/sender-rules.ts'
 import { Nullable, requestBody, titled } from '../../schemas/shapes.ts'
-import { CountryCode, PlanOrAll, pageQuery, RowId, ServicePlanId, Timestamp } from './fields.ts'
+import { CountryCode, PlanOrAll, pageQuery, RuleId, ServicePlanId, Timestamp } from './fields.ts'
 import { addChange, addCreate, addReads, addRemoval, type Resource } from './resource.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
@@ -22,7 +22,7 @@ const Change = requestBody(
   { senderTypes: SenderTypes },
   { senderTypes: ['alphanumeric'] },
 )
-const Query = pageQuery(RowId, {
+const Query = pageQuery(RuleId, {
   servicePlanId: Type.Optional(ServicePlanId),
   country: Type.Optional(CountryCode),
 })
@@ -43,7 +43,7 @@ const RULES: Resource<typeof SenderRule, SenderRuleRecord> = {
     remove: 'Senders are judged by the next rule that applies, if any, and by the service plan.',
   },
   key: 'ruleId',
-  keyField: RowId,
+  keyField: RuleId,
   item: SenderRule,
   keyOf: (rule) => String(rule.ruleId),
   present: (rule) => ({

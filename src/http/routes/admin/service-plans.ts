@@ -68,7 +68,7 @@ const NationalLanguages = Type.Array(Type.Enum([...NATIONAL_LANGUAGES], { title:
 })
 const SmartEncoding = Type.Boolean({
   description:
-    'Replace typographic characters if that makes the whole text fit the GSM alphabet; false: send texts as they are; default: as they are',
+    'Replace typographic characters if that makes the whole text fit the GSM alphabet; false: send texts as they are; default: texts are sent as they are',
 })
 const ValiditySeconds = Type.Integer({
   minimum: VALIDITY_SECONDS.least,

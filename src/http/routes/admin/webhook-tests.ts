@@ -14,7 +14,12 @@ const Test = requestBody(
     type: Type.Optional(
       oneOf(EVENT_TYPES, { title: 'EventType', description: 'Kind of event; default: deliveryReceipt' }),
     ),
-    url: Type.Optional(described(CallbackUrl, 'Where to send it; default: the URL of the plan')),
+    url: Type.Optional(
+      described(
+        CallbackUrl,
+        'Where to send it; default: the default DLR URL of the account; for inboundMessage, the inbound URL of the plan',
+      ),
+    ),
   },
   { servicePlanId: '65f0c0ffee65f0c0ffee65f0', type: 'deliveryReceipt' },
 )
