@@ -122,6 +122,13 @@ export async function keyOfPlan(db: Queryable, servicePlanId: string): Promise<n
   return (await rowOf(db, servicePlans, 'servicePlanId', servicePlanId)).id
 }
 
+/** The database key of the plan that a path names. 404 if there is none. */
+export async function keyOfPlanInPath(db: Queryable, servicePlanId: string): Promise<number> {
+  const plan = await servicePlans.find(db, servicePlanId)
+  if (plan === undefined) throw notFound(servicePlans.noun)
+  return plan.id
+}
+
 /** Null names every plan. */
 export async function keyOfPlanOrAll(db: Queryable, servicePlanId: string | null): Promise<number | null> {
   return servicePlanId === null ? null : keyOfPlan(db, servicePlanId)

@@ -1,8 +1,7 @@
 import { classifySender } from '../domain/addresses.ts'
-import type { Queryable, Transaction } from '../store/database.ts'
+import type { Transaction } from '../store/database.ts'
 import * as store from '../store/sender-subscriptions.ts'
-import { servicePlans } from '../store/service-plans.ts'
-import { invalidField, notFound, PLAN_GONE, sayConflicts } from './administration.ts'
+import { invalidField, keyOfPlanInPath, notFound, PLAN_GONE, sayConflicts } from './administration.ts'
 
 /** Sends with any other status are answered 422. */
 const STATUSES = ['approved', 'pending', 'denied']
@@ -31,7 +30,7 @@ export async function setSenderSubscription(
     const known = `${STATUSES.slice(0, -1).join(', ')} or ${STATUSES.at(-1)}`
     throw invalidField('status', 'UNKNOWN_STATUS', `must be ${known}; any other status needs force`)
   }
-  const planId = await planKey(transaction, servicePlanId)
+  const planId = await keyOfPlanInPath(transaction, servicePlanId)
   const before = await store.findSenderSubscription(transaction, planId, sender)
   const after = await sayConflicts({ inUse: PLAN_GONE }, () =>
     store.upsertSenderSubscription(transaction, planId, sender, status),
@@ -44,14 +43,7 @@ export async function removeSenderSubscription(
   servicePlanId: string,
   sender: string,
 ): Promise<void> {
-  const planId = await planKey(transaction, servicePlanId)
+  const planId = await keyOfPlanInPath(transaction, servicePlanId)
   if (!(await store.deleteSenderSubscription(transaction, planId, sender)))
     throw notFound('sender subscription')
-}
-
-/** The database key of a plan. */
-export async function planKey(db: Queryable, servicePlanId: string): Promise<number> {
-  const plan = await servicePlans.find(db, servicePlanId)
-  if (plan === undefined) throw notFound('service plan')
-  return plan.id
 }

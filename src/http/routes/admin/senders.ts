@@ -1,12 +1,8 @@
 import { type Static, Type } from 'typebox'
 import type { ObjectChange } from '../../../domain/audit-log.ts'
 import { canonicalPublicId } from '../../../domain/identifiers.ts'
-import { notFound } from '../../../operations/administration.ts'
-import {
-  planKey,
-  removeSenderSubscription,
-  setSenderSubscription,
-} from '../../../operations/manage-senders.ts'
+import { keyOfPlanInPath, notFound } from '../../../operations/administration.ts'
+import { removeSenderSubscription, setSenderSubscription } from '../../../operations/manage-senders.ts'
 import type { Queryable } from '../../../store/database.ts'
 import {
   findSenderSubscription,
@@ -135,7 +131,7 @@ export function registerSenders(scope: AdminScope, deps: AdminDeps): void {
 type Key = Static<typeof Params>
 
 async function subscriptionOf(db: Queryable, { servicePlanId, sender }: Key) {
-  return findSenderSubscription(db, await planKey(db, servicePlanId), sender)
+  return findSenderSubscription(db, await keyOfPlanInPath(db, servicePlanId), sender)
 }
 
 function changeOf(
@@ -169,7 +165,7 @@ function registerList(scope: AdminScope, { reads }: AdminDeps): void {
     },
     async ({ params, query }) => {
       const { shown, fetched } = limitOf(query)
-      const planId = await planKey(reads, params.servicePlanId)
+      const planId = await keyOfPlanInPath(reads, params.servicePlanId)
       const rows = await listSenderSubscriptions(reads, planId, { after: query.after ?? '', limit: fetched })
       return page(rows, shown, (row) => row.sender, present(params.servicePlanId))
     },
