@@ -40,22 +40,25 @@ export async function resumeDestination(
   return store.findDestination(db, planId, destination)
 }
 
-/** Events made due at once. The rest are delivered when they are due. */
-const PARK_BATCH = 1_000
-const MAX_PARK_BATCHES = 20
+/** With MAX_RETRIED_BATCHES, the events that are retried at once. The rest are delivered when they are due. */
+const RETRIED_BATCH = 1_000
+const MAX_RETRIED_BATCHES = 20
 
 /**
- * Makes events that wait for a retry due at once, after their destination was resumed, even if it was in no trouble. Each batch
- * is a transaction of its own, which `inTransaction` begins, so none holds many rows for long.
+ * Retries events that wait for their next attempt, after their destination was resumed, even if it was in no trouble. They
+ * are parked, because nodes fetch at once whatever is parked at a destination that recovers, and only there: where a plan
+ * had no room for another destination in trouble, its events keep their own schedules. Each batch is a call of `runBatch`,
+ * so none holds many rows for long.
  */
 export async function retryWaiting(
-  inTransaction: (work: (db: Queryable) => Promise<number>) => Promise<number>,
+  runBatch: (batch: (db: Queryable) => Promise<number>) => Promise<number>,
   planId: number,
-  destination: string,
+  { destination, state }: Pick<store.DestinationRecord, 'destination' | 'state'>,
 ): Promise<void> {
-  const endpoint = { planId, destination, scheduleMs: SCHEDULE_MS, limit: PARK_BATCH }
-  for (let batch = 0; batch < MAX_PARK_BATCHES; batch += 1)
-    if ((await inTransaction((db) => store.parkWaiting(db, endpoint))) < PARK_BATCH) break
+  if (state !== 'recovering') return
+  const endpoint = { planId, destination, scheduleMs: SCHEDULE_MS, limit: RETRIED_BATCH }
+  for (let batch = 0; batch < MAX_RETRIED_BATCHES; batch += 1)
+    if ((await runBatch((db) => store.parkWaiting(db, endpoint))) < RETRIED_BATCH) break
 }
 
 function refuseOther(destination: string): void {

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { pauseDestination, resumeDestination } from '../../src/operations/pause-destinations.ts'
+import { pauseDestination, resumeDestination, retryWaiting } from '../../src/operations/pause-destinations.ts'
 import { listDestinations, openBreaker } from '../../src/store/webhook-destinations.ts'
 import { installedDatabase, newId } from '../support/installation.ts'
 import { DESTINATION, storeEvent } from '../support/stored-events.ts'
@@ -112,6 +112,28 @@ test('an open breaker is closed by resuming', async () => {
   expect(await resumeDestination(db, planId, DESTINATION, 'customer')).toMatchObject({
     state: 'recovering',
     error: 'CONNECT_TIMEOUT',
+  })
+})
+
+describe('retrying what waits for its next attempt', () => {
+  const retried = async () => {
+    await storeEvent(db, { planId, state: 'pending', destination: OTHER, attempts: 1 })
+    await retryWaiting((batch) => batch(db), planId, await resumeDestination(db, planId, OTHER, 'customer'))
+    const { rows } = await db.query('select state from event_deliveries where plan_id = $1', [planId])
+    return rows.map(({ state }) => state)
+  }
+
+  test('parks it for the nodes, which fetch what is parked where a destination recovers', async () => {
+    expect(await retried()).toEqual(['parked'])
+  })
+
+  test('leaves it its schedule where the plan has no room for another destination: nobody would fetch it', async () => {
+    await db.query(
+      `insert into webhook_destinations (plan_id, destination, state)
+       select $1, 'https://' || n || '.example.com', 'open' from generate_series(1, 1000) n`,
+      [planId],
+    )
+    expect(await retried()).toEqual(['waiting'])
   })
 })
 

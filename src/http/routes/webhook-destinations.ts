@@ -94,9 +94,8 @@ export function registerDestinationActions(
     app.post(`/v1/webhooks/destinations/${verb}`, { schema }, async (request) => {
       const { servicePlanId, destination } = request.body as Static<typeof DestinationBody>
       const plan = planToRead(await directory(), request, servicePlanId)
-      await retryConflicts(() => make(writes, plan.id, destination, 'customer'))
-      if (verb === 'resume')
-        await retryWaiting((work) => retryConflicts(() => work(writes)), plan.id, destination)
+      const made = await retryConflicts(() => make(writes, plan.id, destination, 'customer'))
+      if (verb === 'resume') await retryWaiting((batch) => retryConflicts(() => batch(writes)), plan.id, made)
       return presentDestination(await findDestination(writes, plan.id, destination))
     })
   }

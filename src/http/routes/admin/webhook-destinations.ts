@@ -61,16 +61,18 @@ export function registerWebhookDestinations(scope: AdminScope, { change, reads }
       { schema: { ...text, tags, body, response: answers(200, WebhookDestinationSchema) } },
       async (request) => {
         const { servicePlanId, destination } = request.body
-        const planId = await change(request, async (transaction) => {
+        const { planId, made } = await change(request, async (transaction) => {
           const planId = await keyOfPlan(transaction, servicePlanId)
           const before = presentDestination(await findDestination(transaction, planId, destination))
-          const after = presentDestination(await make(transaction, planId, destination, 'operator'))
+          const made = await make(transaction, planId, destination, 'operator')
           const objectId = `${canonicalPublicId(servicePlanId)}/${destination}`
-          return { value: planId, change: { objectType: 'webhook-destination', objectId, before, after } }
+          const after = presentDestination(made)
+          const entry = { objectType: 'webhook-destination', objectId, before, after }
+          return { value: { planId, made }, change: entry }
         })
-        const inTransaction = (work: (db: Queryable) => Promise<number>) =>
-          change(request, async (transaction) => ({ value: await work(transaction), change: null }))
-        if (verb === 'resume') await retryWaiting(inTransaction, planId, destination)
+        const runBatch = (batch: (db: Queryable) => Promise<number>) =>
+          change(request, async (transaction) => ({ value: await batch(transaction), change: null }))
+        if (verb === 'resume') await retryWaiting(runBatch, planId, made)
         return presentDestination(await findDestination(reads, planId, destination))
       },
     )
