@@ -33,9 +33,9 @@ import {
 } from './journal-items.ts'
 import { JournalWriter } from './journal-writer.ts'
 import { type Live, Lives, newLive, reenter } from './lives.ts'
+import { LostMessages } from './lost-messages.ts'
 import { Projector, projectionOf } from './projector.ts'
 import { ReceiptsInProgress } from './receipts-in-progress.ts'
-import { LostMessages } from './takeovers.ts'
 
 export interface MessagesInProgressOptions {
   readonly db: Database

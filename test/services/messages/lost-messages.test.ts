@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
-import { LostMessages } from '../../../src/services/messages/takeovers.ts'
+import { LostMessages } from '../../../src/services/messages/lost-messages.ts'
 import { openLane } from '../../../src/store/journal.ts'
 import { projectMessages } from '../../../src/store/projection.ts'
 import { eventually } from '../../support/eventually.ts'

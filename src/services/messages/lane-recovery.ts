@@ -1,0 +1,44 @@
+import type { Directory } from '../../domain/directory.ts'
+import { isPushed } from '../../domain/webhook-targets.ts'
+import type { Log } from '../../log.ts'
+import { recoverLanes } from '../../operations/recover-lanes.ts'
+import type { Database } from '../../store/database.ts'
+import type { NodeLease } from '../node/node-lease.ts'
+import { PeriodicTask } from '../node/periodic-task.ts'
+
+export interface LaneRecoveryOptions {
+  readonly db: Database
+  readonly directory: () => Directory
+  readonly lease: Pick<NodeLease, 'nodeId'>
+  /** How long a message whose attempt was in flight waits for news of it. */
+  readonly ambiguityWaitMs: number
+  readonly log: Log
+}
+
+/** A recovered lane is removed when nobody can append to it any more. */
+const RECOVERY_MS = 10_000
+/** Shorter, because the messages of a dead node wait for the retry. */
+const RECOVERY_RETRY_MS = 500
+
+/**
+ * Writes the messages that dead nodes had in memory into the records. It runs apart from the heartbeats, which cannot wait:
+ * recovering a busy node takes some seconds. It is woken when a node may have died.
+ */
+export function laneRecovery(options: LaneRecoveryOptions): PeriodicTask {
+  const { db, directory, lease, ambiguityWaitMs, log } = options
+  return new PeriodicTask({
+    run: async () => {
+      const messages = await recoverLanes(db, {
+        nodeId: lease.nodeId,
+        ambiguityWaitMs,
+        delivers: ({ accepted }) => isPushed(accepted.callbackUrl, directory().planById(accepted.planId)),
+        log,
+      })
+      if (messages > 0) log.info({ messages }, 'recorded what a dead node had in memory')
+    },
+    intervalMs: RECOVERY_MS,
+    retryMs: RECOVERY_RETRY_MS,
+    log,
+    failure: 'lanes of dead nodes not recovered',
+  })
+}
