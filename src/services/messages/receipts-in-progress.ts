@@ -48,7 +48,7 @@ export class ReceiptsInProgress {
    */
   take(row: IncomingReceipt, onReceiptCommitted: ((committed: boolean) => void) | null): TakenOrDeparting {
     if (row.unread) return this.#departing(this.#spelledLike(row))
-    const known = row.parkedId === null ? this.#ids.find(row) : this.#ids.of(row)
+    const known = row.parkedId === null ? this.#ids.findOrRemember(row) : this.#ids.of(row)
     if (known === undefined) return []
     if (!isPlainReceipt(row, known)) return this.#departing(known.map(({ live }) => live))
     const { append, directory, nowMs } = this.#options
@@ -60,7 +60,7 @@ export class ReceiptsInProgress {
 
   /** Adds a receipt that changes nothing. Returns the same as `take`. */
   note(row: NotedReceipt): TakenOrDeparting {
-    const known = this.#ids.find(row)
+    const known = this.#ids.findOrRemember(row)
     if (known === undefined) return []
     const [{ live }] = known
     if (known.length > 1 || live.leaving) return this.#departing(known.map((each) => each.live))
@@ -82,11 +82,14 @@ export class ReceiptsInProgress {
 
   /** A receipt is parked. If its message is here, the message's record is written, so that the two are matched. */
   parked(id: SubmissionId): void {
-    for (const { live } of this.#ids.find(id) ?? []) this.#options.urge(live)
+    for (const { live } of this.#ids.findOrRemember(id) ?? []) this.#options.urge(live)
   }
 
-  /** Whether the message is being submitted here. If so, its parked receipt is looked up when the message has left. */
-  waitsFor(msgId: string, { carrierId, carrierMessageId }: SubmissionId): boolean {
+  /**
+   * Keeps the id of a parked receipt until its message has left memory, when the receipt is looked up. Returns false if the
+   * message is not being submitted here.
+   */
+  keepUntilLeft(msgId: string, { carrierId, carrierMessageId }: SubmissionId): boolean {
     const live = this.#options.lives.get(msgId)
     if (live === undefined || !isBeingSubmitted(live)) return false
     const isNoted = live.parked.some(
@@ -173,7 +176,7 @@ class SubmittedIds {
   }
 
   /** Returns undefined, and remembers the id, if no message has it. */
-  find(id: SubmissionId): readonly [OfId, ...OfId[]] | undefined {
+  findOrRemember(id: SubmissionId): readonly [OfId, ...OfId[]] | undefined {
     const key = keyOf(id)
     const known = this.#ofId.get(key)
     if (known !== undefined) return known

@@ -113,7 +113,7 @@ export class Recorder {
   /** A receipt was parked. If its message is in progress here, the message's record is written, so that the two are matched. */
   parked({ msgId, ...id }: ParkedId): void {
     if (msgId === null) this.#options.inProgress.receipts.parked(id)
-    else if (this.#options.inProgress.receipts.waitsFor(msgId, id)) return
+    else if (this.#options.inProgress.receipts.keepUntilLeft(msgId, id)) return
     else if (this.#options.inProgress.has(msgId)) {
       this.#unparked.push(id)
       this.#writeOf(msgId)
@@ -314,7 +314,7 @@ export class Recorder {
       newestMsgId: highestIdAt(nowMs() + CLOCK_SKEW_MS),
       isHere: (msgId: string, place: number) =>
         items[place]!.hasWaited === undefined &&
-        !inProgress.receipts.waitsFor(msgId, rows[place]!) &&
+        !inProgress.receipts.keepUntilLeft(msgId, rows[place]!) &&
         inProgress.has(msgId),
     }
     const here = await writeEvents(async (events) => {
