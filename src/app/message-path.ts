@@ -40,7 +40,7 @@ export function makeMessagePath(options: AppOptions, shutdown: ShutdownStack, pl
   const answers = takeAnswers(options, shutdown, platform, kept)
   const { offers, recorder, siblings } = answers
   const { links, binds, conditions, submitter } = submitMessages(options, shutdown, platform, kept, answers)
-  reports.watch(nodeReport(options, { links, submitter, inProgress, deliverer }))
+  reports.setSource(nodeReport(options, { links, submitter, inProgress, deliverer }))
   lease.onChange(() => sender.renew(lease.nodeId, lease.leftMs))
   lease.onExpired(() => {
     deliverer.dropAll()
@@ -106,7 +106,7 @@ function keepMessages(options: AppOptions, shutdown: ShutdownStack, platform: Pl
   })
   shutdown.add('lane recovery', () => recovery.stop())
   const inProgress = new MessagesInProgress({ db, appends, directory, nowMs, log, onBatch, ageMs })
-  lease.onRegistered((nodeId) => inProgress.register(nodeId))
+  lease.onBeat((nodeId) => inProgress.register(nodeId))
   shutdown.add('messages in progress', () => inProgress.stop(drainTimeoutMs * DRAIN.records))
   const destinations = new Destinations({ db, log, probeMs: options.webhookProbeMs })
   shutdown.add('webhook destinations', () => destinations.stop())
@@ -254,7 +254,7 @@ function submitMessages(
     conditions,
     webhookRoom: (planId) => deliverer.roomFor(planId),
   })
-  conditions.watch(submitter)
+  conditions.setSource(submitter)
   links.heardBy({ submitter, receiver, onAnomaly: anomalies.note })
   inProgress.heardBy({ onLeft: (msgIds) => submitter.left(msgIds) })
   shutdown.add('submitter', () => submitter.stop(drainTimeoutMs * DRAIN.submits))

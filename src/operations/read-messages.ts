@@ -145,7 +145,7 @@ export class MessageReads {
 
   /** Called before events are listed: for one message if given, else for the plan as far as this process knows it. */
   async untilEventsRecorded(planId: number, msgId: string | null): Promise<void> {
-    await (msgId === null ? this.ownProjected(planId) : this.untilRecorded([msgId], planId))
+    await (msgId === null ? this.projectOwn(planId) : this.untilRecorded([msgId], planId))
   }
 
   /** Whether any node has messages of the plan that are not in the records yet. */
@@ -158,7 +158,7 @@ export class MessageReads {
   }
 
   /** Makes this process record the messages of a plan that it has in progress and has events of. */
-  async ownProjected(planId: number): Promise<void> {
+  async projectOwn(planId: number): Promise<void> {
     const { own } = this.#options
     const ids = [...own.all(planId)]
       .filter(({ accepted, events }) => accepted.planId === planId && events.length > 0)

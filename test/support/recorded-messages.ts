@@ -4,7 +4,7 @@ import type { EventHolder } from '../../src/domain/events.ts'
 import type { Settled } from '../../src/domain/message-facts.ts'
 import type { ChangedMessage } from '../../src/domain/messages-in-progress.ts'
 import { type ReceiptOptions, recordReceipts } from '../../src/operations/record-receipts.ts'
-import type { Outcome } from '../../src/services/messages/journal-items.ts'
+import type { OutcomeFacts } from '../../src/services/messages/journal-items.ts'
 import type { Database } from '../../src/store/database.ts'
 import type { IncomingReceipt } from '../../src/store/receipts.ts'
 import { installedDatabase } from './installation.ts'
@@ -16,8 +16,8 @@ export async function recordedMessages() {
   const { db, announcedPlan: plan } = installed
 
   function record(
-    settlements: readonly Outcome[],
-    submissions: readonly Outcome[] = [],
+    settlements: readonly OutcomeFacts[],
+    submissions: readonly OutcomeFacts[] = [],
     pool: Database = db,
     events: EventHolder = HOLDER,
   ): Promise<readonly ChangedMessage[]> {

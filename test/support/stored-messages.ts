@@ -5,7 +5,7 @@ import type { Settled } from '../../src/domain/message-facts.ts'
 import { type ChangedMessage, messageInProgress } from '../../src/domain/messages-in-progress.ts'
 import { recordFacts } from '../../src/operations/record-facts.ts'
 import { type ReceiptOptions, recordReceipts } from '../../src/operations/record-receipts.ts'
-import type { Outcome } from '../../src/services/messages/journal-items.ts'
+import type { OutcomeFacts } from '../../src/services/messages/journal-items.ts'
 import { type Database, withTransaction } from '../../src/store/database.ts'
 import type { IncomingReceipt } from '../../src/store/receipts.ts'
 import { writeRecords } from '../../src/store/records.ts'
@@ -97,7 +97,7 @@ export function newMessage(planId: number, changes: Partial<NewMessage> = {}): N
   }
 }
 
-export function sent(planId: number, msgId: string, changes: Partial<Settled> = {}): Outcome {
+export function sent(planId: number, msgId: string, changes: Partial<Settled> = {}): OutcomeFacts {
   return { planId, msgId, facts: [settledFact(Date.now(), changes)] }
 }
 
@@ -107,12 +107,12 @@ export function submission(
   id: string,
   segment = 0,
   segmentation: string | null = null,
-): Outcome {
+): OutcomeFacts {
   return { planId, msgId, facts: [submittedFact(id, segment, segmentation)] }
 }
 
 /** From now on only segments of this segmentation count. */
-export function startingOver(planId: number, msgId: string, segmentation: string): Outcome {
+export function startingOver(planId: number, msgId: string, segmentation: string): OutcomeFacts {
   return { planId, msgId, facts: [{ kind: 'started-over', atMs: Date.now(), segmentation }] }
 }
 
@@ -154,7 +154,7 @@ export function receiptOptions(changes: Partial<ReceiptOptions> = {}): ReceiptOp
 /** What a carrier has answered, as facts of messages at rest. Gives what changed. */
 export async function recordOutcomes(
   db: Database,
-  outcomes: readonly Outcome[],
+  outcomes: readonly OutcomeFacts[],
   events: EventHolder = HOLDER,
 ): Promise<readonly ChangedMessage[]> {
   const facts = outcomes.flatMap(({ facts, ...key }) => facts.map((fact) => ({ ...key, fact })))

@@ -12,7 +12,7 @@ import type { Live } from './lives.ts'
 /** What is appended to the journal, who waits for it, and who hears what it changes. */
 
 /** What became of a message at its carrier, in the order of its facts. */
-export interface Outcome extends MessageKey {
+export interface OutcomeFacts extends MessageKey {
   readonly facts: readonly LaterFact[]
 }
 
@@ -28,7 +28,7 @@ export interface JournalItem extends JournalFact {
   /** True when the fact is committed, false when its lane was lost before. */
   readonly onCommitted: ((committed: boolean) => void) | null
   /** Written into the message's record if the fact does not get into the journal. */
-  readonly outcome: Outcome | null
+  readonly outcome: OutcomeFacts | null
   /** Called when the fact goes to the database. False: the fact must have no effect. */
   readonly goes: (() => boolean) | null
 }
@@ -48,7 +48,7 @@ export interface MessagesListeners {
   /** The rows of these segments are written: receipts that came before are looked up. */
   readonly onProjected: (submissions: readonly SubmissionId[]) => void
   /** The outcome is not in the journal, because its lane was lost. */
-  readonly onOutcomeLost: (outcome: Outcome) => void
+  readonly onOutcomeLost: (outcome: OutcomeFacts) => void
   /** These messages have left memory: they are in their records, or in a lane that was lost. */
   readonly onLeft: (msgIds: readonly string[]) => void
 }
@@ -111,7 +111,7 @@ export function renewedItem(live: Live): JournalItem {
 }
 
 /** These items are not in the journal. Tells those who wait, and returns the outcomes to write into records instead. */
-export function loseItems(items: readonly JournalItem[], uncertain: boolean): Outcome[] {
+export function loseItems(items: readonly JournalItem[], uncertain: boolean): OutcomeFacts[] {
   for (const { onAccepted, onReceiptCommitted, onCommitted } of items) {
     onCommitted?.(false)
     onAccepted?.(uncertain ? 'uncertain' : 'lost')

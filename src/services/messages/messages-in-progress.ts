@@ -27,7 +27,7 @@ import {
   loseItems,
   type MessagesListeners,
   NOBODY,
-  type Outcome,
+  type OutcomeFacts,
   renewedItem,
   type Waiting,
 } from './journal-items.ts'
@@ -257,7 +257,7 @@ export class MessagesInProgress implements AcceptanceJournal {
     this.#writer.hurry()
   }
 
-  tellOutcome(outcome: Outcome): boolean {
+  tellOutcome(outcome: OutcomeFacts): boolean {
     return this.tell(outcome.msgId, outcome.facts, { outcome })
   }
 

@@ -5,14 +5,14 @@ import { highestIdAt } from '../../domain/identifiers.ts'
 import type { LaterFact } from '../../domain/message-facts.ts'
 import type { Log } from '../../log.ts'
 import { type BatchMeter, writeInHalves } from '../../operations/batches.ts'
-import { type FactAtRest as Fact, recordFacts } from '../../operations/record-facts.ts'
+import { type FactAtRest, recordFacts } from '../../operations/record-facts.ts'
 import { noteReceipts, oneForEachId, recordReceipts } from '../../operations/record-receipts.ts'
 import { type Database, isConflict, ping } from '../../store/database.ts'
 import type { MessageKey } from '../../store/messages-at-rest.ts'
 import { findParkedReceipts, type ParkedId } from '../../store/parked-receipts.ts'
 import type { IncomingReceipt, NotedReceipt, SubmissionId } from '../../store/receipts.ts'
 import type { IdRules } from './id-rules.ts'
-import { type MessagesListeners, type Outcome, submissionId } from './journal-items.ts'
+import { type MessagesListeners, type OutcomeFacts, submissionId } from './journal-items.ts'
 import type { MessagesInProgress } from './messages-in-progress.ts'
 
 export interface RecorderOptions {
@@ -37,7 +37,7 @@ export interface ReceiptItem {
   readonly hasWaited?: true
 }
 
-interface WaitingFact extends Fact {
+interface WaitingFact extends FactAtRest {
   /** Since when its message has been in progress in another process, by the monotonic clock. */
   readonly sinceMs?: number
 }
@@ -66,7 +66,7 @@ export class Recorder {
   /** Answers of carriers, in the order they came. */
   #facts: WaitingFact[] = []
   /** Recorded submissions whose parked receipts have not been looked up yet. */
-  #unparked: SubmissionId[] = []
+  #toLookUp: SubmissionId[] = []
   #receipts: ReceiptItem[] = []
   #notes: NotedReceipt[] = []
   /** Messages in memory whose records must be written before anything else is written about them. */
@@ -94,7 +94,7 @@ export class Recorder {
     return this.#failing || this.#options.inProgress.isStalled
   }
 
-  outcome(outcome: Outcome): void {
+  outcome(outcome: OutcomeFacts): void {
     const { inProgress } = this.#options
     if (inProgress.tellOutcome(outcome)) return
     for (const fact of outcome.facts) {
@@ -106,7 +106,7 @@ export class Recorder {
 
   /** The rows of these submissions are written. Looks up receipts that came before them. */
   recorded(submissions: readonly SubmissionId[]): void {
-    this.#unparked.push(...submissions)
+    this.#toLookUp.push(...submissions)
     this.#wake()
   }
 
@@ -115,7 +115,7 @@ export class Recorder {
     if (msgId === null) this.#options.inProgress.receipts.parked(id)
     else if (this.#options.inProgress.receipts.keepUntilLeft(msgId, id)) return
     else if (this.#options.inProgress.has(msgId)) {
-      this.#unparked.push(id)
+      this.#toLookUp.push(id)
       this.#writeOf(msgId)
     }
   }
@@ -180,7 +180,7 @@ export class Recorder {
         await this.#run()
         this.#running = null
         resolve()
-        if (this.backlog > 0 || this.#unparked.length > 0 || this.#failing) this.#wake()
+        if (this.backlog > 0 || this.#toLookUp.length > 0 || this.#failing) this.#wake()
       })
     })
   }
@@ -230,12 +230,12 @@ export class Recorder {
       const done = new Set(facts)
       this.#facts = this.#facts.filter((fact) => !done.has(fact))
       for (const [index, { fact }] of facts.entries())
-        if (written[index] && fact.kind === 'submitted') this.#unparked.push(submissionId(fact))
+        if (written[index] && fact.kind === 'submitted') this.#toLookUp.push(submissionId(fact))
     }
-    if (this.#unparked.length === 0) return
+    if (this.#toLookUp.length === 0) return
     const { db, idRules } = this.#options
     // More ids may be added during the look-up.
-    const ids = this.#unparked.splice(0)
+    const ids = this.#toLookUp.splice(0)
     try {
       const parked = await findParkedReceipts(
         db,
@@ -243,7 +243,7 @@ export class Recorder {
       )
       this.#receipts = [...parked.map((row) => ({ row, done: null })), ...this.#receipts]
     } catch (error) {
-      this.#unparked.unshift(...ids)
+      this.#toLookUp.unshift(...ids)
       throw error
     }
   }

@@ -54,7 +54,7 @@ export class NodeLease {
   #renewedAtMs = Number.NEGATIVE_INFINITY
   #graceUntilMs = Number.NEGATIVE_INFINITY
   readonly #listeners = new Set<() => void>()
-  readonly #registeredListeners = new Set<(nodeId: number) => unknown>()
+  readonly #beatListeners = new Set<(nodeId: number) => unknown>()
   readonly #takenListeners = new Set<TakenListener>()
   readonly #expiredListeners = new Set<() => void>()
   readonly #task: PeriodicTask
@@ -116,8 +116,8 @@ export class NodeLease {
   }
 
   /** Calls `listener` with this node's id at each heartbeat, and awaits it before anything is taken over. */
-  onRegistered(listener: (nodeId: number) => unknown): void {
-    this.#registeredListeners.add(listener)
+  onBeat(listener: (nodeId: number) => unknown): void {
+    this.#beatListeners.add(listener)
   }
 
   /** Calls `listener` with buckets that dead nodes may have held work of, and awaits it before this node works on them. */
@@ -147,13 +147,13 @@ export class NodeLease {
     const { state, nodes, firstEndMs, databaseMs } = await heartbeat(db, beat)
     clock?.read({ databaseMs, askedMs: startedAtMs, answeredMs: performance.now() })
     if (state !== 'alive') return await this.#lost(state)
-    for (const listener of this.#registeredListeners) await listener(this.#nodeId)
+    for (const listener of this.#beatListeners) await listener(this.#nodeId)
     this.#renewed(startedAtMs)
     const share = Math.ceil(BUCKETS / nodes.length)
     const { owned, taken } = await takeBuckets(db, this.#nodeId, share)
     // A dead node may have held work of buckets that it had given up to this node before.
-    const released = this.#nodes.every((id) => nodes.includes(id)) ? taken : owned
-    if (released.length > 0) for (const listener of this.#takenListeners) await listener(released)
+    const inherited = this.#nodes.every((id) => nodes.includes(id)) ? taken : owned
+    if (inherited.length > 0) for (const listener of this.#takenListeners) await listener(inherited)
     this.#nodes = nodes
     this.#buckets = owned
     if (owned.length > share) await this.#release(owned.slice(share))

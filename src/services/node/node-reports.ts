@@ -41,7 +41,7 @@ export class NodeReports {
   }
 
   /** Sets what makes a report. Before this call there is none. */
-  watch(read: (isDraining: boolean) => NodeReport): void {
+  setSource(read: (isDraining: boolean) => NodeReport): void {
     this.#read = read
   }
 

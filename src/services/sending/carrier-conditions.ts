@@ -55,7 +55,7 @@ export class CarrierConditions {
   }
 
   /** Sets this node's sessions. Before this call it has none. */
-  watch(own: OwnSessions): void {
+  setSource(own: OwnSessions): void {
     this.#own = own
   }
 

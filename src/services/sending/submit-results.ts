@@ -8,7 +8,7 @@ import type { SubmitResult } from '../../domain/quality.ts'
 import { chargeFor } from '../../domain/rates.ts'
 import { submitOutcome } from '../../domain/submit-outcomes.ts'
 import type { ResponsePdu } from '../../smpp/pdu.ts'
-import type { Outcome } from '../messages/journal-items.ts'
+import type { OutcomeFacts } from '../messages/journal-items.ts'
 import type { MessagesInProgress } from '../messages/messages-in-progress.ts'
 import type { Recorder } from '../messages/recorder.ts'
 import type { CarrierConditions } from './carrier-conditions.ts'
@@ -147,7 +147,7 @@ export function outcomeOf(
   job: SubmitJob | null,
   { status, errorCode = '000', commandStatus, attempt = null }: Ending,
   { directory, nowMs }: { readonly directory: Directory; readonly nowMs: number },
-): Outcome {
+): OutcomeFacts {
   const { planId, msgId, recipient } = dispatch
   const segments = job?.text.segments ?? null
   const mccmnc = directory.mccmncOf(recipient)

@@ -89,7 +89,7 @@ export class Deliverer {
       memory: this.#memory,
       outcomes: this.#outcomes,
       isInMemory: (msgId, seq) => this.#order.hasEvent(msgId, seq),
-      clear: () => this.#clearTroubled(),
+      clear: () => this.#parkTroubled(),
       take: (events, probed) => this.#take(events, probed),
     })
     this.#unfollow = options.lease.onChange(() => this.#pump())
@@ -262,7 +262,7 @@ export class Deliverer {
     const ends = ok || isOwnUrlGone(outcome, own)
     if (ends) destinations.succeeded(delivery)
     const troubled = !ends && destinations.failed(delivery, outcome.error ?? 'HTTP_STATUS', gone)
-    if (troubled) this.#clear(delivery)
+    if (troubled) this.#parkWaiting(delivery)
     const leftMs = this.#leftMs(event)
     const circumstances = { own, leftMs, random: Math.random() }
     const decision = afterAttempt(event.attempt, { ok, gone, retryAfterMs }, circumstances)
@@ -291,17 +291,17 @@ export class Deliverer {
   }
 
   /** Parks the events that wait in memory for a destination in trouble. */
-  #clear(endpoint: Endpoint): void {
+  #parkWaiting(endpoint: Endpoint): void {
     for (const { event, probes } of this.#scheduler.takeFrom(endpoint))
       this.#assign(event, probes ? endpoint : undefined)
   }
 
   /** Another node, or a person, has put destinations into trouble meanwhile. */
-  #clearTroubled(): void {
+  #parkTroubled(): void {
     const { destinations } = this.#options
     for (const state of ['open', 'paused'] as const)
       for (const endpoint of destinations.inState(state))
-        if (this.#scheduler.waiting(endpoint) > 0) this.#clear(endpoint)
+        if (this.#scheduler.waiting(endpoint) > 0) this.#parkWaiting(endpoint)
   }
 
   /** There is no URL any more. The event is kept, and can be delivered when there is one. */

@@ -64,7 +64,7 @@ async function started(name: string, leaseMs = NEVER_MS): Promise<Watched> {
       leaseMs,
     }),
   }
-  watched.lease.onRegistered((nodeId) => watched.registered.push(nodeId))
+  watched.lease.onBeat((nodeId) => watched.registered.push(nodeId))
   watched.lease.onTaken((buckets) => watched.taken.push([...buckets]))
   watched.lease.onExpired(() => {
     watched.expired += 1

@@ -19,7 +19,7 @@ beforeEach(async () => {
   log = new KeptLog()
   messagesHeld = 0
   reports = new NodeReports({ db, lease, log })
-  reports.watch((isDraining) => aNodeReport({ isDraining, messagesHeld }))
+  reports.setSource((isDraining) => aNodeReport({ isDraining, messagesHeld }))
 })
 
 /** The row and its version, which each write changes. */

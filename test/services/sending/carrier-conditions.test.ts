@@ -51,7 +51,7 @@ async function node(name: string, here: Record<number, LinkCondition>): Promise<
       log: strictLog,
     }),
   }
-  made.conditions.watch({
+  made.conditions.setSource({
     linkCondition: (id) => made.here.get(id) ?? 'unbound',
     takeHanded: () => {
       made.handed += 1
