@@ -163,7 +163,7 @@ const FIELDS: { readonly [K in Kind]: Fields<Omit<FactOf<K>, 'kind'>> } = {
   accepted,
   loaded: { accepted: all(accepted), state, hasWaitingEvents: flag },
   begun: { atMs: whole },
-  'segment-accepted': { atMs: whole, pdus: bits, segmentation: text },
+  'pdus-accepted': { atMs: whole, pdus: bits, segmentation: text },
   'started-over': { atMs: whole, segmentation: text },
   postponed: {
     atMs: whole,

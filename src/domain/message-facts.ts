@@ -46,8 +46,8 @@ interface Begun extends At {
 }
 
 /** A PDU was accepted late, while the message is still to be submitted: the next attempt leaves it out. `submitted` has its id. */
-export interface SegmentAccepted extends At {
-  readonly kind: 'segment-accepted'
+export interface PdusAccepted extends At {
+  readonly kind: 'pdus-accepted'
   /** Bit n: PDU n. */
   readonly pdus: bigint
   readonly segmentation: string
@@ -111,15 +111,7 @@ export interface Overdue extends At {
 }
 
 /** A fact that may change the state of its message (`applyFact`). */
-export type Fact =
-  | Begun
-  | SegmentAccepted
-  | StartedOver
-  | Postponed
-  | Orphaned
-  | Settled
-  | ReceiptFact
-  | Overdue
+export type Fact = Begun | PdusAccepted | StartedOver | Postponed | Orphaned | Settled | ReceiptFact | Overdue
 
 /** A segment that a carrier accepted, under the id its receipt will name. */
 export interface Submitted {

@@ -7,9 +7,9 @@ import type {
   Fact,
   Orphaned,
   Overdue,
+  PdusAccepted,
   Postponed,
   ReceiptFact,
-  SegmentAccepted,
   Settled,
   StartedOver,
 } from './message-facts.ts'
@@ -71,7 +71,7 @@ type Rule<F extends Fact> = (message: MessageState, fact: F) => MessageState
 /** Total over (status, fact): a missing cell does not compile. */
 const RULES: { readonly [K in Fact['kind']]: Readonly<Record<Status, Rule<Extract<Fact, { kind: K }>>>> } = {
   begun: inEveryStatus(begin),
-  'segment-accepted': inEveryStatus(acceptSegment),
+  'pdus-accepted': inEveryStatus(acceptPdus),
   'started-over': {
     QUEUED: startOver,
     // A receipt overtook the answer of the last segment: the segments it was about are not those that count now.
@@ -122,7 +122,7 @@ function begin(message: MessageState): MessageState {
 }
 
 /** If segments of another segmentation are on record, the dispatch still continues after those. */
-function acceptSegment(message: MessageState, { pdus, segmentation }: SegmentAccepted): MessageState {
+function acceptPdus(message: MessageState, { pdus, segmentation }: PdusAccepted): MessageState {
   return withDispatch(message, (dispatch) =>
     dispatch.acceptedPdus === 0n || dispatch.segmentation === segmentation
       ? { ...dispatch, acceptedPdus: dispatch.acceptedPdus | pdus, segmentation }

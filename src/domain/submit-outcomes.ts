@@ -85,19 +85,22 @@ export function nextTryMs(
   return delayMs < leftMs ? delayMs : null
 }
 
-/** How the dispatch of a message ends, once none of its segments is in flight. */
+/** How the dispatch of a message ends, once none of its PDUs is in flight. */
 export type SubmissionEnd =
   | { readonly kind: 'sent' }
   | { readonly kind: 'failed'; readonly errorCode: string; readonly commandStatus: number }
   | { readonly kind: 'retry'; readonly limited: boolean; readonly commandStatus: number }
-  /** A segment got no answer: the carrier may have it. */
+  /** A PDU got no answer: the carrier may have it. */
   | { readonly kind: 'ambiguous' }
-  /** Segments are to be sent (again) as soon as the carrier takes them; no attempt is consumed. */
+  /** PDUs are to be sent (again) as soon as the carrier takes them; no attempt is consumed. */
   | { readonly kind: 'unfinished' }
 
-/** Which segments of a message are to be sent, in flight and accepted, and what their answers amount to. */
+/**
+ * Which PDUs of a message are to be sent, in flight and accepted, and what their answers amount to. Each has one segment, or
+ * all of them in a `message_payload`.
+ */
 export class SubmissionProgress {
-  /** Bit n: the carrier has accepted segment n. */
+  /** Bit n: the carrier has accepted PDU n. */
   accepted: bigint
   readonly #pending: number[] = []
   #underWay = 0
@@ -112,28 +115,28 @@ export class SubmissionProgress {
     this.accepted = accepted
     this.#all = (1n << BigInt(total)) - 1n
     this.#outcomes = outcomes
-    for (let segment = 0; segment < total; segment += 1)
-      if ((accepted & (1n << BigInt(segment))) === 0n) this.#pending.push(segment)
+    for (let pdu = 0; pdu < total; pdu += 1)
+      if ((accepted & (1n << BigInt(pdu))) === 0n) this.#pending.push(pdu)
   }
 
-  /** The next segment to send; null while there is none, because all are sent or one has already spoilt the attempt. */
+  /** The next PDU to send; null while there is none, because all are sent or one has already spoilt the attempt. */
   get next(): number | null {
     if (this.#failure !== null || this.#retry !== null || this.#ambiguous) return null
     return this.#pending[0] ?? null
   }
 
-  /** The segment that `next` returned is in flight. */
+  /** The PDU that `next` returned is in flight. */
   sent(): void {
     this.#pending.shift()
     this.#underWay += 1
   }
 
   /** An answer came. Returns what kind of answer it was. */
-  answered(segment: number, commandStatus: number): SubmitOutcome {
+  answered(pdu: number, commandStatus: number): SubmitOutcome {
     this.#underWay -= 1
     const kind = submitOutcome(commandStatus, this.#outcomes)
-    if (kind === 'accepted') this.accepted |= 1n << BigInt(segment)
-    else if (kind === 'throttled' || kind === 'rebind') this.#pending.unshift(segment)
+    if (kind === 'accepted') this.accepted |= 1n << BigInt(pdu)
+    else if (kind === 'throttled' || kind === 'rebind') this.#pending.unshift(pdu)
     else if (kind === 'permanent') this.#failure ??= { commandStatus }
     else this.#retry ??= { limited: kind === 'limited-retry', commandStatus }
     return kind
@@ -144,7 +147,7 @@ export class SubmissionProgress {
     this.#retry ??= { limited: true, commandStatus }
   }
 
-  /** The segment that `next` returned fits no PDU: counts as if the carrier had refused it for good. */
+  /** The PDU that `next` returned would be too long: counts as if the carrier had refused it for good. */
   unsendable(commandStatus: number): void {
     this.#failure ??= { commandStatus }
   }
@@ -153,7 +156,7 @@ export class SubmissionProgress {
     return this.#underWay > 0
   }
 
-  /** No segment is in flight, and no answer has ended the attempt. */
+  /** No PDU is in flight, and no answer has ended the attempt. */
   get isIdle(): boolean {
     return this.#underWay === 0 && this.#failure === null && this.#retry === null && !this.#ambiguous
   }
@@ -163,14 +166,14 @@ export class SubmissionProgress {
     return this.accepted === this.#all
   }
 
-  /** A segment turns out to have been accepted earlier: it need not be sent. */
-  acceptedEarlier(segment: number): void {
-    this.accepted |= 1n << BigInt(segment)
-    const index = this.#pending.indexOf(segment)
+  /** A PDU turns out to have been accepted earlier: it need not be sent. */
+  acceptedEarlier(pdu: number): void {
+    this.accepted |= 1n << BigInt(pdu)
+    const index = this.#pending.indexOf(pdu)
     if (index >= 0) this.#pending.splice(index, 1)
   }
 
-  /** A segment's answer will not come. */
+  /** A PDU's answer will not come. */
   lost(): void {
     this.#underWay -= 1
     this.#ambiguous = true

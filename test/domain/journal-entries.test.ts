@@ -80,8 +80,8 @@ const FACTS: { readonly [K in JournalFact['fact']['kind']]: fc.Arbitrary<FactOf<
     hasWaitingEvents: fc.boolean(),
   }),
   begun: fc.record({ kind: kindOf('begun'), atMs }),
-  'segment-accepted': fc.record({
-    kind: kindOf('segment-accepted'),
+  'pdus-accepted': fc.record({
+    kind: kindOf('pdus-accepted'),
     atMs,
     pdus: bits,
     segmentation: text,

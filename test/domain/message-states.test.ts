@@ -107,7 +107,7 @@ describe('a status', () => {
     receipt('FAILED', { segments: 2n }),
     receipt('UNKNOWN', { segments: 2n }),
     { kind: 'begun', atMs: AT_MS },
-    { kind: 'segment-accepted', atMs: AT_MS, pdus: 1n, segmentation: 'udh' },
+    { kind: 'pdus-accepted', atMs: AT_MS, pdus: 1n, segmentation: 'udh' },
     { kind: 'started-over', atMs: AT_MS, segmentation: 'tlv' },
     { kind: 'orphaned', atMs: AT_MS, ambiguityWaitMs: 120_000 },
   )
@@ -268,7 +268,7 @@ describe('the submission', () => {
 
   test('goes on after the parts that a carrier took, also late, unless they are divided otherwise', () => {
     const late = (segmentation: string): Fact => ({
-      kind: 'segment-accepted',
+      kind: 'pdus-accepted',
       atMs: AT_MS,
       pdus: 2n,
       segmentation,

@@ -83,7 +83,7 @@ const segmentAccepted = fc
   .record({ pdus: fc.constantFrom(1n, 2n), segmentation: fc.constantFrom('udh gsm7 2', 'tlv gsm7 3') })
   .map(
     (rest): Chance =>
-      (_, atMs) => ({ kind: 'segment-accepted', atMs, ...rest }),
+      (_, atMs) => ({ kind: 'pdus-accepted', atMs, ...rest }),
   )
 
 const chance = fc.oneof(

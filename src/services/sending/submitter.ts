@@ -215,7 +215,7 @@ export class Submitter implements SubmitEvents<SubmitToken> {
       again.progress.acceptedEarlier(index)
     if (!job.progress.isComplete && !again?.progress.isComplete) {
       const [atMs, pdus] = [this.#options.nowMs(), 1n << BigInt(index)]
-      this.#results.record(job, [{ kind: 'segment-accepted', atMs, pdus, segmentation: job.segmentation }])
+      this.#results.record(job, [{ kind: 'pdus-accepted', atMs, pdus, segmentation: job.segmentation }])
       return
     }
     // A queued resubmission need not be sent any more. One in flight is answered itself, unless this job is complete.

@@ -430,7 +430,7 @@ create table dispatches (
 create index dispatches_waiting on dispatches (plan_id, route_id, chosen_carrier_id, due_at);
 create index dispatches_expiring on dispatches (expires_at);
 create index dispatches_handed on dispatches (chosen_carrier_id, due_at) where chosen_carrier_id <> 0;
-comment on column dispatches.submitted_segments is 'bit n: the carrier has accepted segment n';
+comment on column dispatches.submitted_segments is 'bit n: the carrier has accepted PDU n, which carries segment n or all of them';
 comment on column dispatches.ambiguous is 'may have reached the carrier in an earlier attempt';
 comment on column dispatches.carrier_id is 'carrier of the last attempt: the one that has the submitted segments';
 comment on column dispatches.route_id is 'route it waits for; 0: to be found out';

@@ -380,7 +380,7 @@ describe('a lane that is lost', () => {
     await takeOverLane(db, held, living!)
     expect(node.inProgress.tellOutcome(sent(plan, msgId))).toBe(true)
     const latePart = {
-      kind: 'segment-accepted',
+      kind: 'pdus-accepted',
       atMs: Date.now(),
       pdus: 1n,
       segmentation: 'udh GSM7 1',
@@ -391,7 +391,7 @@ describe('a lane that is lost', () => {
     expect([inProgress.get(msgId), inProgress.has(msgId), node.returned]).toEqual([
       undefined,
       true,
-      ['settled', 'segment-accepted'],
+      ['settled', 'pdus-accepted'],
     ])
     const projected = inProgress.project([msgId])
     const recovery = { nodeId: living!, ambiguityWaitMs: 60_000, delivers: () => true, log: quietLog }

@@ -176,7 +176,7 @@ describe('submissions and receipts', () => {
       recorder.outcome({
         planId: plan,
         msgId,
-        facts: [{ kind: 'segment-accepted', atMs: Date.now(), pdus: segments, segmentation }],
+        facts: [{ kind: 'pdus-accepted', atMs: Date.now(), pdus: segments, segmentation }],
       })
     late(1n, 'udh GSM7 63')
     late(2n, 'udh16 GSM7 64')
