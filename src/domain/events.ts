@@ -26,11 +26,14 @@ export interface EventKey {
   readonly seq: number
 }
 
-/** Who delivers events that are written now: the node `holder`, if it is not null, holds those of `buckets`. */
+/** Who delivers events that are written now: the node `nodeId`, if it is not null, holds those of `buckets`. */
 export interface EventHolder {
-  readonly holder: number | null
+  readonly nodeId: number | null
   readonly buckets: readonly number[]
 }
+
+/** The events are left to the owners of their buckets. */
+export const NO_HOLDER: EventHolder = { nodeId: null, buckets: [] }
 
 /** Runs a statement that writes events, and tells it who is to deliver them. */
 export type WriteEvents = <T>(write: (events: EventHolder) => Promise<T>) => Promise<T>

@@ -147,8 +147,8 @@ async function isRecorded({ db, offers }: InboundDeps): Promise<boolean> {
 }
 
 /** Same rule as insert_inbound_messages. */
-function isHeldBy({ holder, buckets }: EventHolder, { announced, msgId }: NewInboundMessage): boolean {
-  return announced && holder !== null && buckets.includes(bucketOf(msgId))
+function isHeldBy({ nodeId, buckets }: EventHolder, { announced, msgId }: NewInboundMessage): boolean {
+  return announced && nodeId !== null && buckets.includes(bucketOf(msgId))
 }
 
 /**

@@ -72,7 +72,7 @@ export class ChangesAtRest {
     const buckets = new Set(events.buckets)
     const records = Array.from(this.#messages, (message) => ({
       message,
-      holder: buckets.has(bucketOf(message.msgId)) ? events.holder : null,
+      holder: buckets.has(bucketOf(message.msgId)) ? events.nodeId : null,
       delivers: isPushed(message.accepted.callbackUrl, directory.planById(message.accepted.planId)),
     }))
     const held = await writeRecords(tx, records, null)

@@ -65,7 +65,7 @@ export async function insertInboundMessages(
         returning msg_id, holder
       )
       select msg_id as "msgId" from announced where holder is not null`,
-    values: [JSON.stringify(messages), events.holder, events.buckets, JSON.stringify(offers), nodeId],
+    values: [JSON.stringify(messages), events.nodeId, events.buckets, JSON.stringify(offers), nodeId],
   })
   return rows.map((row) => row.msgId)
 }

@@ -11,7 +11,7 @@ import { newId } from '../support/installation.ts'
 import { clearTables } from '../support/stored-messages.ts'
 
 const NOW_MS = Date.UTC(2026, 2, 10, 12)
-const EVENTS = { holder: 3, buckets: [7, 9] }
+const EVENTS = { nodeId: 3, buckets: [7, 9] }
 
 const { db } = await databaseOfFile()
 await ensurePartitions(db, NOW_MS)
@@ -83,7 +83,7 @@ describe('insertInboundMessages', () => {
   })
 
   test('holds nothing without a holder', async () => {
-    expect(await insertInboundMessages(db, [message()], { holder: null, buckets: [7] })).toEqual([])
+    expect(await insertInboundMessages(db, [message()], { nodeId: null, buckets: [7] })).toEqual([])
   })
 
   test('keeps a message and its event without a delivery when there is no URL', async () => {

@@ -73,7 +73,7 @@ test('an inbound message is found only when the standby has it', async () => {
     offerId: messageId(Date.now(), randomBytes(9), 0),
     turn: 1,
   }
-  await insertInboundMessages(db, [], { holder: null, buckets: [] }, { offers: [offer], nodeId: 1 })
+  await insertInboundMessages(db, [], { nodeId: null, buckets: [] }, { offers: [offer], nodeId: 1 })
   expect(await waited(() => countOffers(db, [offer]))).toBe(1)
 })
 

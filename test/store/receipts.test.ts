@@ -244,7 +244,7 @@ describe('who delivers the event', () => {
   test('nobody yet, when the bucket is another node\u2019s', async () => {
     const msgId = await submitted()
     expect(
-      await apply([receipt(`${msgId}/0`, 'DELIVERED')], { events: { holder: NODE, buckets: [] } }),
+      await apply([receipt(`${msgId}/0`, 'DELIVERED')], { events: { nodeId: NODE, buckets: [] } }),
     ).toMatchObject([{ held: false }])
     const other = await submitted()
     expect(await apply([receipt(`${other}/0`, 'DELIVERED')], { events: NOBODY })).toMatchObject([

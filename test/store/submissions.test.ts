@@ -189,7 +189,7 @@ describe('the event', () => {
     const [mine, other] = [newId(Date.now(), 3), newId(Date.now(), 4)]
     for (const msg_id of [mine, other]) await storeMessage(db, plan, { msg_id })
     const settlements = [sent(plan, mine), sent(plan, other)]
-    const changed = await record(settlements, [], db, { holder: NODE, buckets: [3] })
+    const changed = await record(settlements, [], db, { nodeId: NODE, buckets: [3] })
     expect(new Map(changed.map(({ msgId, held }) => [msgId, held]))).toEqual(
       new Map([
         [mine, true],

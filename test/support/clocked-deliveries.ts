@@ -135,7 +135,7 @@ export async function clockedDeliveries({
     if (lost) losing.add('commit')
     let holder: number | null = null
     const submitted = write((events) => {
-      ;({ holder } = events)
+      ;({ nodeId: holder } = events)
       return messages.record(...of, events)
     })
     if (lost) await expect(submitted).rejects.toThrow()

@@ -16,7 +16,7 @@ export const NUMBER = '+49301234567'
 export function inboundDeps(
   given: Partial<InboundDeps> & Pick<InboundDeps, 'db' | 'directory'>,
 ): InboundDeps {
-  return { newMessageId: () => newId(NOW_MS), holder: { holder: 3, buckets: [7] }, log: quietLog, ...given }
+  return { newMessageId: () => newId(NOW_MS), holder: { nodeId: 3, buckets: [7] }, log: quietLog, ...given }
 }
 
 export function single(text: string, given: Partial<InboundSegment> = {}): InboundSegment {

@@ -20,10 +20,10 @@ const NEWEST = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 /** The node that holds every event. */
 export const HOLDER: EventHolder = {
-  holder: NODE,
+  nodeId: NODE,
   buckets: Array.from({ length: 256 }, (_, bucket) => bucket),
 }
-export const NOBODY: EventHolder = { holder: null, buckets: [] }
+export const NOBODY: EventHolder = { nodeId: null, buckets: [] }
 
 /** A message at rest, in the names of its columns. */
 export interface NewMessage {

@@ -1,4 +1,4 @@
-import type { EventHolder } from '../../domain/events.ts'
+import { type EventHolder, NO_HOLDER } from '../../domain/events.ts'
 import type { EventTaken, JournalFact, LaterFact, Submitted } from '../../domain/message-facts.ts'
 import type { MessageState } from '../../domain/messages.ts'
 import type { ChangedMessage, MessageInProgress } from '../../domain/messages-in-progress.ts'
@@ -54,7 +54,7 @@ export interface MessagesListeners {
 }
 
 export const NOBODY: MessagesListeners = {
-  eventHolder: () => ({ holder: null, buckets: [] }),
+  eventHolder: () => NO_HOLDER,
   onChanged: () => undefined,
   onProjected: () => undefined,
   onOutcomeLost: () => undefined,

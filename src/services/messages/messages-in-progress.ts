@@ -308,7 +308,7 @@ export class MessagesInProgress implements AcceptanceJournal {
 
   #committed(items: readonly Item[], n: number): void {
     const changed: ChangedMessage[] = []
-    const { holder } = this.#listeners.eventHolder()
+    const { nodeId: holder } = this.#listeners.eventHolder()
     for (const item of items) {
       const { fact, live } = item
       if (isFirst(fact)) this.#enter(item, fact, n)

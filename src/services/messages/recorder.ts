@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Directory } from '../../domain/directory.ts'
-import type { WriteEvents } from '../../domain/events.ts'
+import { NO_HOLDER, type WriteEvents } from '../../domain/events.ts'
 import { highestIdAt } from '../../domain/identifiers.ts'
 import type { LaterFact } from '../../domain/message-facts.ts'
 import type { Log } from '../../log.ts'
@@ -260,7 +260,7 @@ export class Recorder {
     onBatch?.('submissions', facts.length)
     const elsewhere = await writeEvents(async (events) => {
       const recorded = await recordFacts(db, facts, { directory: directory(), events })
-      onChanged(recorded.changed, events.holder)
+      onChanged(recorded.changed, events.nodeId)
       return recorded.elsewhere
     })
     if (elsewhere.size === 0) return facts.map(() => true)
@@ -319,7 +319,7 @@ export class Recorder {
     }
     const here = await writeEvents(async (events) => {
       const recorded = await recordReceipts(db, rows, { ...about, events })
-      onChanged(recorded.changed, events.holder)
+      onChanged(recorded.changed, events.nodeId)
       return recorded.here
     })
     for (const msgId of here.values()) this.#departing.add(msgId)
@@ -335,8 +335,7 @@ export class Recorder {
     const write = async (rows: readonly NotedReceipt[]) => {
       const { db, directory, nowMs } = this.#options
       const newestMsgId = highestIdAt(nowMs() + CLOCK_SKEW_MS)
-      const events = { holder: null, buckets: [] }
-      await noteReceipts(db, rows, { directory: directory(), events, newestMsgId })
+      await noteReceipts(db, rows, { directory: directory(), events: NO_HOLDER, newestMsgId })
       return rows
     }
     await writeInHalves(batch, write, (row, error) => {

@@ -235,7 +235,7 @@ export class Receiver {
     }
     const segments = fresh.map(({ segment }) => segment)
     await writeEvents(async (holder) => {
-      onReceived(await receiveInbound({ ...deps, holder }, segments), holder.holder)
+      onReceived(await receiveInbound({ ...deps, holder }, segments), holder.nodeId)
     })
   }
 }

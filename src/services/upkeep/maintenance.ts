@@ -1,4 +1,5 @@
 import type { Directory } from '../../domain/directory.ts'
+import { NO_HOLDER } from '../../domain/events.ts'
 import { createdAtMs, highestIdAt, lowestIdAt } from '../../domain/identifiers.ts'
 import { RECEIPT_GRACE_MS } from '../../domain/messages.ts'
 import { VALIDITY_MS } from '../../domain/submit-outcomes.ts'
@@ -205,11 +206,10 @@ export class Maintenance {
       await this.#options.applyReceipts(ofIds.flatMap((own) => own[round] ?? []))
   }
 
-  /** The events are left to the owners of their buckets, because nothing here waits for them. */
+  /** Nobody holds the events, because nothing here waits for them. */
   #inboundDeps(): InboundDeps {
     const { db, directory, newMessageId, log, onUnowned } = this.#options
-    const holder = { holder: null, buckets: [] }
-    return { db, directory: directory(), newMessageId, holder, log, onUnowned }
+    return { db, directory: directory(), newMessageId, holder: NO_HOLDER, log, onUnowned }
   }
 
   /**
@@ -231,11 +231,10 @@ export class Maintenance {
         limit: BATCH_ROWS,
       })
       const fact = { kind: 'overdue', atMs: nowMs(), errorCode: NO_RECEIPT } as const
-      // The events wait for the owner of their bucket.
       await recordFacts(
         db,
         overdue.map((key) => ({ ...key, fact })),
-        { directory: directory(), events: { holder: null, buckets: [] } },
+        { directory: directory(), events: NO_HOLDER },
       )
       if (overdue.length < BATCH_ROWS)
         this.#overdueFromMs = nextMsgId === null ? endMs + 1 : createdAtMs(nextMsgId)

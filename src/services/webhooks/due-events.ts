@@ -60,7 +60,7 @@ export class DueEvents extends DueLoader {
   holder(): EventHolder {
     const { lease, memory } = this.#options
     const holds = this.isOpen && memory.room.free > 0
-    return { holder: holds ? lease.nodeId : null, buckets: lease.buckets }
+    return { nodeId: holds ? lease.nodeId : null, buckets: lease.buckets }
   }
 
   readonly write: WriteEvents = (write) => this.#rows.write(write)

@@ -36,7 +36,7 @@ export class HeldRows {
     const events = this.#options.holder()
     return this.#lost === null
       ? await this.take(() => write(events))
-      : await write({ ...events, holder: null })
+      : await write({ ...events, nodeId: null })
   }
 
   /** Runs a statement that makes this node the holder of events. */

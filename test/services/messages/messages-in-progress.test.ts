@@ -316,7 +316,7 @@ describe('an event', () => {
 
   test('of a message that was accepted under a lease before is not held: its record names that node', async () => {
     const msgId = await acceptedByCarrier()
-    holder = { ...HOLDER, holder: OTHER }
+    holder = { ...HOLDER, nodeId: OTHER }
     await delivered(msgId)
     expect((await told(2, msgId)).map(({ held }) => held)).toEqual([true, false])
     await gone(msgId)

@@ -48,7 +48,7 @@ afterEach(async () => {
 })
 
 async function start(changes: Partial<MessagesInProgressOptions> = {}): Promise<void> {
-  const of = { directory: () => directory, eventHolder: () => ({ ...HOLDER, holder: nodeId }) }
+  const of = { directory: () => directory, eventHolder: () => ({ ...HOLDER, nodeId }) }
   ;({ inProgress, left, log } = await inProgressAt(nodeId, of, { db, ...changes }))
 }
 

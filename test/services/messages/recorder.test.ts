@@ -97,7 +97,7 @@ describe('submissions and receipts', () => {
       const statuses = perMessage.get(msgId)!.map(({ status, seq }) => `${seq} ${status}`)
       expect(statuses).toEqual(['1 SENT', '2 DELIVERED'])
     }
-    expect([...holders]).toEqual([HOLDER.holder])
+    expect([...holders]).toEqual([HOLDER.nodeId])
     const { rows: unsent } = await database.db.query('select 1 from messages where sent_at is null')
     expect(unsent).toHaveLength(0)
     expect(await countOf(database.db, 'parked_receipts')).toBe(0)

@@ -21,7 +21,7 @@ import { eventually } from '../../support/service.ts'
 import { Smsc } from '../../support/smsc.ts'
 
 const CARRIER_ID = 1
-const NOBODY = { holder: null, buckets: [] }
+const NOBODY = { nodeId: null, buckets: [] }
 const { db } = await installedDatabase()
 let nowMs = 0
 

@@ -154,7 +154,7 @@ test('inbound parts: complete sets and old ones are delivered, unowned ones coun
     db,
     directory,
     newMessageId: () => newId(NOW_MS),
-    holder: { holder: null, buckets: [] },
+    holder: { nodeId: null, buckets: [] },
     log: quietLog,
   }
   const segment = {
