@@ -56,8 +56,8 @@ export function makeMessagePath(options: AppOptions, shutdown: ShutdownStack, pl
     await destinations.start()
     // Before the first bind, so that no change is missed.
     const unfollow = directoryService.onChange((changed) => {
-      binds.follow(changed)
-      submitter.follow()
+      binds.adopt(changed)
+      submitter.adopt()
     })
     shutdown.add('carrier settings', unfollow)
     // The lease wakes it when it finds a dead node.

@@ -11,7 +11,7 @@ export interface BindLeasesOptions {
   readonly db: Database
   readonly lease: NodeLease
   readonly directory: () => Directory
-  readonly links: Pick<CarrierLinks<unknown>, 'follow' | 'close' | 'unbound'>
+  readonly links: Pick<CarrierLinks<unknown>, 'adopt' | 'close' | 'unbound'>
   readonly log: Log
 }
 
@@ -55,8 +55,8 @@ export class BindLeases {
   }
 
   /** The configuration has changed. */
-  follow(directory: Directory): void {
-    this.#options.links.follow(directory, this.holds)
+  adopt(directory: Directory): void {
+    this.#options.links.adopt(directory, this.holds)
     this.refresh()
   }
 
@@ -89,7 +89,7 @@ export class BindLeases {
     const present = binds.filter((bind) => bind.nodeId === nodeId && living.has(nodeId))
     const kept = present.filter((bind) => mine.has(keyOf(bind)) && !leaving.has(keyOf(bind)))
     this.#held = new Set([...kept, ...taken].map(keyOf))
-    links.follow(directory(), this.holds)
+    links.adopt(directory(), this.holds)
     for (const bind of present) if (!mine.has(keyOf(bind))) this.#leave(bind, nodeId)
     return this.#held.size < mine.size ? AWAITED_MS : undefined
   }

@@ -48,7 +48,7 @@ function sessionKey(carrier: Carrier): string {
   return JSON.stringify([host, port, tls, tlsCa, tlsServerName, systemId, password, systemType, window])
 }
 
-/** The links of every carrier that is not stopped, for the binds this node holds. They follow the directory. */
+/** The links of every carrier that is not stopped, for the binds this node holds. `adopt` gives them a new directory. */
 export class CarrierLinks<Token> {
   readonly #options: CarrierLinksOptions
   readonly #carriers = new Map<number, LinkedCarrier<Token>>()
@@ -63,7 +63,7 @@ export class CarrierLinks<Token> {
     this.#options = options
   }
 
-  /** Sets the listeners of all links. Call it before `follow` makes the first link. */
+  /** Sets the listeners of all links. Call it before `adopt` makes the first link. */
   heardBy(listeners: LinkListeners<Token>): void {
     this.#listeners = listeners
   }
@@ -72,7 +72,7 @@ export class CarrierLinks<Token> {
    * Makes the links of this directory whose binds this node `holds`, and ends all others. A session whose own settings have
    * not changed continues.
    */
-  follow(directory: Directory, holds: Holds): void {
+  adopt(directory: Directory, holds: Holds): void {
     const listeners = this.#listeners
     if (this.#stopped || listeners === null) return
     const wanted = new Map(
@@ -85,7 +85,7 @@ export class CarrierLinks<Token> {
       this.#carriers.delete(id)
       for (const link of links) this.#stopLink(link)
     }
-    for (const carrier of wanted.values()) this.#followCarrier(carrier, holds, listeners)
+    for (const carrier of wanted.values()) this.#adoptCarrier(carrier, holds, listeners)
   }
 
   /** Whether a message could be submitted to the carrier now, or as soon as its window has room. */
@@ -175,7 +175,7 @@ export class CarrierLinks<Token> {
   }
 
   /**
-   * Closes every link soon, until `follow` is called again. A session that is not over after `mostMs` is cut, even one that
+   * Closes every link soon, until `adopt` is called again. A session that is not over after `mostMs` is cut, even one that
    * was closing already.
    */
   async close(mostMs?: number): Promise<void> {
@@ -190,7 +190,7 @@ export class CarrierLinks<Token> {
     return this.close()
   }
 
-  #followCarrier(carrier: Carrier, holds: Holds, listeners: LinkListeners<Token>): void {
+  #adoptCarrier(carrier: Carrier, holds: Holds, listeners: LinkListeners<Token>): void {
     const before = this.#carriers.get(carrier.id)
     const commands = BIND_TYPES[carrier.bindMode].map((type): BindCommand => `bind_${type}`)
     const same = before !== undefined && sessionKey(before.carrier) === sessionKey(carrier)

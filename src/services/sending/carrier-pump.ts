@@ -41,7 +41,7 @@ function sendAll(queue: CarrierQueue, carrierId: number, pumping: Pumping): void
   const { held, lease, links, recorder } = pumping
   const rates = links.rates(carrierId)
   if (rates === null || queue.isPaused) return
-  queue.follow(rates)
+  queue.adopt(rates)
   for (;;) {
     const begun = queue.next()
     const job = begun ?? queue.head()

@@ -73,8 +73,8 @@ export class CarrierQueue {
     return this.#senderRate
   }
 
-  /** Follows new rates. A new rate of the carrier discards what throttled answers have taught about the old one. */
-  follow({ messagesPerSecond, senderMessagesPerSecond }: CarrierRates): void {
+  /** Adopts new rates. A new rate of the carrier discards what throttled answers have taught about the old one. */
+  adopt({ messagesPerSecond, senderMessagesPerSecond }: CarrierRates): void {
     if (messagesPerSecond !== this.#messagesPerSecond) {
       this.#messagesPerSecond = messagesPerSecond
       this.throttle = new CarrierThrottle(messagesPerSecond, performance.now())

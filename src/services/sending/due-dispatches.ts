@@ -69,12 +69,12 @@ export class DueDispatches extends DueLoader {
   }
 
   override start(): void {
-    this.follow()
+    this.adopt()
     super.start()
   }
 
   /** Configuration has changed. */
-  follow(): void {
+  adopt(): void {
     const rules = describeRules(this.#options.directory())
     if (rules !== this.#rules)
       this.#recheckUntilMs = performance.now() + (this.#options.recheckMs ?? RECHECK_MS)

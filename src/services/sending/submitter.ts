@@ -151,8 +151,8 @@ export class Submitter implements SubmitEvents<SubmitToken> {
   // Events from links and operators.
 
   /** The configuration has changed. Messages waiting for a carrier that must not be used any more go to another. */
-  follow(): void {
-    this.#due.follow()
+  adopt(): void {
+    this.#due.adopt()
     for (const carrierId of this.#queues.keys()) {
       if (this.#options.links.canSubmit(carrierId)) this.#pump(carrierId)
       else this.#rehome(carrierId)
@@ -315,7 +315,7 @@ export class Submitter implements SubmitEvents<SubmitToken> {
     if (known !== undefined) return known
     const queue = new CarrierQueue(() => this.#pump(carrier.id))
     this.#queues.set(carrier.id, queue)
-    queue.follow(carrier)
+    queue.adopt(carrier)
     return queue
   }
 

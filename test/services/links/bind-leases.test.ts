@@ -68,7 +68,7 @@ async function started(name: string): Promise<Node> {
     lease,
     directory: () => aDirectory(),
     links: {
-      follow: () => void links.push('follow'),
+      adopt: () => void links.push('adopt'),
       close: async (mostMs) => void links.push(`close ${mostMs}`),
       unbound: (_carrierId, bind) => {
         links.push(`unbound? ${bind}`)
@@ -88,7 +88,7 @@ async function started(name: string): Promise<Node> {
 test('a node alone has all, and makes its links once it knows', async () => {
   const { held, links, binds } = await started('one')
   expect(held()).toEqual(['0', '1', '2', '3'])
-  expect(links).toEqual(['follow'])
+  expect(links).toEqual(['adopt'])
   expect(binds.holds(carrierId, 4)).toBe(false)
 })
 
@@ -103,7 +103,7 @@ test('many changes at once are one round more', async () => {
   const { binds, links } = await started('one')
   for (let count = 0; count < 100; count += 1) binds.refresh()
   await binds.stop()
-  expect(links).toEqual(['follow', 'follow'])
+  expect(links).toEqual(['adopt', 'adopt'])
 })
 
 describe('two nodes', () => {
@@ -112,11 +112,11 @@ describe('two nodes', () => {
     expect(two.held()).toEqual([])
     await one.binds.runOnce()
     expect(one.held()).toEqual(['0', '1'])
-    expect(one.links.slice(1)).toEqual(['follow', 'unbound? 2', 'unbound? 3'])
+    expect(one.links.slice(1)).toEqual(['adopt', 'unbound? 2', 'unbound? 3'])
     await two.binds.runOnce()
     expect(two.held()).toEqual([])
     await one.binds.runOnce()
-    expect(one.links.slice(4)).toEqual(['follow'])
+    expect(one.links.slice(4)).toEqual(['adopt'])
     for (const end of one.endings) end()
     // Without a heartbeat: it looks again while there are binds it is to have.
     await eventually(() => two.held().join() === '2,3')
@@ -155,7 +155,7 @@ describe('a lease that was lost', () => {
     expect(links[1]).toBe('close 2000')
     expect(log.lines.map(({ message }) => message)).toEqual(['the lease of this node has ended; unbinding'])
     await eventually(() => held().length === 4)
-    expect(links.at(-1)).toBe('follow')
+    expect(links.at(-1)).toBe('adopt')
   })
 
   test('after the end closes nothing', async () => {

@@ -75,7 +75,7 @@ function expectBackoff(): void {
 
 describe('binding', () => {
   test('with the carrier\u2019s settings; then it can submit, as far as the window goes', async () => {
-    carrierLinks().follow(directory(carrier()), holdsAll)
+    carrierLinks().adopt(directory(carrier()), holdsAll)
     expect(links.canSubmit(1)).toBe(false)
     await eventually(() => links.canSubmit(1))
     expect(smsc.binds).toMatchObject([
@@ -99,7 +99,7 @@ describe('binding', () => {
 
   test('B390 bind_resp never arrives: closed, and tried again with a growing pause', async () => {
     smsc.answerBinds(() => null)
-    carrierLinks({ bindTimeoutMs: 30 }).follow(directory(carrier()), holdsAll)
+    carrierLinks({ bindTimeoutMs: 30 }).adopt(directory(carrier()), holdsAll)
     await eventually(() => smsc.binds.length === 4)
     expect(lastClose()).toBe('bind_timeout')
     expectBackoff()
@@ -109,7 +109,7 @@ describe('binding', () => {
 
   test('rejected, then accepted; what the carrier said is shown, and logged once', async () => {
     smsc.answerBinds(() => STATUSES.ESME_RINVPASWD)
-    carrierLinks().follow(directory(carrier()), holdsAll)
+    carrierLinks().adopt(directory(carrier()), holdsAll)
     await eventually(() => smsc.binds.length === 3)
     await eventually(() => links.summary(1)?.lastError === 'bind_rejected: ESME_RINVPASWD')
     const details = { carrier: 'main', command: 'bind_transceiver', status: 'ESME_RINVPASWD' }
@@ -120,7 +120,7 @@ describe('binding', () => {
   })
 
   test('accepted and dropped at once, again and again: with a growing pause', async () => {
-    carrierLinks({}, { onReady: async () => (await smsc.bound()).destroy() }).follow(
+    carrierLinks({}, { onReady: async () => (await smsc.bound()).destroy() }).adopt(
       directory(carrier()),
       holdsAll,
     )
@@ -131,14 +131,14 @@ describe('binding', () => {
   test('nobody listens: tried again until somebody does', async () => {
     const { port } = smsc
     await smsc[Symbol.asyncDispose]()
-    carrierLinks().follow(directory(carrier({ port })), holdsAll)
+    carrierLinks().adopt(directory(carrier({ port })), holdsAll)
     await eventually(() => lastClose()?.startsWith('connect_failed: connect ECONNREFUSED'))
     smsc = await startSmsc(port)
     await eventually(() => links.canSubmit(1))
   })
 
   test('a password of 64 octets is sent whole, with a warning', async () => {
-    carrierLinks().follow(directory(carrier({ password: 'x'.repeat(64) })), holdsAll)
+    carrierLinks().adopt(directory(carrier({ password: 'x'.repeat(64) })), holdsAll)
     await eventually(() => links.canSubmit(1))
     expect(smsc.binds).toMatchObject([{ password: 'x'.repeat(64) }])
     const message = 'the password of the carrier is longer than SMPP 3.4 allows'
@@ -146,16 +146,16 @@ describe('binding', () => {
   })
 
   test('settings that fit no bind PDU: down until they are changed', async () => {
-    carrierLinks().follow(directory(carrier({ password: 'x'.repeat(65) })), holdsAll)
+    carrierLinks().adopt(directory(carrier({ password: 'x'.repeat(65) })), holdsAll)
     await eventually(() => lastClose()?.startsWith('connect_failed: password: '))
-    links.follow(directory(carrier()), holdsAll)
+    links.adopt(directory(carrier()), holdsAll)
     await eventually(() => links.canSubmit(1))
   })
 })
 
 describe('a session that ends', () => {
   test('B388 by the carrier\u2019s unbind: what had no answer is handed back, bound again', async () => {
-    carrierLinks().follow(directory(carrier()), holdsAll)
+    carrierLinks().adopt(directory(carrier()), holdsAll)
     await eventually(() => links.canSubmit(1))
     smsc.answerSubmits((pdu, link, index) => {
       if (index === 0) link.respond(pdu, STATUSES.ESME_ROK, { message_id: 'a' })
@@ -172,7 +172,7 @@ describe('a session that ends', () => {
   })
 
   test('dropped: bound again', async () => {
-    carrierLinks().follow(directory(carrier()), holdsAll)
+    carrierLinks().adopt(directory(carrier()), holdsAll)
     await eventually(() => links.canSubmit(1))
     ;(await smsc.bound()).destroy()
     await eventually(() => smsc.binds.length === 2 && links.canSubmit(1))
@@ -181,9 +181,9 @@ describe('a session that ends', () => {
 
 describe('following the directory', () => {
   test('a change elsewhere leaves a link alone', async () => {
-    carrierLinks().follow(directory(carrier()), holdsAll)
+    carrierLinks().adopt(directory(carrier()), holdsAll)
     await eventually(() => links.canSubmit(1))
-    links.follow(directory(carrier(), carrier({ id: 2, name: 'second', systemId: 'other' })), holdsAll)
+    links.adopt(directory(carrier(), carrier({ id: 2, name: 'second', systemId: 'other' })), holdsAll)
     await eventually(() => links.canSubmit(2))
     expect(smsc.binds.map(({ system_id }) => system_id)).toEqual(['aldis', 'other'])
   })
@@ -195,9 +195,9 @@ describe('following the directory', () => {
     ['window', { window: 9 }],
     ['bindMode', { bindMode: 'transmitter' }],
   ])('a change of its %s makes the session anew, once the former one is over', async (_, change) => {
-    carrierLinks().follow(directory(carrier()), holdsAll)
+    carrierLinks().adopt(directory(carrier()), holdsAll)
     await eventually(() => links.canSubmit(1))
-    links.follow(directory(carrier(change)), holdsAll)
+    links.adopt(directory(carrier(change)), holdsAll)
     expect(links.canSubmit(1)).toBe(false)
     await eventually(() => links.canSubmit(1))
     expect(smsc.binds).toHaveLength(2)
@@ -217,10 +217,10 @@ describe('following the directory', () => {
       seen.push(by)
       connection.respond(pdu, STATUSES.ESME_ROK)
     }
-    carrierLinks({}, { onRequest }).follow(directory(carrier()), holdsAll)
+    carrierLinks({}, { onRequest }).adopt(directory(carrier()), holdsAll)
     await eventually(() => links.canSubmit(1))
     const link = links.freest(1)!
-    links.follow(directory(carrier(change)), holdsAll)
+    links.adopt(directory(carrier(change)), holdsAll)
     expect(links.freest(1)).toBe(link)
     expect(link.carrier).toMatchObject(change)
     await smsc.deliver({ short_message: Buffer.from('mo') })
@@ -233,22 +233,22 @@ describe('following the directory', () => {
     const onReady = () => {
       ready += 1
     }
-    carrierLinks({}, { onReady }).follow(directory(carrier()), holdsAll)
+    carrierLinks({}, { onReady }).adopt(directory(carrier()), holdsAll)
     await eventually(() => links.canSubmit(1))
-    links.follow(directory(carrier({ state: 'draining' })), holdsAll)
+    links.adopt(directory(carrier({ state: 'draining' })), holdsAll)
     expect(links.canSubmit(1)).toBe(false)
     expect(links.freest(1)).toBeNull()
     expect(links.summary(1)?.state).toBe('BOUND_TRX')
     expect(await smsc.deliver({ short_message: Buffer.from('mo') })).toBe(STATUSES.ESME_ROK)
     expect(ready).toBe(1)
-    links.follow(directory(carrier()), holdsAll)
+    links.adopt(directory(carrier()), holdsAll)
     expect(links.canSubmit(1)).toBe(true)
     expect(ready).toBe(2)
     expect(smsc.binds).toHaveLength(1)
   })
 
   test('a carrier that is stopped or gone is unbound, with the answers of what was under way', async () => {
-    carrierLinks({ unbindTimeoutMs: 5_000 }).follow(directory(carrier()), holdsAll)
+    carrierLinks({ unbindTimeoutMs: 5_000 }).adopt(directory(carrier()), holdsAll)
     await eventually(() => links.canSubmit(1))
     const answers: (() => void)[] = []
     smsc.answerSubmits((pdu, link) =>
@@ -256,19 +256,19 @@ describe('following the directory', () => {
     )
     links.freest(1)!.submit({ command: 'submit_sm', destination_addr: '1' }, 'under way')
     await eventually(() => answers.length === 1)
-    links.follow(directory(carrier({ state: 'stopped' })), holdsAll)
+    links.adopt(directory(carrier({ state: 'stopped' })), holdsAll)
     expect(links.canSubmit(1)).toBe(false)
     expect(links.summary(1)).toBeNull()
     answers[0]!()
     await links.unbound(1, 0)
     expect([answered, lost]).toEqual([['under way 0'], []])
     expect(smsc.bindsNow).toBe(0)
-    links.follow(directory(), holdsAll)
+    links.adopt(directory(), holdsAll)
     expect(links.status(1)).toEqual([])
   })
 
   test('one that is stopped gets the time to answer, however short that of an unbind is', async () => {
-    carrierLinks({ unbindTimeoutMs: 1, bindTimeoutMs: 600 }).follow(directory(carrier()), holdsAll)
+    carrierLinks({ unbindTimeoutMs: 1, bindTimeoutMs: 600 }).adopt(directory(carrier()), holdsAll)
     await eventually(() => links.canSubmit(1))
     const answers: (() => void)[] = []
     smsc.answerSubmits((pdu, link) =>
@@ -278,7 +278,7 @@ describe('following the directory', () => {
     await eventually(() => answers.length === 1)
     // The other carrier is there to tell that some ticks of the sessions have passed.
     smsc.answerBinds(() => null)
-    links.follow(directory(carrier({ state: 'stopped' }), carrier({ id: 2, name: 'silent' })), holdsAll)
+    links.adopt(directory(carrier({ state: 'stopped' }), carrier({ id: 2, name: 'silent' })), holdsAll)
     await eventually(() => lastClose(2) === 'bind_timeout')
     answers[0]!()
     await links.unbound(1, 0)
@@ -286,7 +286,7 @@ describe('following the directory', () => {
   })
 
   test('transmitter+receiver: only the transmitter submits', async () => {
-    carrierLinks().follow(directory(carrier({ bindMode: 'transmitter+receiver' })), holdsAll)
+    carrierLinks().adopt(directory(carrier({ bindMode: 'transmitter+receiver' })), holdsAll)
     await eventually(() => links.status(1).every(({ boundSince }) => boundSince !== null))
     expect(links.summary(1)?.state).toBe('BOUND_TX, BOUND_RX')
     expect(links.status(1).map(({ bind, state }) => [bind, state])).toEqual([
@@ -298,17 +298,17 @@ describe('following the directory', () => {
   })
 
   test('a receiver alone submits nothing', async () => {
-    carrierLinks().follow(directory(carrier({ bindMode: 'receiver' })), holdsAll)
+    carrierLinks().adopt(directory(carrier({ bindMode: 'receiver' })), holdsAll)
     await eventually(() => links.status(1)[0]?.state === 'BOUND_RX')
     expect(links.canSubmit(1)).toBe(false)
     expect(links.freest(1)).toBeNull()
   })
 
   test('once stopped it stays down', async () => {
-    carrierLinks().follow(directory(carrier()), holdsAll)
+    carrierLinks().adopt(directory(carrier()), holdsAll)
     await eventually(() => links.canSubmit(1))
     await links.stop()
-    links.follow(directory(carrier()), holdsAll)
+    links.adopt(directory(carrier()), holdsAll)
     expect(links.status(1)).toEqual([])
     expect(smsc.binds).toHaveLength(1)
   })
@@ -319,7 +319,7 @@ describe('several binds', () => {
   const allBound = () => links.status(1).every(({ boundSince }) => boundSince !== null)
 
   test('of each kind of the mode, and a window for each', async () => {
-    carrierLinks().follow(directory(carrier({ binds: 3, bindMode: 'transmitter+receiver' })), holdsAll)
+    carrierLinks().adopt(directory(carrier({ binds: 3, bindMode: 'transmitter+receiver' })), holdsAll)
     await all(6)
     expect(links.status(1).map(({ number, bind }) => `${number} ${bind}`)).toEqual([
       '0 bind_transmitter',
@@ -334,7 +334,7 @@ describe('several binds', () => {
 
   test('the one with most room is taken', async () => {
     smsc.answerSubmits(() => undefined)
-    carrierLinks().follow(directory(carrier({ binds: 2 })), holdsAll)
+    carrierLinks().adopt(directory(carrier({ binds: 2 })), holdsAll)
     await all(2)
     for (let count = 0; count < 10; count += 1)
       expect(links.freest(1)!.submit({ command: 'submit_sm', destination_addr: '1' }, `${count}`)).toBe(true)
@@ -345,13 +345,13 @@ describe('several binds', () => {
   })
 
   test('a change of their count adds or removes the difference', async () => {
-    carrierLinks().follow(directory(carrier({ binds: 2 })), holdsAll)
+    carrierLinks().adopt(directory(carrier({ binds: 2 })), holdsAll)
     await all(2)
     const since = links.status(1).map(({ boundSince }) => boundSince)
-    links.follow(directory(carrier({ binds: 4 })), holdsAll)
+    links.adopt(directory(carrier({ binds: 4 })), holdsAll)
     await all(4)
     expect(smsc.binds).toHaveLength(4)
-    links.follow(directory(carrier({ binds: 1 })), holdsAll)
+    links.adopt(directory(carrier({ binds: 1 })), holdsAll)
     expect(links.status(1).map(({ boundSince }) => boundSince)).toEqual(since.slice(0, 1))
     await eventually(() => smsc.bindsNow === 1)
     expect(smsc.binds).toHaveLength(4)
@@ -360,11 +360,11 @@ describe('several binds', () => {
   test('only those that this node holds are made', async () => {
     let held = new Set([1])
     const holds = (_carrierId: number, number: number) => held.has(number)
-    carrierLinks().follow(directory(carrier({ binds: 3 })), holds)
+    carrierLinks().adopt(directory(carrier({ binds: 3 })), holds)
     await all(1)
     expect(links.status(1)[0]!.number).toBe(1)
     held = new Set([2])
-    links.follow(directory(carrier({ binds: 3 })), holds)
+    links.adopt(directory(carrier({ binds: 3 })), holds)
     await all(1)
     expect(links.status(1)[0]!.number).toBe(2)
     await links.unbound(1, 1)
@@ -377,34 +377,34 @@ describe('several binds', () => {
     const holds = (_carrierId: number, number: number) => held.has(number)
     carrierLinks()
     const settings = { ...rates, binds: 4, bindMode: 'transmitter+receiver' } as const
-    links.follow(directory(carrier(settings)), holds)
+    links.adopt(directory(carrier(settings)), holds)
     expect(links.rates(1)).toEqual({ messagesPerSecond: 25, senderMessagesPerSecond: null })
     for (const number of [0, 2, 3]) held.add(number)
-    links.follow(directory(carrier(settings)), holds)
+    links.adopt(directory(carrier(settings)), holds)
     expect(links.rates(1)).toEqual(rates)
     held.clear()
-    links.follow(directory(carrier(settings)), holds)
+    links.adopt(directory(carrier(settings)), holds)
     expect(links.rates(1)).toBeNull()
   })
 
   test('closed, they are made again by the next follow', async () => {
     smsc.answerSubmits(() => undefined)
-    carrierLinks({ unbindTimeoutMs: 60_000 }).follow(directory(carrier({ binds: 2 })), holdsAll)
+    carrierLinks({ unbindTimeoutMs: 60_000 }).adopt(directory(carrier({ binds: 2 })), holdsAll)
     await all(2)
     links.freest(1)!.submit({ command: 'submit_sm', destination_addr: '1' }, 'never answered')
     await links.close(50)
     expect(links.status(1)).toEqual([])
     expect(lost).toEqual(['never answered'])
-    links.follow(directory(carrier({ binds: 2 })), holdsAll)
+    links.adopt(directory(carrier({ binds: 2 })), holdsAll)
     await all(2)
   })
 
   test('closed, those that were on their way down are cut too', async () => {
     smsc.answerSubmits(() => undefined)
-    carrierLinks({ unbindTimeoutMs: 60_000 }).follow(directory(carrier()), holdsAll)
+    carrierLinks({ unbindTimeoutMs: 60_000 }).adopt(directory(carrier()), holdsAll)
     await all(1)
     links.freest(1)!.submit({ command: 'submit_sm', destination_addr: '1' }, 'never answered')
-    links.follow(directory(carrier({ state: 'stopped' })), holdsAll)
+    links.adopt(directory(carrier({ state: 'stopped' })), holdsAll)
     await links.close(50)
     expect(lost).toEqual(['never answered'])
   })

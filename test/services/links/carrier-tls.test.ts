@@ -73,7 +73,7 @@ async function start(
     receiver: { onRequest: () => undefined },
   })
   const settings = { tls: true, tlsCa: authority.certPem, port: smsc.port, ...carrier }
-  links.follow(aDirectory({ carriers: [aCarrier(settings)] }), holdsAll)
+  links.adopt(aDirectory({ carriers: [aCarrier(settings)] }), holdsAll)
 }
 
 const bound = () => eventually(() => links.canSubmit(1))
@@ -163,7 +163,7 @@ test('a carrier that does not speak TLS: refused, with the reason', async () => 
   await start(['127.0.0.1'], {})
   await bound()
   const plain = await startSmsc()
-  links.follow(aDirectory({ carriers: [aCarrier({ tls: true, port: plain.port })] }), holdsAll)
+  links.adopt(aDirectory({ carriers: [aCarrier({ tls: true, port: plain.port })] }), holdsAll)
   await eventually(() => links.status(1)[0]?.lastClose?.startsWith('connect_'))
   await plain[Symbol.asyncDispose]()
 })

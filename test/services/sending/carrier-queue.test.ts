@@ -80,17 +80,17 @@ test('its report: what waits, whether it has begun or not, and what was sent', (
 
 describe('rates', () => {
   test('a new one takes the place of what was learned; the same one does not', () => {
-    queue.follow({ ...UNLIMITED, messagesPerSecond: 100 })
+    queue.adopt({ ...UNLIMITED, messagesPerSecond: 100 })
     queue.throttle.throttled(performance.now(), performance.now())
     expect(queue.throttle.isReduced).toBe(true)
-    queue.follow({ ...UNLIMITED, messagesPerSecond: 100 })
+    queue.adopt({ ...UNLIMITED, messagesPerSecond: 100 })
     expect(queue.throttle.isReduced).toBe(true)
-    queue.follow({ ...UNLIMITED, messagesPerSecond: 50 })
+    queue.adopt({ ...UNLIMITED, messagesPerSecond: 50 })
     expect(queue.throttle.isReduced).toBe(false)
   })
 
   test('congested is what throttles and has more queued than it sends in five seconds', () => {
-    queue.follow({ ...UNLIMITED, messagesPerSecond: 2 })
+    queue.adopt({ ...UNLIMITED, messagesPerSecond: 2 })
     pushed(11)
     expect(queue.isCongested).toBe(false)
     queue.throttle.throttled(performance.now(), performance.now())
@@ -101,7 +101,7 @@ describe('rates', () => {
   })
 
   test('messages that wait for a rate of senders return to the queue in their order when it goes', () => {
-    queue.follow({ ...UNLIMITED, senderMessagesPerSecond: 1 })
+    queue.adopt({ ...UNLIMITED, senderMessagesPerSecond: 1 })
     const jobs = pushed(3)
     expect(sendHead()).toBe(jobs[0])
     for (const job of jobs.slice(1)) {
@@ -109,7 +109,7 @@ describe('rates', () => {
       queue.stepAside(job)
     }
     expect(queue.head()).toBeNull()
-    queue.follow(UNLIMITED)
+    queue.adopt(UNLIMITED)
     expect(queue.senderRate).toBeNull()
     expect([sendHead(), sendHead()]).toEqual(jobs.slice(1))
   })

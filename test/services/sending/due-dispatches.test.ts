@@ -104,14 +104,14 @@ test('after rules have changed, what waits for closed routes too, for a while', 
   await store(5, 2)
   let rules = ['+44', '+49']
   const look = due(() => directoryOf(rules), { recheckMs: 0 })
-  look.follow()
+  look.adopt()
   await look.runOnce()
   expect(taken).toEqual([])
   const trusting = due(() => directoryOf(rules), { recheckMs: 60_000 })
   await trusting.runOnce()
   expect(taken).toEqual([])
   rules = ['+49']
-  trusting.follow()
+  trusting.adopt()
   await trusting.runOnce()
   expect(taken).toHaveLength(5)
 })
@@ -174,7 +174,7 @@ test('closed routes are told once; of routes only those whose room is not that o
     },
   }
   const trusting = due(() => directoryOf(['+44']), { inProgress, recheckMs: 60_000 })
-  trusting.follow()
+  trusting.adopt()
   await trusting.runOnce()
   await due(() => directoryOf(['+44']), { inProgress, recheckMs: 0 }).runOnce()
   expect(wishes).toEqual([

@@ -83,7 +83,7 @@ beforeEach(async () => {
       siblings: { route: ({ done }) => void received.push(() => done?.(true)) },
     } as ReceiverOptions),
   })
-  links.follow(directory, () => true)
+  links.adopt(directory, () => true)
   await eventually(() => links.canSubmit(1))
 })
 
