@@ -45,8 +45,8 @@ export async function issueToken(
 }
 
 /** Ends a token for good; revoking it again changes nothing. */
-export async function revokeToken(transaction: Transaction, tokenId: string, at: Date): Promise<void> {
-  if (!(await store.revokeToken(transaction, Number(tokenId), at))) throw notFound('token')
+export async function revokeToken(transaction: Transaction, tokenId: string): Promise<void> {
+  if (!(await store.revokeToken(transaction, Number(tokenId)))) throw notFound('token')
 }
 
 function expiryOf(text: string | null, nowMs: number): Date | null {

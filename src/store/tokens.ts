@@ -53,10 +53,10 @@ export const tokens = new ConfigurationTable<TokenRecord, TokenColumns>({
 })
 
 /** Revokes a token; a repeated call keeps the first time. False when there is no such token. */
-export async function revokeToken(db: Queryable, tokenId: number, at: Date): Promise<boolean> {
+export async function revokeToken(db: Queryable, tokenId: number): Promise<boolean> {
   const { rowCount } = await db.query(
-    'update tokens set revoked_at = coalesce(revoked_at, $2) where id = $1',
-    [tokenId, at],
+    'update tokens set revoked_at = coalesce(revoked_at, now()) where id = $1',
+    [tokenId],
   )
   return rowCount === 1
 }

@@ -136,9 +136,9 @@ export function endBeforeSubmit(
 }
 
 /** The end of a message that a carrier has refused for good. An earlier attempt without an answer may have arrived. */
-export function refusalOf(job: SubmitJob, errorCode: string, commandStatus: number): Ending {
+export function refusalOf(job: SubmitJob, nowMs: number, errorCode: string, commandStatus: number): Ending {
   const end = job.dispatch.ambiguous ? IN_DOUBT : ({ status: 'FAILED', errorCode } as const)
-  return { ...end, commandStatus, attempt: attemptOf(job, 'refused', commandStatus) }
+  return { ...end, commandStatus, attempt: attemptOf(job, nowMs, 'refused', commandStatus) }
 }
 
 /** How a message ended, with its cost when it is SENT. `job` null: it ended before a carrier was chosen. */
@@ -219,6 +219,7 @@ export function postponementOfJob(
 /** The attempt that a job is, for the message's timeline. Null for a first attempt that was simply accepted. */
 export function attemptOf(
   job: SubmitJob,
+  nowMs: number,
   outcome: Attempted['outcome'],
   commandStatus: number | null = null,
   reason: string = job.route.reason,
@@ -228,7 +229,7 @@ export function attemptOf(
   if (outcome === 'accepted' && isFirst && !isResubmission) return null
   return {
     kind: 'attempted',
-    atMs: startedAtMs ?? Date.now(),
+    atMs: startedAtMs ?? nowMs,
     carrierId: job.carrier.id,
     outcome,
     commandStatus,

@@ -221,7 +221,7 @@ export class Submitter implements SubmitEvents<SubmitToken> {
     // A queued resubmission need not be sent any more. One in flight is answered itself, unless this job is complete.
     if (again?.progress.isIdle) this.#queue(again.carrier).remove(again)
     else if (again !== null && !job.progress.isComplete) return
-    const attempt = attemptOf(job, 'accepted', 0, 'answered late')
+    const attempt = attemptOf(job, this.#options.nowMs(), 'accepted', 0, 'answered late')
     this.#settle(job.dispatch, job, { status: 'SENT', attempt })
   }
 
@@ -335,22 +335,23 @@ export class Submitter implements SubmitEvents<SubmitToken> {
   #advance(job: SubmitJob): void {
     const { end } = job.progress
     if (end === null) return
+    const { ambiguityWaitMs: waitMs, nowMs } = this.#options
     if (end.kind === 'unfinished') {
       this.#resume(job)
       return
     }
     this.#queue(job.carrier).remove(job)
     if (end.kind === 'sent') {
-      this.#settle(job.dispatch, job, { status: 'SENT', attempt: attemptOf(job, 'accepted', 0) })
+      this.#settle(job.dispatch, job, { status: 'SENT', attempt: attemptOf(job, nowMs(), 'accepted', 0) })
     } else if (end.kind === 'failed') {
-      this.#settle(job.dispatch, job, refusalOf(job, end.errorCode, end.commandStatus))
+      this.#settle(job.dispatch, job, refusalOf(job, nowMs(), end.errorCode, end.commandStatus))
     } else if (end.kind === 'retry') {
       this.#retry(job, end)
     } else {
       const { attempt } = job.dispatch
-      const delayMs = ambiguityWaitMs(this.#options.ambiguityWaitMs, attempt)
+      const delayMs = ambiguityWaitMs(waitMs, attempt)
       const change = { delayMs, attempt: attempt + 1, ambiguous: true }
-      this.#results.requeueJob(job, change, attemptOf(job, 'no-answer'))
+      this.#results.requeueJob(job, change, attemptOf(job, nowMs(), 'no-answer'))
     }
   }
 
@@ -367,18 +368,19 @@ export class Submitter implements SubmitEvents<SubmitToken> {
 
   #retry(job: SubmitJob, { limited, commandStatus }: { limited: boolean; commandStatus: number }): void {
     const attempt = job.dispatch.attempt + 1
-    const leftMs = job.dispatch.expiresAtMs - this.#options.nowMs()
+    const nowMs = this.#options.nowMs()
+    const leftMs = job.dispatch.expiresAtMs - nowMs
     const kind = limited ? 'limited-retry' : 'retry'
     const delayMs = nextTryMs(kind, { attempt, leftMs, jitter: Math.random() })
     // The recipient's queue is full, so more messages for the same recipient would be refused too.
     if (commandStatus === STATUSES.ESME_RMSGQFUL && delayMs !== null)
       this.#queue(job.carrier).backOffs.set(job.dispatch.recipient, performance.now() + delayMs)
     if (delayMs !== null) {
-      this.#results.requeueJob(job, { delayMs, attempt }, attemptOf(job, 'retry', commandStatus))
+      this.#results.requeueJob(job, { delayMs, attempt }, attemptOf(job, nowMs, 'retry', commandStatus))
       return
     }
     const errorCode = limited ? fromSubmitStatus(commandStatus).errorCode : '501'
-    this.#settle(job.dispatch, job, refusalOf(job, errorCode, commandStatus))
+    this.#settle(job.dispatch, job, refusalOf(job, nowMs, errorCode, commandStatus))
   }
 
   #settle(dispatch: Dispatch, job: SubmitJob | null, ending: Ending): void {

@@ -16,6 +16,8 @@ import {
 import { aCarrier, aDirectory } from '../../support/directory.ts'
 import { aDispatch, aJob } from '../../support/submit-jobs.ts'
 
+const nowMs = Date.now()
+
 const rate: Rate = {
   id: 1,
   planId: null,
@@ -75,7 +77,6 @@ describe('the end of a message', () => {
 })
 
 describe('what ends a message before it is sent', () => {
-  const nowMs = Date.now()
   const over = { expiresAtMs: nowMs }
   const FAILED = { status: 'FAILED' }
   const IN_DOUBT = { status: 'UNKNOWN', errorCode: '103' }
@@ -115,15 +116,19 @@ describe('what ends a message before it is sent', () => {
 
 test('a refusal is no failure when an earlier attempt may have come through', () => {
   const attempt = { outcome: 'refused', commandStatus: 0x0b }
-  const end = (changes: object) => refusalOf(aJob(changes), '301', 0x0b)
+  const end = (changes: object) => refusalOf(aJob(changes), nowMs, '301', 0x0b)
   expect(end({})).toMatchObject({ status: 'FAILED', errorCode: '301', commandStatus: 0x0b, attempt })
   expect(end({ ambiguous: true })).toMatchObject({ status: 'UNKNOWN', errorCode: '103', attempt })
 })
 
 describe('an attempt', () => {
   test('is not written when it is the first and was accepted', () => {
-    expect(attemptOf(aJob(), 'accepted', 0)).toBeNull()
-    expect(attemptOf(aJob(), 'refused', 0x0b)).toMatchObject({ outcome: 'refused', commandStatus: 0x0b })
+    expect(attemptOf(aJob(), nowMs, 'accepted', 0)).toBeNull()
+    expect(attemptOf(aJob(), nowMs, 'refused', 0x0b)).toMatchObject({
+      atMs: nowMs,
+      outcome: 'refused',
+      commandStatus: 0x0b,
+    })
   })
 
   test.each([
@@ -133,7 +138,7 @@ describe('an attempt', () => {
   ])('is, of a message with %j', (changes, resubmission) => {
     const job = aJob(changes)
     job.startedAtMs = 1_700_000_000_000
-    expect(attemptOf(job, 'accepted', 0)).toEqual({
+    expect(attemptOf(job, nowMs, 'accepted', 0)).toEqual({
       kind: 'attempted',
       atMs: 1_700_000_000_000,
       carrierId: 1,

@@ -42,7 +42,7 @@ const ListedMessage = titled('ListedMessage', {
 })
 
 /** Messages of all plans, or of one. */
-export function registerMessageList(scope: AdminScope, { reads, messages }: AdminDeps): void {
+export function registerMessageList(scope: AdminScope, { reads, messages, clock }: AdminDeps): void {
   const Query = pageQuery(MessageId, {
     servicePlanId: Type.Optional(ServicePlanId),
     from: Text('Sender'),
@@ -74,7 +74,7 @@ export function registerMessageList(scope: AdminScope, { reads, messages }: Admi
     async ({ query }) => {
       const { servicePlanId, carrier, after = null, limit: _, ...texts } = query
       const faults: Fault[] = []
-      const filters = parseSearch(texts, { ofPlan: servicePlanId !== undefined, nowMs: Date.now() }, faults)
+      const filters = parseSearch(texts, { ofPlan: servicePlanId !== undefined, nowMs: clock() }, faults)
       if (faults.length > 0) throw invalid(faults)
       const planId = servicePlanId === undefined ? null : await keyOfPlan(reads, servicePlanId)
       const carrierId = carrier === undefined ? null : await keyOfCarrier(reads, carrier)

@@ -88,11 +88,11 @@ export function registerTokens(scope: AdminScope, deps: AdminDeps): void {
     answer: Issued,
     issue: async (transaction, body) => {
       const input = { servicePlanIds: null, scopes: null, expiresAt: null, ...body }
-      const { record, token } = await issueToken(transaction, input, Date.now())
+      const { record, token } = await issueToken(transaction, input, deps.clock())
       return { row: record, secret: { token } }
     },
   })
   addReads(scope, deps, TOKENS, Query)
   // Revoked tokens are kept for the record: lists still show them.
-  addDelete(scope, deps, TOKENS, (transaction, tokenId) => revokeToken(transaction, tokenId, new Date()))
+  addDelete(scope, deps, TOKENS, revokeToken)
 }
