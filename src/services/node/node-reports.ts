@@ -18,8 +18,8 @@ const REPEAT_MS = 10_000
 const PAUSE_PER_COST = 50
 
 /**
- * Tells the other nodes how this one and its binds are: in one row, and only when that has changed. A node that is alone
- * writes nothing, because it answers operators from its memory.
+ * Tells the other nodes how this one and its binds are: in one row, which is written when that has changed, and every 10 s.
+ * A node that is alone writes nothing, because it answers operators from its memory.
  */
 export class NodeReports {
   readonly #options: NodeReportsOptions
