@@ -1,5 +1,4 @@
 /** Facts of messages at rest. `addFact` decides what they do, as for messages in memory. */
-import type pg from 'pg'
 import type { Directory } from '../domain/directory.ts'
 import type { EventHolder } from '../domain/events.ts'
 import { bucketOf } from '../domain/identifiers.ts'
@@ -11,7 +10,7 @@ import {
   type MessageInProgress,
 } from '../domain/messages-in-progress.ts'
 import { isPushed } from '../domain/webhook-targets.ts'
-import { type Database, withTransaction } from '../store/database.ts'
+import { type Database, type Transaction, withTransaction } from '../store/database.ts'
 import { lockMessages, type MessageKey } from '../store/messages-at-rest.ts'
 import { writeRecords } from '../store/records.ts'
 
@@ -66,7 +65,7 @@ export class ChangesAtRest {
   }
 
   /** Writes the changes into the records. Returns the messages whose status changed, each as it was announced. */
-  async write(tx: pg.PoolClient): Promise<readonly ChangedMessage[]> {
+  async write(tx: Transaction): Promise<readonly ChangedMessage[]> {
     if (this.#messages.size === 0) return []
     const { directory, events } = this.#announcing
     const buckets = new Set(events.buckets)

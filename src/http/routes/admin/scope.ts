@@ -55,7 +55,10 @@ export interface OperatorRequest {
   readonly routeOptions: { readonly schema?: object }
 }
 
-/** What the routes use. `change` is the only way to write, and it writes the audit log too. */
+/**
+ * What the routes use. `change` is the only way to write, and it writes the audit log too, except for work that says that it
+ * changed nothing, or nothing beyond what another call of the request has told.
+ */
 export interface AdminDeps {
   /** Runs the work of a request in a transaction, and records in the same transaction what it changed. */
   readonly change: <T>(
