@@ -95,6 +95,12 @@ export class Directory {
     return this.contents.inboundNumbers.get(msisdn)
   }
 
+  /** What a segment from the plan to the recipient costs; null when no rate fits. `mccmnc`: if it is known already. */
+  rateOf(planId: number, recipient: string, mccmnc = this.mccmncOf(recipient)): Rate | null {
+    if (this.contents.rates.length === 0) return null
+    return this.rateFor({ planId, recipient, country: countryOf(recipient), mccmnc })
+  }
+
   /** What a segment of the message costs; null when no rate fits. */
   rateFor(message: Priced): Rate | null {
     return this.#rates.rateFor(message)

@@ -111,12 +111,7 @@ function routeOf(directory: Directory, plan: ServicePlan, from: string, to: stri
 }
 
 function chargeOf(directory: Directory, plan: ServicePlan, to: string, segments: number): Charge | null {
-  const rate = directory.rateFor({
-    planId: plan.id,
-    recipient: to,
-    country: countryOf(to),
-    mccmnc: directory.mccmncOf(to),
-  })
+  const rate = directory.rateOf(plan.id, to)
   return rate && chargeFor(rate, segments)
 }
 

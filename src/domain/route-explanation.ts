@@ -60,7 +60,7 @@ export function explainRoute(
   const routed = directory.routeFor(plan, from, to)
   const carriers = routed === null ? [] : explainCarriers(routed, conditionOf)
   const { encoding, segments } = textOf(question, formOf(directory, carriers))
-  const rate = directory.rateFor({ planId: plan.id, recipient: to, country, mccmnc })
+  const rate = directory.rateOf(plan.id, to, mccmnc)
   return {
     country,
     mccmnc,

@@ -1,6 +1,5 @@
 import { canonicalId, idRuleOf } from '../../domain/carrier-message-ids.ts'
 import { type Carrier, formatCommandStatus, type ServicePlan } from '../../domain/configuration.ts'
-import { countryOf } from '../../domain/countries.ts'
 import type { Directory } from '../../domain/directory.ts'
 import type { Attempted, LaterFact, Postponed, Settled, Submitted } from '../../domain/message-facts.ts'
 import type { Dispatch } from '../../domain/messages-in-progress.ts'
@@ -151,10 +150,7 @@ export function outcomeOf(
   const { planId, msgId, recipient } = dispatch
   const segments = job?.text.segments ?? null
   const mccmnc = directory.mccmncOf(recipient)
-  const rate =
-    status === 'SENT' && directory.contents.rates.length > 0
-      ? directory.rateFor({ planId, recipient, country: countryOf(recipient), mccmnc })
-      : null
+  const rate = status === 'SENT' ? directory.rateOf(planId, recipient, mccmnc) : null
   const settled: Settled = {
     kind: 'settled',
     atMs: nowMs,
