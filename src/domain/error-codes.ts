@@ -36,9 +36,6 @@ export const FAILURES = {
 export type FailureCode = keyof typeof FAILURES
 type DeliveryCode = '000' | FailureCode
 
-/** The two fields of a public message that say how it ended. */
-export type CodedOutcome = { errorCode: DeliveryCode; errorMessage: string }
-
 /** Status texts under errorCode 000. */
 export const SUCCESSES = {
   QUEUED: 'Message accepted and queued',
@@ -83,11 +80,11 @@ const CODE_OF_SUBMIT_STATUS = new Map<number, FailureCode>([
   [0xc4, '203'], // ESME_RINVOPTPARAMVAL
 ])
 
-const CODE_OF_STATE: Readonly<Record<CarrierState, FailureCode | 'SENT' | 'DELIVERED'>> = {
-  SCHEDULED: 'SENT',
-  ENROUTE: 'SENT',
-  ACCEPTD: 'SENT',
-  DELIVRD: 'DELIVERED',
+const CODE_OF_STATE: Readonly<Record<CarrierState, DeliveryCode>> = {
+  SCHEDULED: '000',
+  ENROUTE: '000',
+  ACCEPTD: '000',
+  DELIVRD: '000',
   EXPIRED: '500',
   DELETED: '204',
   UNDELIV: '300',
@@ -127,24 +124,13 @@ const CODE_OF_MAP_ERROR = new Map<number, FailureCode>([
   [51, '306'], // resourceLimitation
 ])
 
-/** The outcome of a record whose status is good so far. */
-export function success(status: keyof typeof SUCCESSES): CodedOutcome {
-  return { errorCode: '000', errorMessage: SUCCESSES[status] }
-}
-
-/** The outcome that a code of the closed list stands for. */
-export function failure(code: FailureCode): CodedOutcome {
-  return { errorCode: code, errorMessage: FAILURES[code] }
-}
-
-/** The outcome of a submission: 0 (ESME_ROK) is success, a status that the table lacks is 200. */
-export function fromSubmitStatus(commandStatus: number): CodedOutcome {
-  if (commandStatus === 0) return success('SENT')
-  return failure(CODE_OF_SUBMIT_STATUS.get(commandStatus) ?? '200')
+/** The code of a submission: 0 (ESME_ROK) is success, a status that the table lacks is 200. */
+export function fromSubmitStatus(commandStatus: number): DeliveryCode {
+  return commandStatus === 0 ? '000' : (CODE_OF_SUBMIT_STATUS.get(commandStatus) ?? '200')
 }
 
 /**
- * The outcome of a receipt. The state decides. For UNDELIV and REJECTD, network_error_code says more exactly why, if its
+ * The code of a receipt. The state decides. For UNDELIV and REJECTD, network_error_code says more exactly why, if its
  * kind of network (`networkType`, see Receipt) has codes that mean the same everywhere: the MAP errors of GSM, and SMPP's
  * own. An `err:` in the text has a meaning of the carrier's own, so it is kept for the operator and never translated.
  */
@@ -152,15 +138,14 @@ export function fromReceipt(
   state: CarrierState,
   rawErr: string | null,
   networkType: number | null = null,
-): CodedOutcome {
+): DeliveryCode {
   const code = CODE_OF_STATE[state]
-  if (code === 'SENT' || code === 'DELIVERED') return success(code)
-  if ((state !== 'UNDELIV' && state !== 'REJECTD') || rawErr === null) return failure(code)
+  if ((state !== 'UNDELIV' && state !== 'REJECTD') || rawErr === null) return code
   const codes =
     networkType === NETWORK_GSM
       ? CODE_OF_MAP_ERROR
       : networkType === NETWORK_SMPP
         ? CODE_OF_SUBMIT_STATUS
         : undefined
-  return failure(codes?.get(Number(rawErr)) ?? code)
+  return codes?.get(Number(rawErr)) ?? code
 }

@@ -186,7 +186,7 @@ export class SubmissionProgress {
     if (this.isComplete) return { kind: 'sent' }
     if (this.#failure !== null) {
       const { commandStatus } = this.#failure
-      return { kind: 'failed', errorCode: fromSubmitStatus(commandStatus).errorCode, commandStatus }
+      return { kind: 'failed', errorCode: fromSubmitStatus(commandStatus), commandStatus }
     }
     if (this.#ambiguous) return { kind: 'ambiguous' }
     if (this.#retry !== null) return { kind: 'retry', ...this.#retry }

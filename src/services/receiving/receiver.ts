@@ -168,7 +168,7 @@ export class Receiver {
       carrierMessageId: read,
       receiptedId: receipted === read ? null : receipted,
       idRule: ruleInForce(carrier),
-      errorCode: fromReceipt(receipt.state, receipt.errorCode, receipt.networkType).errorCode,
+      errorCode: fromReceipt(receipt.state, receipt.errorCode, receipt.networkType),
       carrierCode: receipt.errorCode === null ? word : `${word} ${receipt.errorCode}`,
       mccmnc: receipt.mccmnc,
       receivedAt: this.#instants.next(this.#options.nowMs()),

@@ -379,7 +379,7 @@ export class Submitter implements SubmitEvents<SubmitToken> {
       this.#results.requeueJob(job, { delayMs, attempt }, attemptOf(job, nowMs, 'retry', commandStatus))
       return
     }
-    const errorCode = limited ? fromSubmitStatus(commandStatus).errorCode : '501'
+    const errorCode = limited ? fromSubmitStatus(commandStatus) : '501'
     this.#settle(job.dispatch, job, refusalOf(job, nowMs, errorCode, commandStatus))
   }
 
