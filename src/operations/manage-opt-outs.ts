@@ -54,7 +54,7 @@ async function insert(
 const NOBODY = { sender: '', recipient: '' }
 
 /** The opt-outs of a plan, by sender and recipient. */
-export async function findOptOuts(
+export async function listOptOuts(
   db: Queryable,
   query: {
     servicePlanId: string

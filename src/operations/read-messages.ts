@@ -16,7 +16,7 @@ import { type FoundMessage, type NamelessMessage, withNames } from '../store/mes
 import { findMessage, type InLane } from '../store/messages.ts'
 import type { MessageKey } from '../store/messages-at-rest.ts'
 import { findRecorded } from '../store/projection.ts'
-import { findMessages, type MessageSearch, wantedOfSearch } from './search-messages.ts'
+import { type MessageSearch, searchMessages, wantedOfSearch } from './search-messages.ts'
 
 /** The messages that this process has in progress. */
 export interface OwnMessages {
@@ -109,13 +109,13 @@ export class MessageReads {
     return mergeNewest(recorded.rows, mergeNewest(recorded.inProgress, inProgress, limit), limit)
   }
 
-  /** The rows of `findMessages`, and matching messages in progress. */
+  /** The rows of `searchMessages`, and matching messages in progress. */
   async search(search: MessageSearch): Promise<{ rows: FoundMessage[]; searchedTo: string | null }> {
     const { db, clock } = this.#options
     const { after, limit } = search
     const wanted = wantedOfSearch(search)
     const inProgress = await this.#newestInProgress(wanted, limit, namelessMessage)
-    const recorded = await this.#recorded((part) => findMessages(db, { ...search, ...part }, clock), {
+    const recorded = await this.#recorded((part) => searchMessages(db, { ...search, ...part }, clock), {
       after,
       limit,
       rowOf: namelessMessage,

@@ -3,7 +3,7 @@ import { createdAtMs, highestIdAt, lowestIdAt } from '../domain/identifiers.ts'
 import { FIRST_PART_MS, nextPartMs, type SearchFilters } from '../domain/list-filters.ts'
 import type { WantedMessages } from '../domain/wanted-messages.ts'
 import type { Queryable } from '../store/database.ts'
-import { type FoundMessage, searchMessages, searchSubmitted } from '../store/message-search.ts'
+import * as store from '../store/message-search.ts'
 import type { InLane } from '../store/messages.ts'
 
 export interface MessageSearch {
@@ -24,11 +24,11 @@ const FIRST_ID = lowestIdAt(0)
  * At most `limit` messages, newest first. A search for rare messages among very many stops after 2 s. It then returns fewer,
  * or none, and `searchedTo` is where to continue. Null: everything was searched, or `limit` was reached.
  */
-export async function findMessages(
+export async function searchMessages(
   db: Queryable,
   { filters, after, limit, ...whose }: MessageSearch,
   clock: () => number,
-): Promise<{ rows: (FoundMessage & InLane)[]; searchedTo: string | null }> {
+): Promise<{ rows: (store.FoundMessage & InLane)[]; searchedTo: string | null }> {
   const { fromDate, toDate, carrierMessageId, ...rest } = filters
   const floor = fromDate === null ? FIRST_ID : lowestIdAt(fromDate)
   const end = lowestIdAt(toDate === null ? Number.MAX_SAFE_INTEGER : toDate + 1)
@@ -36,10 +36,10 @@ export async function findMessages(
   const search = { ...whose, filters: rest, limit }
   if (carrierMessageId !== null) {
     const forms = everyForm(carrierMessageId)
-    const rows = await searchSubmitted(db, forms, { ...search, lowest: floor, below: top })
+    const rows = await store.searchSubmitted(db, forms, { ...search, lowest: floor, below: top })
     return { rows, searchedTo: null }
   }
-  const rows: (FoundMessage & InLane)[] = []
+  const rows: (store.FoundMessage & InLane)[] = []
   const startedAtMs = clock()
   // An index keeps the recipient's messages together.
   let partMs = rest.to === null ? FIRST_PART_MS : Number.POSITIVE_INFINITY
@@ -48,7 +48,7 @@ export async function findMessages(
     const newestMs = Math.min(createdAtMs(below), Date.now() + FIRST_PART_MS)
     const start = lowestIdAt(newestMs - partMs)
     const lowest = start < floor ? floor : start
-    rows.push(...(await searchMessages(db, { ...search, limit: limit - rows.length, lowest, below })))
+    rows.push(...(await store.searchMessages(db, { ...search, limit: limit - rows.length, lowest, below })))
     if (rows.length >= limit || lowest <= floor) return { rows, searchedTo: null }
     if (clock() - startedAtMs >= MAX_SEARCH_MS) return { rows, searchedTo: lowest }
     partMs = nextPartMs(partMs, clock() - beganAtMs)

@@ -5,7 +5,7 @@ import type { LaterFact } from '../../src/domain/message-facts.ts'
 import { MESSAGE_STATUSES, type Message } from '../../src/domain/messages.ts'
 import { messageOf } from '../../src/domain/messages-in-progress.ts'
 import { newestWanted, wantedOfPage } from '../../src/domain/wanted-messages.ts'
-import { findMessages, wantedOfSearch } from '../../src/operations/search-messages.ts'
+import { searchMessages, wantedOfSearch } from '../../src/operations/search-messages.ts'
 import { openLane } from '../../src/store/journal.ts'
 import { listMessages } from '../../src/store/message-list.ts'
 import { projectMessages } from '../../src/store/projection.ts'
@@ -128,7 +128,7 @@ test("the operator's list", async () => {
         limit,
       }),
       async (asked) => {
-        const { rows, searchedTo } = await findMessages(db, asked, () => 0)
+        const { rows, searchedTo } = await searchMessages(db, asked, () => 0)
         expect(searchedTo).toBeNull()
         expect(
           idsOf(

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { maskedNumber } from '../../../domain/audit-log.ts'
 import { canonicalPublicId } from '../../../domain/identifiers.ts'
-import { addOptOut, findOptOuts, importOptOuts, removeOptOut } from '../../../operations/manage-opt-outs.ts'
+import { addOptOut, importOptOuts, listOptOuts, removeOptOut } from '../../../operations/manage-opt-outs.ts'
 import type { OptOutRecord } from '../../../store/opt-outs.ts'
 import { withPlus } from '../../query-strings.ts'
 import { requestBody, titled } from '../../schemas/shapes.ts'
@@ -135,7 +135,7 @@ function registerList(scope: AdminScope, { reads }: AdminDeps): void {
     async ({ query }) => {
       const { shown, fetched } = limitOf(query)
       const after = query.after === undefined ? null : positionOf(query.after)
-      const rows = await findOptOuts(reads, { ...query, after, limit: fetched })
+      const rows = await listOptOuts(reads, { ...query, after, limit: fetched })
       return page(
         rows,
         shown,

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { sealCallbackUrl } from '../../../../src/domain/callback-url.ts'
 import { messageId } from '../../../../src/domain/identifiers.ts'
-import { findMessages } from '../../../../src/operations/search-messages.ts'
+import { searchMessages } from '../../../../src/operations/search-messages.ts'
 import { adminServerOfFile, CARRIER, createPlan } from '../../../support/admin-server.ts'
 
 const AT = Date.UTC(2026, 0, 2, 3, 4, 5, 678)
@@ -354,7 +354,7 @@ describe('the list', () => {
     const slow = () => (nowMs += 10_000)
     const found: string[] = []
     for (let after: string | null = null, pages = 0; pages < 10_000; pages += 1) {
-      const page: Awaited<ReturnType<typeof findMessages>> = await findMessages(
+      const page: Awaited<ReturnType<typeof searchMessages>> = await searchMessages(
         db,
         { ...search, after },
         slow,
