@@ -3,10 +3,10 @@ import { insertAuditEntry } from '../store/audit-log.ts'
 import { type Database, type Transaction, withTransaction } from '../store/database.ts'
 import { retryConflicts } from './administration.ts'
 
-/** What an operation returns, and what it changed. `change` null: nothing. */
+/** What an operation returns, and what it changed, for the audit log. `entry` null: nothing. */
 export interface Changed<T> {
   readonly value: T
-  readonly change: ObjectChange | null
+  readonly entry: ObjectChange | null
 }
 
 /**
@@ -20,8 +20,8 @@ export function makeChange<T>(
 ): Promise<T> {
   return retryConflicts(() =>
     withTransaction(db, async (transaction) => {
-      const { value, change } = await work(transaction)
-      if (change !== null) await insertAuditEntry(transaction, { ...author, ...change })
+      const { value, entry } = await work(transaction)
+      if (entry !== null) await insertAuditEntry(transaction, { ...author, ...entry })
       return value
     }),
   )

@@ -28,7 +28,7 @@ test('a route and a change of its carrier that lock each other out are both made
     const carriers = [{ carrier: 'acme', priority: 0, weight: 1 }]
     const route = { name: 'default', carriers, qualityFloor: null }
     created = makeChange(db, AUTHOR, async (transaction) => {
-      return { value: await createRoute(transaction, route), change: ADDED }
+      return { value: await createRoute(transaction, route), entry: ADDED }
     })
     await eventually(waiting)
     await change.query(`update carriers set host = 'other'`)

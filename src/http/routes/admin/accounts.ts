@@ -172,7 +172,7 @@ function registerWebhookSecret(
         const before = await table.find(transaction, accountId, 'for update')
         const { account, webhookSecret } = await rotateWebhookSecret(transaction, secretKey, accountId)
         const value = { accountId: account.accountId, webhookSecret }
-        return { value, change: rowChange(accounts, before, account) }
+        return { value, entry: rowChange(accounts, before, account) }
       })
     },
   )
@@ -194,7 +194,7 @@ function registerWebhookSecret(
       await change(request, async (transaction) => {
         const before = await table.find(transaction, accountId, 'for update')
         const account = await removePreviousWebhookSecret(transaction, accountId)
-        return { value: null, change: rowChange(accounts, before, account) }
+        return { value: null, entry: rowChange(accounts, before, account) }
       })
       return reply.code(204).send(null)
     },

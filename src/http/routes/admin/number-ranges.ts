@@ -65,7 +65,7 @@ export function registerNumberRanges(scope: AdminScope, deps: AdminDeps): void {
       return change(request, async (transaction) => {
         const created = await putNumberRanges(transaction, ranges)
         const after = { created, changed: ranges.length - created }
-        return { value: after, change: { objectType: 'number-range', objectId: '', before: null, after } }
+        return { value: after, entry: { objectType: 'number-range', objectId: '', before: null, after } }
       })
     },
   )
@@ -89,7 +89,7 @@ export function registerNumberRanges(scope: AdminScope, deps: AdminDeps): void {
         const before = await numberRanges.find(transaction, prefix, 'for update')
         const created = await putNumberRanges(transaction, [{ prefix, mccmnc: request.body.mccmnc }])
         const range = (await numberRanges.find(transaction, prefix))!
-        return { value: { range, created }, change: rowChange(RANGES, before, range) }
+        return { value: { range, created }, entry: rowChange(RANGES, before, range) }
       })
       reply.code(created === 1 ? 201 : 200)
       return RANGES.present(range)

@@ -58,7 +58,7 @@ export function registerOptOuts(scope: AdminScope, deps: AdminDeps): void {
       const record = await change(request, async (transaction) => {
         const value = await addOptOut(transaction, body)
         const masked = maskedOptOut(body)
-        return { value, change: { ...masked, before: value.created ? null : masked.after } }
+        return { value, entry: { ...masked, before: value.created ? null : masked.after } }
       })
       reply.code(record.created ? 201 : 200)
       return present(body.servicePlanId)(record)
@@ -85,7 +85,7 @@ export function registerOptOuts(scope: AdminScope, deps: AdminDeps): void {
       await change(request, async (transaction) => {
         await removeOptOut(transaction, query)
         const masked = maskedOptOut(query)
-        return { value: null, change: { ...masked, before: masked.after, after: null } }
+        return { value: null, entry: { ...masked, before: masked.after, after: null } }
       })
       return reply.code(204).send(null)
     },
@@ -109,7 +109,7 @@ function registerImport(scope: AdminScope, { change }: AdminDeps): void {
     (request) =>
       change(request, async (transaction) => {
         const after = await importOptOuts(transaction, request.body.optOuts)
-        return { value: after, change: { objectType: 'opt-out', objectId: '', before: null, after } }
+        return { value: after, entry: { objectType: 'opt-out', objectId: '', before: null, after } }
       }),
   )
 }

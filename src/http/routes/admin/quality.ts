@@ -153,7 +153,7 @@ export function registerQuality(scope: AdminScope, { change, reads, quality }: A
         const { route, carrier } = pause
         const before = presentPause(pause)
         const objectId = `${route}/${carrier}`
-        return { value: null, change: { objectType: 'quality-pause', objectId, before, after: null } }
+        return { value: null, entry: { objectType: 'quality-pause', objectId, before, after: null } }
       })
       await quality?.refresh()
       return reply.code(204).send(null)

@@ -108,7 +108,7 @@ export function registerRates(scope: AdminScope, deps: AdminDeps): void {
       const inputs = request.body.rates.map((rate) => ({ ...DEFAULTS, ...rate }))
       return deps.change(request, async (transaction) => {
         const after = await importRates(transaction, inputs)
-        return { value: after, change: { objectType: 'rate', objectId: '', before: null, after } }
+        return { value: after, entry: { objectType: 'rate', objectId: '', before: null, after } }
       })
     },
   )

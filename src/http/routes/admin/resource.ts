@@ -70,7 +70,7 @@ export function addIssue<Item extends Type.TSchema, Row extends object, Body ext
     const prepared = prepare === undefined ? given : await prepare(given)
     const { row, secret } = await change(request, async (transaction) => {
       const value = await issue(transaction, prepared)
-      return { value, change: rowChange(resource, undefined, value.row, given as object) }
+      return { value, entry: rowChange(resource, undefined, value.row, given as object) }
     })
     reply.code(201).header('location', `${scope.prefix}${path}/${keyOf(row)}`)
     return { ...(present(row) as object), ...secret }
@@ -129,7 +129,7 @@ export function addChange<Item extends Type.TSchema, Row extends object, Body ex
     const row = await deps.change(request, async (transaction) => {
       const before = await resource.table.find(transaction, key, 'for update')
       const value = await change(transaction, key, prepared)
-      return { value, change: rowChange(resource, before, value, given as object) }
+      return { value, entry: rowChange(resource, before, value, given as object) }
     })
     return resource.present(row)
   })
@@ -150,7 +150,7 @@ export function addDelete<Item extends Type.TSchema, Row extends object>(
     await change(request, async (transaction) => {
       const before = await table.find(transaction, key, 'for update')
       await remove(transaction, key)
-      return { value: null, change: rowChange(resource, before, await table.find(transaction, key)) }
+      return { value: null, entry: rowChange(resource, before, await table.find(transaction, key)) }
     })
     return reply.code(204).send(null)
   })

@@ -62,12 +62,12 @@ export function registerSecrets(scope: AdminScope, { change, secretKey }: AdminD
 /** Each batch of replaced secrets is a change of its own. */
 function sealedStore(change: AdminDeps['change'], request: OperatorRequest): SealedStore {
   return {
-    read: (find) => change(request, async (db) => ({ value: await find(db), change: null })),
+    read: (find) => change(request, async (db) => ({ value: await find(db), entry: null })),
     replace: (replacement) =>
       change(request, async (transaction) => {
         const resealed = await replacement(transaction)
         const made = { objectType: 'secrets', objectId: '', before: null, after: { resealed } }
-        return { value: resealed, change: resealed === 0 ? null : made }
+        return { value: resealed, entry: resealed === 0 ? null : made }
       }),
   }
 }

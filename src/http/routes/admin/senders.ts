@@ -76,7 +76,7 @@ export function registerSenders(scope: AdminScope, deps: AdminDeps): void {
           sender,
           request.body,
         )
-        return { value: after, change: changeOf(request.params, before, after) }
+        return { value: after, entry: changeOf(request.params, before, after) }
       })
       reply.code(subscription.created ? 201 : 200)
       return present(servicePlanId)(subscription)
@@ -121,7 +121,7 @@ export function registerSenders(scope: AdminScope, deps: AdminDeps): void {
       await change(request, async (transaction) => {
         const before = await subscriptionOf(transaction, request.params)
         await removeSenderSubscription(transaction, servicePlanId, sender)
-        return { value: null, change: changeOf(request.params, before, undefined) }
+        return { value: null, entry: changeOf(request.params, before, undefined) }
       })
       return reply.code(204).send(null)
     },

@@ -68,10 +68,10 @@ export function registerWebhookDestinations(scope: AdminScope, { change, reads }
           const objectId = `${canonicalPublicId(servicePlanId)}/${destination}`
           const after = presentDestination(made)
           const entry = { objectType: 'webhook-destination', objectId, before, after }
-          return { value: { planId, made }, change: entry }
+          return { value: { planId, made }, entry }
         })
         const runBatch = (batch: (db: Queryable) => Promise<number>) =>
-          change(request, async (transaction) => ({ value: await batch(transaction), change: null }))
+          change(request, async (transaction) => ({ value: await batch(transaction), entry: null }))
         if (verb === 'resume') await retryWaiting(runBatch, planId, made)
         return presentDestination(await findDestination(reads, planId, destination))
       },

@@ -111,7 +111,7 @@ function registerRedeliveries(scope: AdminScope, deps: AdminDeps): void {
       await change(request, async (transaction) => {
         await redeliverEvent(transaction, planId, key)
         const objectId = eventId(key)
-        return { value: null, change: { objectType: 'webhook-event', objectId, before: null, after: null } }
+        return { value: null, entry: { objectType: 'webhook-event', objectId, before: null, after: null } }
       })
       reply.code(202)
       return show(deps, { planId, key })
@@ -146,7 +146,7 @@ function registerRedeliveries(scope: AdminScope, deps: AdminDeps): void {
             const { queued } = value
             const detail = { state, ...texts, redelivered: queued }
             const made = { objectType: 'service-plan', objectId, before: null, after: detail }
-            return { value, change: queued === 0 ? null : made }
+            return { value, entry: queued === 0 ? null : made }
           }),
         query,
       )

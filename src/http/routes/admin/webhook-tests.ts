@@ -51,7 +51,7 @@ export function registerWebhookTests(scope: AdminScope, { change, directory, tes
       const objectId = plan.servicePlanId
       // Nothing is stored of the event itself: only its row of the audit log.
       return change(request, async () => {
-        return { value: answer, change: { objectType: 'service-plan', objectId, before: null, after } }
+        return { value: answer, entry: { objectType: 'service-plan', objectId, before: null, after } }
       })
     },
   )

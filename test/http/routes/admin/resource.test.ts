@@ -44,7 +44,7 @@ const NOTES: Resource<typeof Note, Row> = {
 /** Without a database, the rows being in memory. */
 const DEPS = {
   change: async (_request, work) => {
-    const { value, change } = await work({} as Transaction)
+    const { value, entry: change } = await work({} as Transaction)
     changes.push(change)
     return value
   },
