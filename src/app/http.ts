@@ -190,11 +190,11 @@ function scrapeOfAll(registry: Registry, { siblings }: WorkerOptions): () => Pro
 function directoryOfAll(
   service: Platform['directoryService'],
   worker: WorkerOptions | undefined,
-): Pick<Platform['directoryService'], 'current' | 'refresh'> {
+): Pick<Platform['directoryService'], 'current' | 'fresh' | 'refresh'> {
   const refresh = async () => {
     await Promise.all([service.refresh(), worker?.siblings.refresh()])
   }
-  return { current: () => service.current(), refresh }
+  return { current: () => service.current(), fresh: () => service.fresh(), refresh }
 }
 
 function cursorKeys({ secretKey, previousSecretKey }: AppOptions) {

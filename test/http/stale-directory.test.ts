@@ -11,6 +11,12 @@ const { accountId, servicePlanId } = await createPlan(server)
 const issued = (name: string) =>
   server.request('POST', '/tokens', { accountId, name }).then(({ body }) => body as Record<string, string>)
 const token = await issued('kept')
+const issuedToOperator = (name: string) =>
+  server
+    .request('POST', '/operator-tokens', { name, role: 'admin' })
+    .then(({ body }) => body as Record<string, string>)
+const operator = await issuedToOperator('Jane')
+const listAccounts = (bearer: string) => server.request('GET', '/accounts', undefined, bearer)
 
 function list(bearer: string) {
   return fetch(`${server.baseUrl}/v1/messages/sms?servicePlanId=${servicePlanId}&to=%2B15551230001`, {
@@ -38,6 +44,17 @@ test('after a pause of the process requests are answered by what the configurati
   expect(answers.map(({ status }) => status)).toEqual([200, 401, 200])
 })
 
+test('so are those of operators', async () => {
+  const revoked = await issuedToOperator('revoked')
+  expect((await listAccounts(revoked.token!)).status).toBe(200)
+  await server.database.db.query('update operator_tokens set revoked_at = now() where id = $1', [
+    revoked.operatorTokenId,
+  ])
+  pausedMs += 60_000
+  const answers = await Promise.all([operator, revoked].map((issued) => listAccounts(issued.token!)))
+  expect(answers.map(({ status }) => status)).toEqual([200, 401])
+})
+
 test('503 with Retry-After while the database does not answer, and 401 at once without a token', async () => {
   // The second send of a connection takes the shorter way.
   const socket = await openSocket(Number(new URL(server.baseUrl).port))
@@ -46,9 +63,16 @@ test('503 with Retry-After while the database does not answer, and 401 at once w
   await lock.query('begin')
   await lock.query('lock table directory_version in access exclusive mode')
   pausedMs += 60_000
-  const [refused, anonymous, kept] = await Promise.all([list(token.token!), list(''), sendOver(socket)])
+  const [refused, anonymous, kept, named, environment] = await Promise.all([
+    list(token.token!),
+    list(''),
+    sendOver(socket),
+    listAccounts(operator.token!),
+    listAccounts(server.operatorToken),
+  ])
   expect(anonymous.status).toBe(401)
-  expect([refused.status, kept.status]).toEqual([503, 503])
+  expect([refused.status, kept.status, named.status]).toEqual([503, 503, 503])
+  expect(environment.status).toBe(200)
   expect(refused.headers.get('retry-after')).toBe('2')
   expect(await refused.json()).toMatchObject({ errorCode: 'SERVICE_UNAVAILABLE' })
   await lock.query('rollback')

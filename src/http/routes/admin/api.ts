@@ -6,6 +6,7 @@ import { ENVIRONMENT_OPERATOR, type Operator } from '../../../domain/tokens.ts'
 import { AppError } from '../../../errors.ts'
 import { makeChange } from '../../../operations/audited-changes.ts'
 import { invalidToken, liveToken, presentedHash } from '../../authentication.ts'
+import { type DirectorySource, freshDirectory } from '../../fresh-directory.ts'
 import { documentOperatorRoutes } from '../../openapi.ts'
 import { registerAccounts } from './accounts.ts'
 import { registerAuditLog } from './audit-log.ts'
@@ -49,9 +50,10 @@ export function registerAdminRoutes(
     async (plain) => {
       const scope = plain.withTypeProvider<TypeBoxTypeProvider>()
       const environment = operatorTokenHashes.map((hash) => Buffer.from(hash, 'hex'))
+      const directory = freshDirectory(deps.directory)
       scope.decorateRequest('operator', null)
       scope.addHook('onRequest', async (request) => {
-        request.operator = operatorOf(request, environment, deps)
+        request.operator = await operatorOf(request, environment, directory, deps.clock)
         requireRole(request.method, request.operator)
       })
       scope.addHook('onSend', async (request, reply) => {
@@ -94,17 +96,25 @@ export function registerAdminRoutes(
 /** Operators choose their tokens themselves. */
 const CREDENTIALS = /^Bearer +([\x21-\x7e]+)$/i
 
-/** 401 without an operator token; 403 for a customer's token, which is known and may do other things. */
-function operatorOf(request: FastifyRequest, environment: readonly Buffer[], deps: AdminDeps): Operator {
+/**
+ * 401 without an operator token; 403 for a customer's token, which is known and may do other things. Tokens of the environment
+ * are recognised while the database does not answer; any other may have been revoked since.
+ */
+async function operatorOf(
+  request: FastifyRequest,
+  environment: readonly Buffer[],
+  source: DirectorySource,
+  clock: () => number,
+): Promise<Operator> {
   const hash = presentedHash(request, CREDENTIALS)
   const bytes = Buffer.from(hash, 'hex')
   // Every token of the environment is compared, each in constant time, so the duration tells nothing.
   const matches = environment.filter((each) => timingSafeEqual(each, bytes))
   if (matches.length > 0) return ENVIRONMENT_OPERATOR
-  const directory = deps.directory.current()
+  const directory = await source()
   const operator = directory.contents.operators.get(hash)
   if (operator !== undefined) return operator
-  if (liveToken(directory, hash, deps.clock()) === undefined) throw invalidToken()
+  if (liveToken(directory, hash, clock()) === undefined) throw invalidToken()
   throw new AppError('FORBIDDEN', { message: 'The token is not an operator token' })
 }
 

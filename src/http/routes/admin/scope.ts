@@ -67,7 +67,11 @@ export interface AdminDeps {
   ) => Promise<T>
   /** For requests that only read: however long they take, they take no connection from the message path. */
   readonly reads: Database
-  readonly directory: { current(): Directory; refresh(): Promise<void> }
+  readonly directory: {
+    current(): Directory
+    fresh(): Directory | Promise<Directory | null>
+    refresh(): Promise<void>
+  }
   /** `deriveKey(masterKey, 'secrets')`. */
   readonly secretKey: SecretKeys
   /** Unix milliseconds. */
