@@ -1,4 +1,6 @@
+import { withoutCredentials } from './callback-url.ts'
 import type { DateWindow } from './list-filters.ts'
+import { SecretError } from './secrets.ts'
 
 /** What an operation of the admin API did to one object. */
 export interface ObjectChange {
@@ -35,6 +37,8 @@ export interface AuditFilters extends DateWindow {
 
 /** Replaces the value of what is kept secret. */
 const HIDDEN = '***'
+/** Replaces a value that no key opens. */
+const UNREADABLE = 'unreadable'
 
 /**
  * The object after a request with these fields. A field that the object does not show, such as a password, is named without
@@ -43,6 +47,21 @@ const HIDDEN = '***'
 export function withHiddenFields(given: object, shown: object): object {
   const hidden = Object.keys(given).filter((field) => !(field in shown))
   return { ...shown, ...Object.fromEntries(hidden.map((field) => [field, HIDDEN])) }
+}
+
+/** A URL without its credentials, and with its query hidden, because it may hold tokens. */
+export function maskedUrl(url: string): string {
+  return withoutCredentials(url).replace(/\?.*$/s, `?${HIDDEN}`)
+}
+
+/** What `open` returns. An object with a value that no key opens must remain possible to repair, stop and delete. */
+export function orUnreadable<T>(open: () => T): T | typeof UNREADABLE {
+  try {
+    return open()
+  } catch (error) {
+    if (error instanceof SecretError) return UNREADABLE
+    throw error
+  }
 }
 
 /** A person's telephone number, with most of its digits hidden: `+155******01`. */

@@ -50,9 +50,20 @@ export async function changeAccount(
   change: Partial<AccountSettings> & WebhookHeaderChange,
 ): Promise<AccountRecord> {
   const account = await lockedRow(transaction, accounts, accountId)
-  const present = webhookHeadersOf(secretKey, account)
-  const webhookHeaders = sealedHeaders(secretKey, account.accountId, present, change)
+  const webhookHeaders = changedHeaders(secretKey, account, change)
   return changeRow(transaction, accounts, accountId, { ...change, webhookHeaders })
+}
+
+/** Headers that stay, and those that are replaced altogether, are not opened: perhaps no key opens them any more. */
+function changedHeaders(
+  secretKey: SecretKeys,
+  account: AccountRecord,
+  change: WebhookHeaderChange,
+): string | null {
+  const given = [change.webhookHeaders, change.webhookCredentials].filter((value) => value !== undefined)
+  if (given.length === 0) return account.webhookHeaders
+  const present = given.length === 2 ? NO_WEBHOOK_HEADERS : webhookHeadersOf(secretKey, account)
+  return sealedHeaders(secretKey, account.accountId, present, change)
 }
 
 /** The account's webhook headers in plain text. Throws SecretError if they were sealed with another key. */

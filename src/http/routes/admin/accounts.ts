@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { orUnreadable } from '../../../domain/audit-log.ts'
 import type { SecretKeys } from '../../../domain/secrets.ts'
 import { MAX_WEBHOOK_HEADERS } from '../../../domain/webhook-requests.ts'
 import {
@@ -12,7 +13,7 @@ import {
 import { type AccountRecord, accounts as table } from '../../../store/accounts.ts'
 import type { Transaction } from '../../../store/database.ts'
 import { changeBody, Nullable, requestBody, titled } from '../../schemas/shapes.ts'
-import { shownUrl, withStorableUrl } from './callback-urls.ts'
+import { recordedUrl, shownUrl, withStorableUrl } from './callback-urls.ts'
 import {
   AccountId,
   BasicPassword,
@@ -132,19 +133,39 @@ function accountsOf(secretKey: SecretKeys): Accounts {
     keyField: AccountId,
     item: Account,
     keyOf: (account) => account.accountId,
-    present: (account) => {
-      const { headers, credentials } = webhookHeadersOf(secretKey, account)
+    present: (account) => ({
+      accountId: account.accountId,
+      name: account.name,
+      defaultDlrUrl: shownUrl(secretKey, account.defaultDlrUrl),
+      ...shownHeaders(secretKey, account),
+      ...restOf(account),
+    }),
+    settings: (account) => {
+      const headers = orUnreadable(() => shownHeaders(secretKey, account))
       return {
         accountId: account.accountId,
         name: account.name,
-        defaultDlrUrl: shownUrl(secretKey, account.defaultDlrUrl),
-        webhookHeaderNames: headers.map(({ name }) => name),
-        webhookCredentialsSet: credentials !== null,
-        rateLimit: rateLimitField(account),
-        previousWebhookSecretLive: account.previousWebhookSecret !== null,
-        createdAt: account.createdAt.toISOString(),
+        defaultDlrUrl: recordedUrl(secretKey, account.defaultDlrUrl),
+        ...(typeof headers === 'string' ? { webhookHeaderNames: headers } : headers),
+        ...restOf(account),
       }
     },
+  }
+}
+
+function shownHeaders(secretKey: SecretKeys, account: AccountRecord) {
+  const { headers, credentials } = webhookHeadersOf(secretKey, account)
+  return {
+    webhookHeaderNames: headers.map(({ name }) => name),
+    webhookCredentialsSet: credentials !== null,
+  }
+}
+
+function restOf(account: AccountRecord) {
+  return {
+    rateLimit: rateLimitField(account),
+    previousWebhookSecretLive: account.previousWebhookSecret !== null,
+    createdAt: account.createdAt.toISOString(),
   }
 }
 

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { maskedUrl, orUnreadable } from '../../../domain/audit-log.ts'
 import { openCallbackUrl, sealCallbackUrl, withoutCredentials } from '../../../domain/callback-url.ts'
 import { IV_BYTES, type SecretKeys } from '../../../domain/secrets.ts'
 import { fault, invalid } from '../../../errors.ts'
@@ -33,4 +34,10 @@ export function withStorableUrl<Field extends string>(
 export function shownUrl(secretKey: SecretKeys, stored: string | null): string | null {
   if (stored === null) return null
   return withoutCredentials(openCallbackUrl(secretKey, stored))
+}
+
+/** The URL as the audit log keeps it. */
+export function recordedUrl(secretKey: SecretKeys, stored: string | null): string | null {
+  if (stored === null) return null
+  return orUnreadable(() => maskedUrl(openCallbackUrl(secretKey, stored)))
 }

@@ -11,7 +11,7 @@ import {
 } from '../../../operations/manage-service-plans.ts'
 import { type ServicePlanRecord, servicePlans } from '../../../store/service-plans.ts'
 import { changeBody, Nullable, requestBody, titled } from '../../schemas/shapes.ts'
-import { shownUrl, withStorableUrl } from './callback-urls.ts'
+import { recordedUrl, shownUrl, withStorableUrl } from './callback-urls.ts'
 import {
   AccountId,
   CallbackUrl,
@@ -170,22 +170,27 @@ function plansOf(secretKey: SecretKeys): Resource<typeof ServicePlan, ServicePla
     keyField: ServicePlanId,
     item: ServicePlan,
     keyOf: (plan) => plan.servicePlanId,
-    present: (plan) => ({
-      servicePlanId: plan.servicePlanId,
-      accountId: plan.accountId,
-      name: plan.name,
-      active: plan.active,
-      complete: plan.route !== null,
-      route: plan.route,
-      inboundUrl: shownUrl(secretKey, plan.inboundUrl),
-      rateLimit: rateLimitField(plan),
-      senderTypes: [...plan.senderTypes],
-      ambiguousSubmits: plan.ambiguousSubmits,
-      validitySeconds: plan.validitySeconds,
-      smartEncoding: plan.smartEncoding,
-      nationalLanguages: plan.nationalLanguages.map((identifier) => NATIONAL_LANGUAGES[identifier - 1]!),
-      optOut: plan.optOut,
-      createdAt: plan.createdAt.toISOString(),
-    }),
+    present: (plan) => withUrl(plan, shownUrl(secretKey, plan.inboundUrl)),
+    settings: (plan) => withUrl(plan, recordedUrl(secretKey, plan.inboundUrl)),
+  }
+}
+
+function withUrl(plan: ServicePlanRecord, inboundUrl: string | null): Static<typeof ServicePlan> {
+  return {
+    servicePlanId: plan.servicePlanId,
+    accountId: plan.accountId,
+    name: plan.name,
+    active: plan.active,
+    complete: plan.route !== null,
+    route: plan.route,
+    inboundUrl,
+    rateLimit: rateLimitField(plan),
+    senderTypes: [...plan.senderTypes],
+    ambiguousSubmits: plan.ambiguousSubmits,
+    validitySeconds: plan.validitySeconds,
+    smartEncoding: plan.smartEncoding,
+    nationalLanguages: plan.nationalLanguages.map((identifier) => NATIONAL_LANGUAGES[identifier - 1]!),
+    optOut: plan.optOut,
+    createdAt: plan.createdAt.toISOString(),
   }
 }

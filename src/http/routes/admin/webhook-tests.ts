@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { maskedUrl } from '../../../domain/audit-log.ts'
 import { invalidField } from '../../../operations/administration.ts'
 import { failures } from '../../schemas/error-body.ts'
 import { oneOf, requestBody } from '../../schemas/shapes.ts'
@@ -47,7 +48,7 @@ export function registerWebhookTests(scope: AdminScope, { change, directory, tes
         throw invalidField('servicePlanId', 'NOT_FOUND', 'must be an existing service plan')
       const answer = await testEvents.send(plan, type, url)
       const { url: to, delivered, responseStatus } = answer
-      const after = { type, url: to, delivered, responseStatus }
+      const after = { type, url: maskedUrl(to), delivered, responseStatus }
       const objectId = plan.servicePlanId
       // Nothing is stored of the event itself: only its row of the audit log.
       return change(request, async () => {

@@ -1,7 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { carrierSecretContext, deriveKey, IV_BYTES, sealSecret } from '../../../../src/domain/secrets.ts'
+import { CALLBACK_URL_CONTEXT } from '../../../../src/domain/callback-url.ts'
+import {
+  accountHeadersContext,
+  carrierSecretContext,
+  deriveKey,
+  IV_BYTES,
+  sealSecret,
+} from '../../../../src/domain/secrets.ts'
 import { ensurePartitions } from '../../../../src/services/upkeep/day-partitions.ts'
 import { pauseCarriers } from '../../../../src/store/quality.ts'
 import { adminServerOfFile, CARRIER } from '../../../support/admin-server.ts'
@@ -23,7 +30,7 @@ const PHONE = { servicePlanId: PLAN, from: 'Aldis', to: PERSON }
 const OPT_OUT = new URLSearchParams(PHONE)
 const EVENTS = [newId(Date.now() - 2), newId(Date.now() - 1)]
 const TO = { servicePlanId: PLAN, destination: DESTINATION }
-const SECRETS = ['hush-hsh', 'hush-header', 'hush-basic', 'hush-url', PERSON]
+const SECRETS = ['hush-hsh', 'hush-header', 'hush-basic', 'hush-url', 'hush-query', PERSON]
 
 interface Step {
   readonly operation: string
@@ -36,7 +43,8 @@ interface Step {
   readonly given?: () => Promise<unknown>
 }
 
-const CALLBACK = 'https://user:hush-url@hooks.example.com/dlr'
+const CALLBACK = 'https://user:hush-url@hooks.example.com/dlr?key=hush-query'
+const RECORDED = 'https://hooks.example.com/dlr?***'
 const acme = { priority: 0, weight: 1, carrier: 'acme' }
 const planKey = () => server.directory.current().planByPublicId(PLAN)!.id
 
@@ -47,7 +55,7 @@ const STEPS: readonly Step[] = [
     request: ['POST', '/accounts', { accountId: ACCOUNT, name: 'One', defaultDlrUrl: CALLBACK }],
     object: ['account', ACCOUNT],
     before: null,
-    after: { name: 'One', defaultDlrUrl: 'https://hooks.example.com/dlr' },
+    after: { name: 'One', defaultDlrUrl: RECORDED },
   },
   {
     operation: 'changeAccount',
@@ -150,7 +158,7 @@ const STEPS: readonly Step[] = [
     request: ['PATCH', `/service-plans/${PLAN}`, { route: 'main', optOut: {}, inboundUrl: CALLBACK }],
     object: ['service-plan', PLAN],
     before: { route: null, inboundUrl: null, optOut: null },
-    after: { route: 'main', inboundUrl: 'https://hooks.example.com/dlr' },
+    after: { route: 'main', inboundUrl: RECORDED },
   },
   {
     operation: 'createToken',
@@ -362,11 +370,11 @@ const STEPS: readonly Step[] = [
     request: [
       'POST',
       '/webhook-tests',
-      { servicePlanId: PLAN, url: receiver.origin.replace('//', '//me:hush-url@') },
+      { servicePlanId: PLAN, url: `${receiver.origin.replace('//', '//me:hush-url@')}/?key=hush-query` },
     ],
     object: ['service-plan', PLAN],
     before: null,
-    after: { type: 'deliveryReceipt', url: receiver.origin, delivered: true, responseStatus: 200 },
+    after: { type: 'deliveryReceipt', url: `${receiver.origin}/?***`, delivered: true, responseStatus: 200 },
   },
   {
     operation: 'deleteServicePlan',
@@ -449,6 +457,49 @@ test('the password of a carrier is no change that is seen, but named', async () 
   const [{ before, after }] = await entries({ objectId: 'other', limit: '1' })
   expect(after).toEqual({ ...before, password: '***' })
   expect(before).not.toHaveProperty('password')
+})
+
+describe('of a value that no key opens it is kept that it is unreadable', () => {
+  const LOST = deriveKey(randomBytes(32), 'secrets')
+  const lost = (context: string) => sealSecret(LOST, '{}', randomBytes(IV_BYTES), context)
+  const newUrl = 'https://hooks.example.com/new'
+
+  test.each([
+    ['PATCH', { inboundUrl: newUrl }, 200, { inboundUrl: newUrl }],
+    ['PATCH', { inboundUrl: null }, 200, { inboundUrl: null }],
+    // It is changed, but cannot be shown.
+    ['PATCH', { active: false }, 500, { active: false, inboundUrl: 'unreadable' }],
+    ['DELETE', undefined, 204, null],
+  ])('a plan: %s %j', async (method, body, status, after) => {
+    const accountId = (await server.request('POST', '/accounts', { name: 'Lost' })).body.accountId
+    const plan = (await server.request('POST', '/service-plans', { accountId, name: 'lost' })).body
+    const path = `/service-plans/${plan.servicePlanId}`
+    const set = 'update service_plans set inbound_url = $1 where service_plan_id = $2'
+    await db.query(set, [lost(CALLBACK_URL_CONTEXT), plan.servicePlanId])
+    expect((await server.request(method, path, body)).status).toBe(status)
+    const [row] = await entries({ objectId: plan.servicePlanId, limit: '1' })
+    expect(row).toMatchObject({ before: { active: true, inboundUrl: 'unreadable' }, after })
+    if (method !== 'DELETE') expect((await server.request('DELETE', path)).status).toBe(204)
+  })
+
+  test.each([
+    ['PATCH', '', { defaultDlrUrl: newUrl, webhookHeaders: null, webhookCredentials: null }, 200],
+    ['POST', '/webhook-secret/rotate', undefined, 200],
+    ['DELETE', '', undefined, 204],
+  ])('an account: %s %s %j', async (method, path, body, status) => {
+    const { accountId } = (await server.request('POST', '/accounts', { name: 'Lost' })).body
+    await db.query('update accounts set default_dlr_url = $1, webhook_headers = $2 where account_id = $3', [
+      lost(CALLBACK_URL_CONTEXT),
+      lost(accountHeadersContext(accountId)),
+      accountId,
+    ])
+    expect((await server.request(method, `/accounts/${accountId}${path}`, body)).status).toBe(status)
+    const [{ before, after }] = await entries({ objectId: accountId, limit: '1' })
+    expect(before).toMatchObject({ defaultDlrUrl: 'unreadable', webhookHeaderNames: 'unreadable' })
+    if (method === 'PATCH') expect(after).toMatchObject({ defaultDlrUrl: newUrl, webhookHeaderNames: [] })
+    if (method !== 'DELETE')
+      expect((await server.request('DELETE', `/accounts/${accountId}`)).status).toBe(204)
+  })
 })
 
 describe('nothing is recorded', () => {
