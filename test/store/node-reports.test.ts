@@ -1,11 +1,12 @@
 import { beforeEach, expect, test } from 'vitest'
+import { closeError } from '../../src/services/links/close-reasons.ts'
 import { takeBinds } from '../../src/store/carrier-binds.ts'
 import { carriers, reserveCarrierId } from '../../src/store/carriers.ts'
 import { listNodes, publishReport } from '../../src/store/node-reports.ts'
 import { LEASE_MS, registerNode, removeNode, takeBuckets } from '../../src/store/nodes.ts'
 import { databaseOfFile } from '../support/database.ts'
 import { aCarrier } from '../support/directory.ts'
-import { aNodeReport } from '../support/node-reports.ts'
+import { aBindReport, aCarrierReport, aNodeReport, SINCE } from '../support/node-reports.ts'
 
 const { db } = await databaseOfFile()
 let one: number
@@ -33,6 +34,23 @@ test('living nodes by name, with their lease, what they own and what they report
   expect(second!.reportAgeMs).toBeGreaterThanOrEqual(0)
   expect(first!.leaseEndsAt.getTime() - first!.lastHeartbeatAt.getTime()).toBe(LEASE_MS)
   expect(first!.since.getTime()).toBeLessThanOrEqual(first!.lastHeartbeatAt.getTime())
+})
+
+test('whatever a carrier calls itself in its certificate', async () => {
+  const details = ['half a pair: '.padEnd(199, '.').concat('\u{1f600}'), 'NUL: \0'].map(
+    (text) => closeError({ code: 'connect_failed', error: new Error(text) }).detail!,
+  )
+  expect(details[0]!.isWellFormed()).toBe(false)
+  const errors = details.map((detail) => ({
+    at: SINCE,
+    error: 'connect_failed',
+    status: null,
+    detail,
+    count: 1,
+  }))
+  const carriers = { 1: aCarrierReport({ binds: [aBindReport({ errors })] }) }
+  await publish(one, { carriers })
+  expect((await listNodes(db))[0]!.report).toEqual(aNodeReport({ carriers }))
 })
 
 test('a node whose lease is over is not listed, whether or not it was removed', async () => {

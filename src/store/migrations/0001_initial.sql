@@ -283,9 +283,10 @@ comment on column carrier_binds.node_id is 'node that holds the bind; free when 
 create table node_reports (
   node_id integer primary key,
   reported_at timestamptz not null,
-  report jsonb not null
+  report json not null
 );
 comment on table node_reports is 'what a node last told the others of itself and its binds; dead when no longer in nodes';
+comment on column node_reports.report is 'never looked into; jsonb would refuse NUL and half surrogate pairs, which texts of carriers can hold';
 
 -- The journal: what happened, in the order of each lane. A lane is written by one process, and never by another after it.
 
