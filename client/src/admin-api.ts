@@ -684,8 +684,8 @@ export interface OperatorToken {
 }
 
 export interface OperatorTokenCreation {
-  /** Who uses it; the audit log shows this name. */
-  name: DisplayName
+  /** Who uses it, in ASCII; the audit log shows this name. */
+  name: string
   /** admin: everything; support: only reads. */
   role: OperatorRole
 }

@@ -7,13 +7,14 @@ import { conflict, notFound, refuseMore, sayConflicts } from './administration.t
 /** Every node keeps those that are not revoked in memory. */
 const MAX_OPERATOR_TOKENS = 10_000
 
-/** Issues a token for an operator. Only this answer has it. A name is never given twice. */
+/** Issues a token for an operator. Only this answer has it. A name is never given twice, in whatever case. */
 export async function issueOperatorToken(
   transaction: Transaction,
   { name, role }: Operator,
 ): Promise<{ record: store.OperatorTokenRecord; token: string }> {
   const taken = `operator token ${name} exists already; names of revoked tokens are not given again`
-  if (name === ENVIRONMENT_OPERATOR.name) throw conflict(`${name} is the name of OPERATOR_TOKEN`)
+  if (name.toLowerCase() === ENVIRONMENT_OPERATOR.name)
+    throw conflict(`${name} is the name of OPERATOR_TOKEN`)
   const token = makeToken(randomBytes(32))
   const record = await sayConflicts({ taken }, () =>
     store.operatorTokens.insert(transaction, {

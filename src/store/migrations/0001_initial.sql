@@ -111,13 +111,14 @@ comment on column tokens.scopes is 'what the token may do; null: everything';
 
 create table operator_tokens (
   id integer generated always as identity primary key,
-  name text not null unique check (name <> 'environment'),
+  name text not null check (lower(name) <> 'environment'),
   role text not null check (role in ('admin', 'support')),
   hint text not null,
   hash bytea not null unique,
   created_at timestamptz not null default now(),
   revoked_at timestamptz
 );
+create unique index operator_tokens_name on operator_tokens (lower(name));
 comment on column operator_tokens.name is 'never given to another token, because the audit log names operators by it';
 comment on column operator_tokens.hash is 'SHA-256 of the token; the token itself is shown once and never stored';
 

@@ -3,7 +3,8 @@ import { OPERATOR_ROLES } from '../../../domain/tokens.ts'
 import { issueOperatorToken, revokeOperatorToken } from '../../../operations/manage-operator-tokens.ts'
 import { type OperatorTokenRecord, operatorTokens } from '../../../store/operator-tokens.ts'
 import { Nullable, oneOf, requestBody, titled } from '../../schemas/shapes.ts'
-import { DisplayName, described, pageQuery, Timestamp, TokenId } from './fields.ts'
+import { patterned } from '../../validate.ts'
+import { pageQuery, Timestamp, TokenId } from './fields.ts'
 import { addDelete, addIssue, addReads, PAGED, type Resource } from './resource.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
@@ -11,9 +12,15 @@ const Role = oneOf(OPERATOR_ROLES, {
   title: 'OperatorRole',
   description: 'admin: everything; support: only reads',
 })
+/** No two look alike, because the audit log names operators by them. */
+const OperatorName = patterned(
+  /^(?=.{1,99}$)[A-Za-z0-9](?: ?[A-Za-z0-9._@-])*$/,
+  'must begin with a letter or digit and have at most 99 letters, digits, dots, underscores, @, dashes and single spaces',
+  { description: 'Who uses it, in ASCII; the audit log shows this name', examples: ['Jane Doe'] },
+)
 const Creation = requestBody(
   'OperatorTokenCreation',
-  { name: described(DisplayName, 'Who uses it; the audit log shows this name'), role: Role },
+  { name: OperatorName, role: Role },
   { name: 'Jane Doe', role: 'support' },
 )
 const OperatorToken = titled('OperatorToken', {

@@ -80,7 +80,7 @@ test('an operator token is no token of a customer: 401', async () => {
 test('409: a name is given once, also after its token was revoked, and environment never', async () => {
   const { operatorTokenId } = await issue('Fay', 'support')
   await server.request('DELETE', `/operator-tokens/${operatorTokenId}`)
-  for (const name of ['Fay', 'environment']) {
+  for (const name of ['Fay', 'fAY', 'environment', 'Environment']) {
     const { status, body } = await server.request('POST', '/operator-tokens', { name, role: 'admin' })
     expect([status, body.errorCode]).toEqual([409, 'CONFLICT'])
     expect(body.errorMessage).toContain(name)
@@ -94,4 +94,16 @@ test.each([
 ])('400 to %j', async (body, field) => {
   const answer = await server.request('POST', '/operator-tokens', body)
   expect([answer.status, answer.body.errors[0].field]).toEqual([400, field])
+})
+
+test.each([
+  'environment\u200b',
+  'environment\u00ad',
+  '\u202etnemnorivne',
+  '\u0395nvironment',
+  'Jane ',
+  'Jane  Doe',
+])('400 to the name %j, which looks like another', async (name) => {
+  const answer = await server.request('POST', '/operator-tokens', { name, role: 'admin' })
+  expect([answer.status, answer.body.errors[0].field]).toEqual([400, 'name'])
 })
