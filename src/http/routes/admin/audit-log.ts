@@ -4,12 +4,12 @@ import { type Fault, invalid } from '../../../errors.ts'
 import { listAuditLog } from '../../../store/audit-log.ts'
 import { titled } from '../../schemas/shapes.ts'
 import { patterned } from '../../validate.ts'
-import { limitOf, page, pageOf, pageQuery, Timestamp } from './fields.ts'
+import { limitOf, PlainText, page, pageOf, pageQuery, Timestamp } from './fields.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 const text = (description: string, example: string) =>
-  Type.Optional(Type.String({ maxLength: 300, description, examples: [example] }))
+  Type.Optional({ ...PlainText, description, examples: [example] } as typeof PlainText)
 const AuditId = patterned(/^[1-9][0-9]{0,14}$/, 'must be the number of a row', {
   description: 'Number of the row, as listed',
   examples: ['1'],

@@ -114,6 +114,11 @@ export const TokenId = patterned(/^[1-9][0-9]{0,8}$/, 'must be a token number', 
   description: 'Number of the token, as listed',
   examples: ['1'],
 })
+/** A text that is only compared with stored ones, none of which has control characters. */
+export const PlainText = patterned(
+  /^(?=.{0,300}$)[^\p{Cc}]*$/u,
+  'must have at most 300 characters, and no control characters',
+)
 /** A name for people: any printable text, no control characters, no space at the ends. */
 export const DisplayName = patterned(
   /^(?=.{1,100}$)[^\s\p{Cc}](?:[^\p{Cc}]*[^\s\p{Cc}])?$/u,

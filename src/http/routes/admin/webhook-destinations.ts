@@ -1,4 +1,3 @@
-import { Type } from 'typebox'
 import { canonicalPublicId } from '../../../domain/identifiers.ts'
 import { keyOfPlan } from '../../../operations/administration.ts'
 import { pauseDestination, resumeDestination, retryWaiting } from '../../../operations/pause-destinations.ts'
@@ -6,11 +5,11 @@ import type { Queryable } from '../../../store/database.ts'
 import { findDestination, listDestinations } from '../../../store/webhook-destinations.ts'
 import { requestBody } from '../../schemas/shapes.ts'
 import { presentDestination, WebhookDestinationSchema } from '../../schemas/webhook-event.ts'
-import { limitOf, page, pageOf, pageQuery, ServicePlanId } from './fields.ts'
+import { described, limitOf, PlainText, page, pageOf, pageQuery, ServicePlanId } from './fields.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
-const Text = Type.String({ maxLength: 300, description: 'Scheme, host and port: https://hooks.example.com' })
+const Text = described(PlainText, 'Scheme, host and port: https://hooks.example.com')
 
 /** Where the webhooks of a plan go. */
 export function registerWebhookDestinations(scope: AdminScope, { change, reads }: AdminDeps): void {

@@ -568,6 +568,10 @@ describe('the list', () => {
     ['after=x', 'after'],
     ['limit=0', 'limit'],
     ['object=x', 'object'],
+    ['token=%00', 'token'],
+    ['objectId=%00', 'objectId'],
+    ['objectType=%00', 'objectType'],
+    ['operation=%00', 'operation'],
   ])('400 to %s', async (query, field) => {
     const { status, body } = await server.request('GET', `/audit-log?${query}`)
     expect([status, body.errors[0].field]).toEqual([400, field])

@@ -48,6 +48,7 @@ test.each<[unknown, string, string]>([
   [{ servicePlanId: 'f'.repeat(24), destination: PAUSED }, 'servicePlanId', 'NOT_FOUND'],
   [{ servicePlanId, destination: `${PAUSED}/` }, 'destination', 'INVALID_FORMAT'],
   [{ servicePlanId, destination: 'https://me:hush@a.example.com' }, 'destination', 'INVALID_FORMAT'],
+  [{ servicePlanId, destination: `${PAUSED}\0` }, 'destination', 'INVALID_FORMAT'],
   [{ servicePlanId, destination: 7 }, 'destination', 'WRONG_TYPE'],
   [{ servicePlanId, destination: PAUSED, by: 'customer' }, 'by', 'UNKNOWN_FIELD'],
 ])('400 to %j', async (body, field, code) => {
