@@ -57,7 +57,7 @@ export function registerAdminRoutes(
         requireRole(request.method, request.operator)
       })
       scope.addHook('onSend', async (request, reply) => {
-        if (request.method === 'GET' || reply.statusCode >= 400) return
+        if (onlyReads(request.method) || reply.statusCode >= 400) return
         // After many imports in a row, one poll a second shows them all: reading 200,000 rates takes about as long.
         if (request.routeOptions.url?.endsWith('/import') === true) return
         await showChange(request, deps)
@@ -120,9 +120,13 @@ async function operatorOf(
 
 /** 403 for whatever is not only a read, unless the role allows everything. */
 function requireRole(method: string, { name, role }: Operator): void {
-  if (role === 'admin' || method === 'GET' || method === 'HEAD') return
+  if (role === 'admin' || onlyReads(method)) return
   const message = `The operator token ${name} has the role ${role}, which may only read`
   throw new AppError('FORBIDDEN', { message })
+}
+
+function onlyReads(method: string): boolean {
+  return method === 'GET' || method === 'HEAD'
 }
 
 function authorOf({ operator, ip, routeOptions }: OperatorRequest): Author {

@@ -1,6 +1,6 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { hashToken } from '../../../../src/domain/tokens.ts'
-import { adminServerOfFile, directoryService } from '../../../support/admin-server.ts'
+import { adminServerOfFile, directoryService, startAdminServer } from '../../../support/admin-server.ts'
 
 const server = await adminServerOfFile()
 
@@ -50,6 +50,16 @@ test('support only reads: 403 for whatever may change something', async () => {
       errorMessage: 'The operator token Cy has the role support, which may only read',
     })
   }
+})
+
+test('HEAD reads: support may use it, and the configuration is not read again for it', async () => {
+  await using own = await startAdminServer()
+  const { body } = await own.request('POST', '/operator-tokens', { name: 'Hal', role: 'support' })
+  // Nobody else refreshes it now.
+  await own.directory.stop()
+  const refresh = vi.spyOn(own.directory, 'refresh')
+  const { status } = await own.request('HEAD', '/accounts', undefined, body.token)
+  expect([status, refresh.mock.calls]).toEqual([200, []])
 })
 
 test('204: a revoked token is refused here at once and by another node at its next poll', async () => {
