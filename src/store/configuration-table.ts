@@ -16,6 +16,8 @@ interface Description<Columns> {
   readonly named?: string
   /** The column of each property that is written. */
   readonly columns: { readonly [Property in keyof Columns]-?: string }
+  /** Condition of the rows that `count` counts. Default: all. */
+  readonly counted?: string
   /** Conditions of a list, by the query parameter that asks for them; `?` stands for its value. */
   readonly filters?: Readonly<Record<string, string>>
 }
@@ -100,8 +102,9 @@ export class ConfigurationTable<Row extends object, Columns extends object> {
   }
 
   async count(db: Queryable): Promise<number> {
+    const { table, counted = 'true' } = this.#of
     const { rows } = await db.query<{ count: number }>(
-      `select count(*)::integer as count from ${this.#of.table}`,
+      `select count(*)::integer as count from ${table} where ${counted}`,
     )
     return rows[0]!.count
   }

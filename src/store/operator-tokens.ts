@@ -24,6 +24,7 @@ export const operatorTokens = new ConfigurationTable<OperatorTokenRecord, Operat
     t.revoked_at as "revokedAt"`,
   key: 'id',
   keyOf: Number,
+  counted: 'revoked_at is null',
   columns: { name: 'name', role: 'role', hint: 'hint', hash: 'hash' },
 })
 

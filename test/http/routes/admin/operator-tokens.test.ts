@@ -117,3 +117,15 @@ test.each([
   const answer = await server.request('POST', '/operator-tokens', { name, role: 'admin' })
   expect([answer.status, answer.body.errors[0].field]).toEqual([400, 'name'])
 })
+
+test('409 where 10,000 are live; revoked ones do not count', async () => {
+  const { db } = server.database
+  await db.query(
+    `insert into operator_tokens (name, role, hint, hash, revoked_at)
+     select 'many ' || n, 'support', '', decode(md5(n::text), 'hex'), now() from generate_series(1, 10000) n`,
+  )
+  await issue('Ida', 'support')
+  await db.query('update operator_tokens set revoked_at = null')
+  const { status, body } = await server.request('POST', '/operator-tokens', { name: 'Jo', role: 'admin' })
+  expect([status, body.errorMessage]).toEqual([409, 'there can be at most 10000 operator tokens'])
+})
