@@ -60,17 +60,21 @@ export function registerWebhookDestinations(scope: AdminScope, { change, reads }
       { schema: { ...text, tags, body, response: answers(200, WebhookDestinationSchema) } },
       async (request) => {
         const { servicePlanId, destination } = request.body
+        const objectId = `${canonicalPublicId(servicePlanId)}/${destination}`
+        const object = { objectType: 'webhook-destination', objectId }
         const { planId, made } = await change(request, async (transaction) => {
           const planId = await keyOfPlan(transaction, servicePlanId)
           const before = presentDestination(await findDestination(transaction, planId, destination))
           const made = await make(transaction, planId, destination, 'operator')
-          const objectId = `${canonicalPublicId(servicePlanId)}/${destination}`
           const after = presentDestination(made)
-          const entry = { objectType: 'webhook-destination', objectId, before, after }
-          return { value: { planId, made }, entry }
+          return { value: { planId, made }, entry: { ...object, before, after } }
         })
         const runBatch = (batch: (db: Queryable) => Promise<number>) =>
-          change(request, async (transaction) => ({ value: await batch(transaction), entry: null }))
+          change(request, async (transaction) => {
+            const retried = await batch(transaction)
+            const entry = { ...object, before: null, after: { retried } }
+            return { value: retried, entry: retried === 0 ? null : entry }
+          })
         if (verb === 'resume') await retryWaiting(runBatch, planId, made)
         return presentDestination(await findDestination(reads, planId, destination))
       },

@@ -41,6 +41,12 @@ test('200 resumes one whose events wait for a retry: they are due at once', asyn
   await storeEvent(db, { planId, state: 'pending', destination, attempts: 1 })
   const { status, body } = await change('resume', { servicePlanId, destination })
   expect([status, body]).toMatchObject([200, { state: 'recovering', waiting: 0, parked: 1 }])
+  const { body: log } = await server.request('GET', '/audit-log?limit=2')
+  const object = { objectType: 'webhook-destination', objectId: `${servicePlanId}/${destination}` }
+  expect(log.items).toMatchObject([
+    { ...object, after: { retried: 1 } },
+    { ...object, after: { state: 'recovering' } },
+  ])
 })
 
 test.each<[unknown, string, string]>([
