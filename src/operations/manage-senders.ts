@@ -1,7 +1,15 @@
 import { classifySender } from '../domain/addresses.ts'
 import type { Transaction } from '../store/database.ts'
 import * as store from '../store/sender-subscriptions.ts'
-import { invalidField, keyOfPlanInPath, notFound, PLAN_GONE, sayConflicts } from './administration.ts'
+import { servicePlans } from '../store/service-plans.ts'
+import {
+  invalidField,
+  keyOfPlanInPath,
+  lockedRow,
+  notFound,
+  PLAN_GONE,
+  sayConflicts,
+} from './administration.ts'
 
 /** Sends with any other status are answered 422. */
 const STATUSES = ['approved', 'pending', 'denied']
@@ -30,7 +38,8 @@ export async function setSenderSubscription(
     const known = `${STATUSES.slice(0, -1).join(', ')} or ${STATUSES.at(-1)}`
     throw invalidField('status', 'UNKNOWN_STATUS', `must be ${known}; any other status needs force`)
   }
-  const planId = await keyOfPlanInPath(transaction, servicePlanId)
+  // Locked, because two calls at once would both find no subscription.
+  const { id: planId } = await lockedRow(transaction, servicePlans, servicePlanId)
   const before = await store.findSenderSubscription(transaction, planId, sender)
   const after = await sayConflicts({ inUse: PLAN_GONE }, () =>
     store.upsertSenderSubscription(transaction, planId, sender, status),

@@ -74,3 +74,14 @@ test('200: the senders of one plan, in pages', async () => {
   expect(second.body.items.map((item: { sender: string }) => item.sender)).toEqual(['Gamma'])
   expect(second.body.nextAfter).toBeNull()
 })
+
+test('of two changes at once, the second records what the first made', async () => {
+  const { servicePlanId } = await createPlan(server)
+  for (const sender of ['One', 'Two', 'Three']) {
+    const path = `/service-plans/${servicePlanId}/senders/${sender}`
+    await Promise.all(['approved', 'denied'].map((status) => server.request('PUT', path, { status })))
+    const { body } = await server.request('GET', '/audit-log?limit=2')
+    const [second, first] = body.items
+    expect([first.before, second.before]).toEqual([null, first.after])
+  }
+})
