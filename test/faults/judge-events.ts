@@ -5,7 +5,10 @@ import { type FaultEntry, type FeedItem, type Ledgers, rankOf, type Webhook } fr
 
 /** An attempt takes at most this long, so a fault explains repeats of events accepted up to this long before it. */
 const ATTEMPT_MS = 15_000
-/** Doubts left by a fault are settled at most this long after its end: a lease, and a node's checks once a minute. */
+/**
+ * Doubts left by a fault are settled at most this long after its end: a lease, and a node's checks once a minute. The time of
+ * later faults does not count.
+ */
 const SETTLED_MS = 75_000
 
 /** Judges the status changes and inbound messages that receivers and the feed's reader got. */
@@ -98,13 +101,21 @@ function judgeEvent(
 
 function repeatIsExcused(acceptedAtMs: number, againAtMs: number, faults: readonly FaultEntry[]): boolean {
   return faults.some(
-    ({ excuses, startMs, endMs }) =>
-      excuses.repeats === true &&
-      startMs - ATTEMPT_MS <= acceptedAtMs &&
-      acceptedAtMs <= endMs + ATTEMPT_MS &&
-      startMs <= againAtMs &&
-      againAtMs <= endMs + SETTLED_MS,
+    (fault) =>
+      fault.excuses.repeats === true &&
+      fault.startMs - ATTEMPT_MS <= acceptedAtMs &&
+      acceptedAtMs <= fault.endMs + ATTEMPT_MS &&
+      fault.startMs <= againAtMs &&
+      againAtMs <= settledAtMs(fault, faults),
   )
+}
+
+/** When the doubts left by a fault are settled, at the latest. */
+function settledAtMs({ endMs }: FaultEntry, faults: readonly FaultEntry[]): number {
+  let atMs = endMs + SETTLED_MS
+  for (const other of faults.toSorted((one, two) => one.startMs - two.startMs))
+    if (other.startMs < atMs) atMs += Math.max(0, other.endMs - Math.max(other.startMs, endMs))
+  return atMs
 }
 
 /** A message's event comes only after the previous one was accepted, and never after a later one. */

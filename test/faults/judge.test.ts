@@ -325,6 +325,16 @@ describe('events', () => {
     ).toEqual([])
   })
 
+  it('come again later if another fault holds up what would settle it', () => {
+    const webhooks = [...GOOD.webhooks, webhook(2, 'DELIVERED', { begunAtMs: 80_000 })]
+    const cut = fault({ startMs: 80, endMs: 85, excuses: { repeats: true } })
+    expect(rulesOf({ webhooks, faults: [cut] })).toEqual(['event-repeated'])
+    const before = fault({ startMs: 10, endMs: 80 })
+    const locked = fault({ startMs: 20_000, endMs: 80_000 })
+    expect(rulesOf({ webhooks, faults: [before, cut] })).toEqual(['event-repeated'])
+    expect(rulesOf({ webhooks, faults: [cut, locked] })).toEqual([])
+  })
+
   it('come again when a node dies that could not write their answer, its database being away', () => {
     const webhooks = [...GOOD.webhooks, webhook(2, 'DELIVERED', { begunAtMs: 40_000 })]
     const kill = fault({ startMs: 20_000, endMs: 21_000, killedNode: 0 })

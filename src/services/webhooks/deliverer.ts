@@ -282,7 +282,8 @@ export class Deliverer {
     if (!this.#order.isFirst(event)) return
     if (outcome === 'lost') this.#order.drop(event.msgId)
     if (outcome === 'again' || outcome === 'parked') {
-      void this.#requeueEvents(this.#order.requeue(event.msgId, performance.now()).slice(1), delayMs)
+      // The first is requeued already, with its attempt.
+      void this.#requeueMessage(event.msgId, ([, ...behind]) => this.#requeueEvents(behind, delayMs))
       return
     }
     const next = this.#order.advance(event.msgId)
@@ -328,12 +329,22 @@ export class Deliverer {
   }
 
   /** Requeues a message's events without an attempt. The first is parked if a destination is named. */
-  async #requeue(msgId: string, delayMs: number | null, destination: string | null = null): Promise<void> {
-    const [first, ...behind] = this.#order.requeue(msgId, performance.now())
-    if (first === undefined) return
-    // Written in this order, because the end of the first makes those behind it due, if they have been requeued.
-    void this.#requeueEvents(behind, delayMs)
-    await this.#requeueEvents([first], delayMs, destination)
+  #requeue(msgId: string, delayMs: number | null, destination: string | null = null): Promise<void> {
+    return this.#requeueMessage(msgId, async ([first, ...behind]) => {
+      if (first === undefined) return
+      // Written in this order, because the end of the first makes those behind it due, if they have been requeued.
+      void this.#requeueEvents(behind, delayMs)
+      await this.#requeueEvents([first], delayMs, destination)
+    })
+  }
+
+  async #requeueMessage(
+    msgId: string,
+    write: (events: readonly WebhookEvent[]) => Promise<void>,
+  ): Promise<void> {
+    const requeued = this.#order.requeue(msgId)
+    await write(requeued.events)
+    this.#order.written(requeued, performance.now())
   }
 
   async #requeueEvents(

@@ -6,9 +6,19 @@ import type { ChangedMessage } from '../../domain/messages-in-progress.ts'
 import type { ReceivedInbound } from '../../operations/receive-inbound.ts'
 import type { WebhookEvent } from '../../store/event-deliveries.ts'
 
-/** How long a requeued message refuses later events. A batch that did not see it yet takes far less time to commit. */
+/**
+ * How long a message refuses later events after its events were requeued in the database. A batch that did not see it yet
+ * takes far less time to commit.
+ */
 const REFUSE_MS = 60_000
 const MAX_REQUEUED = 50_000
+
+/** Events of a message that are taken out, to wait in the database. */
+interface Requeued {
+  readonly events: readonly WebhookEvent[]
+  /** Until then the message refuses later events. Monotonic clock. */
+  refusesUntilMs: number
+}
 
 /**
  * The events in memory, one chain for each message. Only the first of a chain is delivered, so a receiver sees a
@@ -16,8 +26,7 @@ const MAX_REQUEUED = 50_000
  */
 export class MessageOrder {
   readonly #chains = new SlotMap<string, WebhookEvent[]>()
-  /** The messages that were requeued, and until when each refuses later events, on the monotonic clock. */
-  readonly #requeued = new Map<string, number>()
+  readonly #requeued = new Map<string, Requeued>()
   readonly #room: SharedRoom
 
   /** A message takes one place: it has at most a few events, and the later ones take no room that another could use. */
@@ -31,8 +40,8 @@ export class MessageOrder {
 
   /** `start`: deliver it now; `wait`: an earlier one comes first; `refuse`: an earlier one is requeued. */
   add(event: WebhookEvent, nowMs: number): 'start' | 'wait' | 'refuse' {
-    const refusedUntilMs = this.#requeued.get(event.msgId)
-    if (refusedUntilMs !== undefined && nowMs < refusedUntilMs) return 'refuse'
+    const requeued = this.#requeued.get(event.msgId)
+    if (requeued !== undefined && nowMs < requeued.refusesUntilMs) return 'refuse'
     const chain = this.#chains.get(event.msgId)
     if (chain === undefined) {
       this.#chains.set(event.msgId, [event])
@@ -64,15 +73,22 @@ export class MessageOrder {
 
   /**
    * Takes a message's events out, because the first has failed or there is no room. Until one of them is taken again,
-   * later events of the message are refused: a batch that is being written may still assume that they can follow.
+   * later events of the message are refused: a batch that is being written may still assume that they can follow. A stalled
+   * database may write that batch late, so the time counts from `written`.
    */
-  requeue(msgId: string, nowMs: number): WebhookEvent[] {
+  requeue(msgId: string): Requeued {
     if (this.#requeued.size >= MAX_REQUEUED) {
       const oldest = this.#requeued.keys().next()
       if (!oldest.done) this.#requeued.delete(oldest.value)
     }
-    this.#requeued.set(msgId, nowMs + REFUSE_MS)
-    return this.drop(msgId)
+    const requeued = { events: this.drop(msgId), refusesUntilMs: Number.POSITIVE_INFINITY }
+    this.#requeued.set(msgId, requeued)
+    return requeued
+  }
+
+  /** The database has these events. */
+  written(requeued: Requeued, nowMs: number): void {
+    requeued.refusesUntilMs = nowMs + REFUSE_MS
   }
 
   /** Takes a message's events out, for good. */

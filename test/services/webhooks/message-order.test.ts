@@ -39,25 +39,39 @@ describe('the events of one message', () => {
 })
 
 describe('a message whose event was requeued', () => {
-  test('gives all of its events, and refuses later ones for a while', () => {
+  test('gives all of its events, and refuses later ones until a while after they were written', () => {
     for (const seq of [1, 2]) order.add(event(seq), 0)
-    expect(order.requeue(MESSAGE, 1_000).map(({ seq }) => seq)).toEqual([1, 2])
+    const requeued = order.requeue(MESSAGE)
+    expect(requeued.events.map(({ seq }) => seq)).toEqual([1, 2])
     expect(room.taken).toBe(0)
     expect(order.add(event(3), 1_001)).toBe('refuse')
     expect(order.add(event(1, OTHER), 1_001)).toBe('start')
     expect(room.taken).toBe(1)
-    expect(order.add(event(3), 1_000 + 60_001)).toBe('start')
+    expect(order.add(event(3), 600_000)).toBe('refuse')
+    order.written(requeued, 600_000)
+    expect(order.add(event(3), 600_000 + 59_999)).toBe('refuse')
+    expect(order.add(event(3), 600_000 + 60_000)).toBe('start')
+  })
+
+  test('that is requeued again refuses later ones, although the first time is written and over', () => {
+    order.add(event(1), 0)
+    const first = order.requeue(MESSAGE)
+    order.loaded(MESSAGE)
+    order.add(event(1), 1)
+    order.requeue(MESSAGE)
+    order.written(first, 2)
+    expect(order.add(event(2), 600_000)).toBe('refuse')
   })
 
   test('takes events again once one was taken from the database', () => {
     order.add(event(1), 0)
-    order.requeue(MESSAGE, 0)
+    order.requeue(MESSAGE)
     order.loaded(MESSAGE)
     expect(order.add(event(1), 1)).toBe('start')
   })
 
   test('50,000 of them are remembered, the oldest is forgotten', () => {
-    for (let number = 0; number <= 50_000; number += 1) order.requeue(`message-${number}`, 0)
+    for (let number = 0; number <= 50_000; number += 1) order.requeue(`message-${number}`)
     expect(order.add(event(1, 'message-0'), 1)).toBe('start')
     expect(order.add(event(1, 'message-1'), 1)).toBe('refuse')
   })
