@@ -44,9 +44,12 @@ export function hashToken(text: string): string {
   return hash('sha256', text)
 }
 
-/** What lists show of a token, enough to tell it from others: `aldis_…` and its last four characters. */
-export function tokenHint(token: string): string {
-  return `${PREFIX}…${token.slice(-4)}`
+/**
+ * What is stored of a token: its hash, and the hint that lists show, enough to tell it from others: `aldis_…` and its last
+ * four characters.
+ */
+export function storedToken(token: string): { hint: string; hash: Buffer } {
+  return { hint: `${PREFIX}…${token.slice(-4)}`, hash: Buffer.from(hashToken(token), 'hex') }
 }
 
 function checksum(text: string): string {

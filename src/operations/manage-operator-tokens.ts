@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { ENVIRONMENT_OPERATOR, hashToken, makeToken, type Operator, tokenHint } from '../domain/tokens.ts'
+import { ENVIRONMENT_OPERATOR, makeToken, type Operator, storedToken } from '../domain/tokens.ts'
 import type { Transaction } from '../store/database.ts'
 import * as store from '../store/operator-tokens.ts'
 import { conflict, notFound, refuseMore, sayConflicts } from './administration.ts'
@@ -7,7 +7,7 @@ import { conflict, notFound, refuseMore, sayConflicts } from './administration.t
 /** Every node keeps those that are not revoked in memory. */
 const MAX_OPERATOR_TOKENS = 10_000
 
-/** Issues a token for an operator. Only this answer has it. A name is never given twice, in whatever case. */
+/** Issues a token for an operator. Only this answer has it. A name is never given twice, not even in another case. */
 export async function issueOperatorToken(
   transaction: Transaction,
   { name, role }: Operator,
@@ -20,8 +20,7 @@ export async function issueOperatorToken(
     store.operatorTokens.insert(transaction, {
       name,
       role,
-      hint: tokenHint(token),
-      hash: Buffer.from(hashToken(token), 'hex'),
+      ...storedToken(token),
     }),
   )
   await refuseMore(transaction, store.operatorTokens, MAX_OPERATOR_TOKENS)

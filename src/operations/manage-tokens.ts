@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { canonicalPublicId } from '../domain/identifiers.ts'
 import { parseTimestamp } from '../domain/instants.ts'
-import { hashToken, makeToken, type TokenScope, tokenHint } from '../domain/tokens.ts'
+import { makeToken, storedToken, type TokenScope } from '../domain/tokens.ts'
 import type { Transaction } from '../store/database.ts'
 import { findPlansOfAccount } from '../store/service-plans.ts'
 import * as store from '../store/tokens.ts'
@@ -35,8 +35,7 @@ export async function issueToken(
       account,
       planIds,
       name: input.name,
-      hint: tokenHint(token),
-      hash: Buffer.from(hashToken(token), 'hex'),
+      ...storedToken(token),
       scopes,
       expiresAt,
     })

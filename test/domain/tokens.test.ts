@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { hashToken, MAX_TOKEN_LENGTH, makeToken, tokenHint } from '../../src/domain/tokens.ts'
+import { hashToken, MAX_TOKEN_LENGTH, makeToken, storedToken } from '../../src/domain/tokens.ts'
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const random32 = fc.uint8Array({ minLength: 32, maxLength: 32 })
@@ -34,5 +34,5 @@ test('a token is made of exactly 32 bytes', () => {
 test('the hash is SHA-256, and the hint shows four characters of the secret', () => {
   expect(hashToken('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
   const token = makeToken(new Uint8Array(32).fill(7))
-  expect(tokenHint(token)).toBe(`aldis_…${token.slice(-4)}`)
+  expect(storedToken(token).hint).toBe(`aldis_…${token.slice(-4)}`)
 })

@@ -58,8 +58,9 @@ export class NodeReports {
   /** Writes the report if it is news to the others. Returns when to look again, if not after the interval. */
   async runOnce(): Promise<number | undefined> {
     const { db, lease } = this.#options
+    if (!lease.alive || lease.isAlone) return undefined
     const own = this.own()
-    if (own === null || !lease.alive || lease.isAlone) return undefined
+    if (own === null) return undefined
     const startedAtMs = performance.now()
     const report = JSON.stringify(own.report)
     const text = `${own.nodeId} ${report}`
