@@ -9,7 +9,7 @@ import { describeOrigin } from './routing.ts'
 import { judgeSender, type SenderRefusal } from './send-requests.ts'
 import { explainText, type TextExplanation } from './text/text-explanation.ts'
 
-/** What would become of a send (docs/preflight.md), as far as its customer may know. Whatever cannot be told is null. */
+/** What would become of a send (docs/preflight.md), as far as its customer may know. What cannot be told is null. */
 
 export interface Preflight {
   readonly text: TextExplanation | null
@@ -47,7 +47,7 @@ export interface PreflightQuestion {
   readonly directory: Directory
   /** Null: the token has no such plan. */
   readonly plan: ServicePlan | null
-  /** The body of the request, of whatever types. */
+  /** The body of the request, unchecked. */
   readonly fields: Readonly<Record<string, unknown>>
   /** The faults that a send would be refused for. */
   readonly faults: readonly Fault[]

@@ -46,9 +46,9 @@ const MAX_RETRIED_BATCHES = 20
 
 /**
  * Retries events that wait for their next attempt, after their destination was resumed, even if it was in no trouble. They
- * are parked, because nodes fetch at once whatever is parked at a destination that recovers, and only there: where a plan
- * had no room for another destination in trouble, its events keep their own schedules. Each batch is a call of `runBatch`,
- * so none holds many rows for long.
+ * are parked, because nodes fetch at once what is parked at a destination that recovers, and only there: where a plan had
+ * no room for another destination in trouble, its events keep their own schedules. Each batch is a call of `runBatch`, so
+ * none holds many rows for long.
  */
 export async function retryWaiting(
   runBatch: (batch: (db: Queryable) => Promise<number>) => Promise<number>,

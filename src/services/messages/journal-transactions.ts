@@ -40,7 +40,7 @@ export interface JournalTransactionsOptions<Item extends JournalFact> {
   /** Connections used only for entries. */
   readonly appends: Database
   readonly lane: () => Lane | null
-  /** Gives the entry its number as soon as fewer are in flight, and its turn when all before it are committed. */
+  /** Numbers the entry as soon as fewer are in flight, and lets it go on when all entries before it are committed. */
   readonly admit: (entry: Entry<Item>) => void
   /** Appends the entry under its number, with retries. `attempt` appends it once. Never rejects. */
   readonly append: (

@@ -47,8 +47,8 @@ const IN_DOUBT = { status: 'UNKNOWN', errorCode: '103' } as const
 
 /**
  * Records what became of messages that were to be submitted. They leave the submitter when they are settled, or requeued to be
- * loaded again when they are due. Their places in the windows are free when that is in the journal, so that whatever begins
- * next is behind it.
+ * loaded again when they are due. Their places in the windows are free when that is in the journal, so that the next
+ * message to begin is behind it.
  */
 export class SubmitResults {
   readonly #options: SubmitResultsOptions

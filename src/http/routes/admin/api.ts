@@ -118,7 +118,7 @@ async function operatorOf(
   throw new AppError('FORBIDDEN', { message: 'The token is not an operator token' })
 }
 
-/** 403 for whatever is not only a read, unless the role allows everything. */
+/** 403 for everything but reads, unless the role allows more. */
 function requireRole(method: string, { name, role }: Operator): void {
   if (role === 'admin' || onlyReads(method)) return
   const message = `The operator token ${name} has the role ${role}, which may only read`
