@@ -1279,6 +1279,11 @@ export interface UnownedInboundMessage {
   receivedAt: string
 }
 
+export interface UnownedInboundMessageGift {
+  /** Id of the service plan, 24 hex digits. */
+  servicePlanId: string
+}
+
 export interface UnownedInboundMessagePage {
   items: UnownedInboundMessage[]
   nextAfter: string | null
@@ -1901,16 +1906,6 @@ export interface Operations {
     }
     answer: InspectedMessage
   }
-  /** List unowned inbound messages. Messages to numbers that no service plan has, newest first. */
-  listUnownedInboundMessages: {
-    input: {
-      /** Maximum number of items; default: 100. */
-      limit?: string | undefined
-      /** nextAfter of the previous page. */
-      after?: string | undefined
-    }
-    answer: UnownedInboundMessagePage
-  }
   /** List messages of all service plans, or of one. Newest first; without `servicePlanId`, those of the last 24 hours unless a window is given. A page may have fewer items than the limit: go on until `nextAfter` is null. */
   listMessagesOfPlans: {
     input: {
@@ -1968,6 +1963,24 @@ export interface Operations {
       msgId: string
     }
     answer: InspectedInboundMessage
+  }
+  /** List unowned inbound messages. Messages to numbers that no service plan has, newest first. */
+  listUnownedInboundMessages: {
+    input: {
+      /** Maximum number of items; default: 100. */
+      limit?: string | undefined
+      /** nextAfter of the previous page. */
+      after?: string | undefined
+    }
+    answer: UnownedInboundMessagePage
+  }
+  /** Give an unowned inbound message to a service plan. The message keeps its id, appears among those of the plan, and is pushed to its inbound URL. STOP, START and HELP in it are not obeyed. */
+  giveUnownedInboundMessage: {
+    input: {
+      /** UUID of the message. */
+      msgId: string
+    } & UnownedInboundMessageGift
+    answer: undefined
   }
   /** List the events of a service plan. Sorted by message, newest first. */
   listWebhookEventsOfPlan: {
@@ -2230,12 +2243,6 @@ export const OPERATIONS = {
   changeSenderRule: { method: 'PATCH', path: '/admin/v1/sender-rules/{ruleId}', query: [], body: true },
   deleteSenderRule: { method: 'DELETE', path: '/admin/v1/sender-rules/{ruleId}', query: [], body: false },
   inspectMessage: { method: 'GET', path: '/admin/v1/messages/{msgId}', query: [], body: false },
-  listUnownedInboundMessages: {
-    method: 'GET',
-    path: '/admin/v1/unowned-inbound-messages',
-    query: ['limit', 'after'],
-    body: false,
-  },
   listMessagesOfPlans: {
     method: 'GET',
     path: '/admin/v1/messages',
@@ -2267,6 +2274,18 @@ export const OPERATIONS = {
     path: '/admin/v1/inbound-messages/{msgId}',
     query: [],
     body: false,
+  },
+  listUnownedInboundMessages: {
+    method: 'GET',
+    path: '/admin/v1/unowned-inbound-messages',
+    query: ['limit', 'after'],
+    body: false,
+  },
+  giveUnownedInboundMessage: {
+    method: 'POST',
+    path: '/admin/v1/unowned-inbound-messages/{msgId}/give',
+    query: [],
+    body: true,
   },
   listWebhookEventsOfPlan: {
     method: 'GET',

@@ -4,7 +4,7 @@ import { carriers } from '../store/carriers.ts'
 import type { AnyTable, ConfigurationTable } from '../store/configuration-table.ts'
 import { isConflict, type Queryable, sqlState, type Transaction } from '../store/database.ts'
 import { routes } from '../store/routes.ts'
-import { servicePlans } from '../store/service-plans.ts'
+import { type ServicePlanRecord, servicePlans } from '../store/service-plans.ts'
 
 /**
  * What operations on the configuration share. They refuse by the closed list of errors: `refuse…` throws, and a function named
@@ -119,7 +119,12 @@ export async function keyOfAccount(db: Queryable, accountId: string): Promise<nu
 }
 
 export async function keyOfPlan(db: Queryable, servicePlanId: string): Promise<number> {
-  return (await rowOf(db, servicePlans, 'servicePlanId', servicePlanId)).id
+  return (await planOf(db, servicePlanId)).id
+}
+
+/** The plan that a body names. */
+export async function planOf(db: Queryable, servicePlanId: string): Promise<ServicePlanRecord> {
+  return rowOf(db, servicePlans, 'servicePlanId', servicePlanId)
 }
 
 /** The database key of the plan that a path names. 404 if there is none. */

@@ -264,7 +264,7 @@ function addressed({ directory, newMessageId }: InboundDeps, contents: readonly 
       recipient: owner?.number ?? content.recipient,
       keyword: owner ? matchKeyword(body, owner.keywords) : null,
       announced: owner !== undefined && owner.plan.inboundUrl !== null,
-      receivedMs: createdAtMs(msgId),
+      occurredAtMs: createdAtMs(msgId),
     }
     const settings = owner?.plan.optOut ?? null
     return { row, owner, request: settings === null ? null : optOutRequest(content.text, settings) }

@@ -15,7 +15,8 @@ export interface NewInboundMessage {
   readonly keyword: string | null
   /** An event announces it: its plan has an inbound URL. */
   readonly announced: boolean
-  readonly receivedMs: number
+  /** When its event happened, Unix milliseconds. */
+  readonly occurredAtMs: number
 }
 
 /** The PDUs in which messages, or parts of them, came, and the node that knows how they are answered. */
@@ -39,10 +40,10 @@ export async function insertInboundMessages(
     text: `
       with input as (
         select *, "planId" as plan_id, get_byte(uuid_send("msgId"), 15)::smallint as bucket,
-               to_timestamp("receivedMs" / 1000.0) as received_at
+               to_timestamp("occurredAtMs" / 1000.0) as occurred_at
         from json_to_recordset($1) as i (
           "planId" integer, "msgId" uuid, "carrierId" integer, sender text, recipient text, body text, keyword text,
-          announced boolean, "receivedMs" bigint)
+          announced boolean, "occurredAtMs" bigint)
       ), offered as (
         insert into inbound_offers (carrier_id, fingerprint, offer_id, turn, holder, offered_at)
         select "carrierId", decode(fingerprint, 'hex'), "offerId", turn, $5::integer, now()
@@ -55,12 +56,12 @@ export async function insertInboundMessages(
         select "msgId", "carrierId", sender, recipient, body from input where plan_id is null
       ), ${drawnPositions('select plan_id from input where plan_id is not null')}, stored as (
         insert into events (plan_id, msg_id, seq, position, occurred_at)
-        select plan_id, "msgId", 0, ${positionOf('input')}, received_at
+        select plan_id, "msgId", 0, ${positionOf('input')}, occurred_at
         from input cross join drawn where plan_id is not null
       ), announced as (
         insert into event_deliveries (plan_id, msg_id, seq, bucket, holder, due_at, began_at)
-        select plan_id, "msgId", 0, bucket, case when bucket = any ($3::smallint[]) then $2::integer end, received_at,
-               received_at
+        select plan_id, "msgId", 0, bucket, case when bucket = any ($3::smallint[]) then $2::integer end, occurred_at,
+               occurred_at
         from input where announced and plan_id is not null
         returning msg_id, holder
       )
@@ -68,15 +69,4 @@ export async function insertInboundMessages(
     values: [JSON.stringify(messages), events.nodeId, events.buckets, JSON.stringify(offers), nodeId],
   })
   return rows.map((row) => row.msgId)
-}
-
-/** Deletes messages to numbers that nobody owns, with ids below `msgId`, at most `limit`. Returns how many. */
-export async function deleteUnownedBefore(db: Queryable, msgId: string, limit: number): Promise<number> {
-  const { rowCount } = await db.query({
-    text: `
-      delete from unowned_inbound_messages where msg_id in (
-        select msg_id from unowned_inbound_messages where msg_id < $1 order by msg_id limit $2)`,
-    values: [msgId, limit],
-  })
-  return rowCount ?? 0
 }

@@ -103,26 +103,3 @@ function inUtc(message: AdminMessageRecord): AdminMessageRecord {
     })),
   }
 }
-
-export interface UnownedInboundRecord {
-  readonly msgId: string
-  readonly carrier: string | null
-  readonly sender: string
-  readonly recipient: string
-  readonly body: string
-}
-
-/** Inbound messages to numbers nobody owns, newest first, older than `before` when it is given. */
-export async function listUnownedInbound(
-  db: Queryable,
-  page: { before: string | null; limit: number },
-): Promise<UnownedInboundRecord[]> {
-  const { rows } = await db.query<UnownedInboundRecord>(
-    `select u.msg_id as "msgId", c.name as carrier, u.sender, u.recipient, u.body
-     from unowned_inbound_messages u left join carriers c on c.id = u.carrier_id
-     where $1::uuid is null or u.msg_id < $1
-     order by u.msg_id desc limit $2`,
-    [page.before, page.limit],
-  )
-  return rows
-}

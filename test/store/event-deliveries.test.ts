@@ -132,7 +132,7 @@ describe('holding what is due', () => {
       body: 'STOP',
       keyword: 'STOP',
       announced: true,
-      receivedMs: Date.now(),
+      occurredAtMs: Date.now(),
     }
     expect(await insertInboundMessages(db, [message], NOBODY)).toEqual([])
     const inbound = {
@@ -151,7 +151,7 @@ describe('holding what is due', () => {
         holder: NODE,
         attempt: 0,
         earlierAttempts: 0,
-        beganAtMs: message.receivedMs,
+        beganAtMs: message.occurredAtMs,
         waited: true,
         payload: { direction: 'MO', inbound },
       },

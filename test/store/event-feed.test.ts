@@ -27,7 +27,7 @@ async function receiveAll(
     body: 'hello',
     keyword: null,
     announced: false,
-    receivedMs: atMs,
+    occurredAtMs: atMs,
   }))
   await insertInboundMessages(to, messages, NOBODY)
   return messages.map(({ msgId }) => msgId)

@@ -1,11 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { lowestIdAt } from '../../src/domain/identifiers.ts'
 import { ensurePartitions } from '../../src/services/upkeep/day-partitions.ts'
-import {
-  deleteUnownedBefore,
-  insertInboundMessages,
-  type NewInboundMessage,
-} from '../../src/store/inbound-messages.ts'
+import { insertInboundMessages, type NewInboundMessage } from '../../src/store/inbound-messages.ts'
 import { databaseOfFile } from '../support/database.ts'
 import { newId } from '../support/installation.ts'
 import { clearTables } from '../support/stored-messages.ts'
@@ -30,7 +25,7 @@ function message(given: Partial<NewInboundMessage> = {}): NewInboundMessage {
     body: 'Grüße 👋',
     keyword: null,
     announced: true,
-    receivedMs: NOW_MS,
+    occurredAtMs: NOW_MS,
     ...given,
   }
 }
@@ -43,7 +38,7 @@ describe('insertInboundMessages', () => {
   test('stores a message with its event', async () => {
     const row = message({ keyword: 'STOP' })
     expect(await insertInboundMessages(db, [row], EVENTS)).toEqual([row.msgId])
-    const { planId, msgId, carrierId, announced: _, receivedMs: __, ...stored } = row
+    const { planId, msgId, carrierId, announced: _, occurredAtMs: __, ...stored } = row
     const keys = { plan_id: planId, msg_id: msgId, carrier_id: carrierId }
     expect(await rowsOf('inbound_messages')).toEqual([{ ...keys, ...stored }])
     expect(await rowsOf('event_deliveries')).toMatchObject([
@@ -115,14 +110,4 @@ describe('insertInboundMessages', () => {
       ...(await rowsOf('event_deliveries')),
     ]).toEqual([])
   })
-})
-
-test('deleteUnownedBefore deletes the older ones, in bounded steps', async () => {
-  const ages = [3, 2, 1].map((age) => message({ planId: null, msgId: newId(NOW_MS - age * 1_000) }))
-  await insertInboundMessages(db, ages, EVENTS)
-  const before = lowestIdAt(NOW_MS - 1_000)
-  expect(await deleteUnownedBefore(db, before, 1)).toBe(1)
-  expect(await deleteUnownedBefore(db, before, 5)).toBe(1)
-  expect(await deleteUnownedBefore(db, before, 5)).toBe(0)
-  expect((await rowsOf('unowned_inbound_messages')).map((row) => row.msg_id)).toEqual([ages[2]!.msgId])
 })

@@ -59,7 +59,7 @@ function inbound(db: Queryable, events: EventHolder): Promise<string[]> {
     body: 'hello',
     keyword: null,
     announced: true,
-    receivedMs: clock.nowMs(),
+    occurredAtMs: clock.nowMs(),
   }
   return insertInboundMessages(db, [message], events)
 }

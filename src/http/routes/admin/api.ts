@@ -32,6 +32,7 @@ import { registerSenderRules } from './sender-rules.ts'
 import { registerSenders } from './senders.ts'
 import { registerServicePlans } from './service-plans.ts'
 import { registerTokens } from './tokens.ts'
+import { registerUnownedInboundMessages } from './unowned-inbound-messages.ts'
 import { registerWebhookDestinations } from './webhook-destinations.ts'
 import { registerWebhookEvents } from './webhook-events.ts'
 import { registerWebhookTests } from './webhook-tests.ts'
@@ -85,6 +86,7 @@ export function registerAdminRoutes(
       registerMessages(scope, deps)
       registerMessageList(scope, deps)
       registerInboundMessages(scope, deps)
+      registerUnownedInboundMessages(scope, deps)
       registerWebhookEvents(scope, deps)
       registerWebhookDestinations(scope, deps)
       registerWebhookTests(scope, deps)

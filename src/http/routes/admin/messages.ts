@@ -3,10 +3,10 @@ import { decimal, EVENT_STATES, eventId } from '../../../domain/events.ts'
 import { createdAtMs } from '../../../domain/identifiers.ts'
 import { attemptsOf, receiptsOf, timelineOf } from '../../../domain/message-timeline.ts'
 import { AppError } from '../../../errors.ts'
-import { findMessageForOperator, listUnownedInbound } from '../../../store/messages-admin.ts'
+import { findMessageForOperator } from '../../../store/messages-admin.ts'
 import { Nullable, oneOf, titled } from '../../schemas/shapes.ts'
 import { shownUrl } from './callback-urls.ts'
-import { limitOf, MessageId, NullableText, page, pageOf, pageQuery, Timestamp } from './fields.ts'
+import { MessageId, NullableText, Timestamp } from './fields.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
@@ -100,15 +100,6 @@ const Message = titled('InspectedMessage', {
   sentAt: Nullable(Timestamp),
   updatedAt: Timestamp,
 })
-const UnownedInbound = titled('UnownedInboundMessage', {
-  msgId: Type.String(),
-  carrier: NullableText,
-  from: Type.String(),
-  to: Type.String(),
-  body: Type.String(),
-  receivedAt: Timestamp,
-})
-
 export function registerMessages(scope: AdminScope, { reads, messages, secretKey }: AdminDeps): void {
   const tags = ['Message search']
 
@@ -151,42 +142,6 @@ export function registerMessages(scope: AdminScope, { reads, messages, secretKey
         receipts: receiptsOf(message.receipts, message.submissions),
       }
       return { ...travelled, timeline: timelineOf(travelled) }
-    },
-  )
-
-  registerUnownedInbound(scope, reads)
-}
-
-function registerUnownedInbound(scope: AdminScope, reads: AdminDeps['reads']): void {
-  const Query = pageQuery(MessageId, {})
-  scope.get(
-    '/unowned-inbound-messages',
-    {
-      schema: {
-        operationId: 'listUnownedInboundMessages',
-        summary: 'List unowned inbound messages',
-        description: 'Messages to numbers that no service plan has, newest first.',
-        tags: ['Inbound message search'],
-        querystring: Query,
-        response: answers(200, pageOf(UnownedInbound)),
-      },
-    },
-    async ({ query }) => {
-      const { shown, fetched } = limitOf(query)
-      const rows = await listUnownedInbound(reads, { before: query.after ?? null, limit: fetched })
-      return page(
-        rows,
-        shown,
-        (row) => row.msgId,
-        ({ msgId, carrier, sender, recipient, body }) => ({
-          msgId,
-          carrier,
-          from: sender,
-          to: recipient,
-          body,
-          receivedAt: createdAtOf(msgId),
-        }),
-      )
     },
   )
 }

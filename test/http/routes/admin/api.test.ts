@@ -88,6 +88,7 @@ const ROUTES: [method: string, path: string, body?: object][] = [
   ['GET', '/inbound-messages'],
   ['GET', `/inbound-messages/${MSG}`],
   ['GET', '/unowned-inbound-messages'],
+  ['POST', `/unowned-inbound-messages/${MSG}/give`, { servicePlanId: ID }],
 ]
 
 describe.each(ROUTES)('%s %s', (method, path, body) => {

@@ -28,6 +28,7 @@ const PLAN = 'b'.repeat(24)
 const PERSON = '+15551230001'
 const PHONE = { servicePlanId: PLAN, from: 'Aldis', to: PERSON }
 const OPT_OUT = new URLSearchParams(PHONE)
+const UNOWNED = newId(Date.now())
 const EVENTS = [newId(Date.now() - 2), newId(Date.now() - 1)]
 const TO = { servicePlanId: PLAN, destination: DESTINATION }
 const SECRETS = ['hush-hsh', 'hush-header', 'hush-basic', 'hush-url', 'hush-query', PERSON]
@@ -336,6 +337,19 @@ const STEPS: readonly Step[] = [
     after: null,
   },
   {
+    operation: 'giveUnownedInboundMessage',
+    request: ['POST', `/unowned-inbound-messages/${UNOWNED}/give`, { servicePlanId: PLAN }],
+    object: ['unowned-inbound-message', UNOWNED],
+    before: null,
+    after: { servicePlanId: PLAN },
+    given: () =>
+      db.query(
+        `insert into unowned_inbound_messages (msg_id, carrier_id, sender, recipient, body)
+         values ($1, 1, '+46701234567', '99999', 'hej')`,
+        [UNOWNED],
+      ),
+  },
+  {
     operation: 'redeliverWebhookEventOfPlan',
     request: ['POST', `/webhook-events/${EVENTS[0]}-1/redeliver`],
     object: ['webhook-event', `${EVENTS[0]}-1`],
@@ -384,7 +398,7 @@ const STEPS: readonly Step[] = [
     object: ['service-plan', PLAN],
     before: { name: 'alerts' },
     after: null,
-    given: () => db.query('truncate messages, events, event_deliveries'),
+    given: () => db.query('truncate messages, inbound_messages, events, event_deliveries'),
   },
   {
     operation: 'deleteRoute',

@@ -204,29 +204,6 @@ test('404 for a message there is not, 400 for an id that is none', async () => {
   expect((await server.request('GET', '/messages/12345')).status).toBe(400)
 })
 
-test('200: inbound messages that nobody owns, newest first', async () => {
-  const ids = [newId(AT), newId(AT + 1), newId(AT + 2)]
-  for (const msgId of ids) {
-    await server.database.db.query(
-      `insert into unowned_inbound_messages (msg_id, carrier_id, sender, recipient, body)
-       values ($1, 1, '+46701234567', '99999', 'hej')`,
-      [msgId],
-    )
-  }
-  const first = await server.request('GET', '/unowned-inbound-messages?limit=2')
-  expect(first.body.items.map((item: { msgId: string }) => item.msgId)).toEqual([ids[2], ids[1]])
-  expect(first.body.items[1]).toEqual({
-    msgId: ids[1],
-    carrier: 'acme',
-    from: '+46701234567',
-    to: '99999',
-    body: 'hej',
-    receivedAt: '2026-01-02T03:04:05.679Z',
-  })
-  const rest = await server.request('GET', `/unowned-inbound-messages?after=${first.body.nextAfter}`)
-  expect(rest.body.items.map((item: { msgId: string }) => item.msgId)).toEqual([ids[0]])
-})
-
 describe('the list', () => {
   interface Listed {
     readonly msgId: string

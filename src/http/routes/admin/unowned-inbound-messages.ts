@@ -1,0 +1,94 @@
+import { Type } from 'typebox'
+import { canonicalPublicId, createdAtMs } from '../../../domain/identifiers.ts'
+import { giveUnownedInbound } from '../../../operations/give-unowned-inbound.ts'
+import { listUnownedInboundMessages } from '../../../store/unowned-inbound-messages.ts'
+import { requestBody, titled } from '../../schemas/shapes.ts'
+import {
+  limitOf,
+  MessageId,
+  NullableText,
+  page,
+  pageOf,
+  pageQuery,
+  ServicePlanId,
+  Timestamp,
+} from './fields.ts'
+import { answers } from './responses.ts'
+import type { AdminDeps, AdminScope } from './scope.ts'
+
+const UnownedInbound = titled('UnownedInboundMessage', {
+  msgId: Type.String(),
+  carrier: NullableText,
+  from: Type.String(),
+  to: Type.String(),
+  body: Type.String(),
+  receivedAt: Timestamp,
+})
+const Gift = requestBody(
+  'UnownedInboundMessageGift',
+  { servicePlanId: ServicePlanId },
+  { servicePlanId: '65f0c0ffee65f0c0ffee65f0' },
+)
+
+const tags = ['Inbound message search']
+
+/** Messages to numbers that nobody owned when they came. */
+export function registerUnownedInboundMessages(scope: AdminScope, { change, clock, reads }: AdminDeps): void {
+  const Query = pageQuery(MessageId, {})
+  scope.get(
+    '/unowned-inbound-messages',
+    {
+      schema: {
+        operationId: 'listUnownedInboundMessages',
+        summary: 'List unowned inbound messages',
+        description: 'Messages to numbers that no service plan has, newest first.',
+        tags,
+        querystring: Query,
+        response: answers(200, pageOf(UnownedInbound)),
+      },
+    },
+    async ({ query }) => {
+      const { shown, fetched } = limitOf(query)
+      const rows = await listUnownedInboundMessages(reads, { before: query.after ?? null, limit: fetched })
+      return page(
+        rows,
+        shown,
+        (row) => row.msgId,
+        ({ sender, recipient, ...message }) => ({
+          ...message,
+          from: sender,
+          to: recipient,
+          receivedAt: new Date(createdAtMs(message.msgId)).toISOString(),
+        }),
+      )
+    },
+  )
+
+  scope.post(
+    '/unowned-inbound-messages/:msgId/give',
+    {
+      schema: {
+        operationId: 'giveUnownedInboundMessage',
+        summary: 'Give an unowned inbound message to a service plan',
+        description:
+          'The message keeps its id, appears among those of the plan, and is pushed to its inbound URL. STOP, START and HELP in it are not obeyed.',
+        tags,
+        params: Type.Object({ msgId: MessageId }),
+        body: Gift,
+        response: answers(204, Type.Null()),
+      },
+    },
+    async (request, reply) => {
+      const { msgId } = request.params
+      await change(request, async (transaction) => {
+        await giveUnownedInbound(transaction, { msgId, ...request.body }, clock())
+        const after = { servicePlanId: canonicalPublicId(request.body.servicePlanId) }
+        return {
+          value: null,
+          entry: { objectType: 'unowned-inbound-message', objectId: msgId, before: null, after },
+        }
+      })
+      return reply.code(204).send(null)
+    },
+  )
+}
