@@ -904,6 +904,8 @@ export interface RedeliverEventsRequest {
   toDate?: string | undefined
   /** failed, or kept without a URL; default: failed. */
   state?: 'failed' | 'kept' | undefined
+  /** true: only counts the events that would be redelivered; default: false. */
+  dryRun?: boolean | undefined
   /** Continue after this event. */
   after?: string | undefined
 }

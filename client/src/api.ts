@@ -284,12 +284,14 @@ export interface RedeliverEventsRequest {
   fromDate?: string | undefined
   /** Inclusive. */
   toDate?: string | undefined
+  /** true: only counts the events that would be redelivered; default: false. */
+  dryRun?: boolean | undefined
   /** nextAfter of the previous response. */
   after?: string | undefined
 }
 
 export interface Redelivered {
-  /** Events that are to be delivered now. */
+  /** Events that are to be delivered now, or would be. */
   redelivered: number
   /** Where to continue with the same request; null: that was all. */
   nextAfter: string | null

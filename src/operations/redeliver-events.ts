@@ -37,6 +37,8 @@ export interface RedeliveryQuery extends Omit<EventFilters, 'state'> {
   readonly state: 'failed' | 'kept'
   /** Where the previous call ended. */
   readonly after: EventKey | null
+  /** Counts the events that would be redelivered, and changes nothing. */
+  readonly dryRun: boolean
 }
 
 /** One batch of a redelivery: a statement. */
@@ -78,9 +80,10 @@ function redeliveryOf({ state, destination }: RedeliveryQuery, stretch: Stretch)
 }
 
 /** Ids begin with the time, so a range of dates is a range of ids. */
-function stretchOf({ planId, msgId, fromDate, toDate, after }: RedeliveryQuery, limit: number): Stretch {
+function stretchOf(query: RedeliveryQuery, limit: number): Stretch {
+  const { planId, msgId, fromDate, toDate, after, dryRun } = query
   const first = msgId ?? lowestIdAt(fromDate ?? 0)
   const upTo = msgId ?? highestIdAt(toDate ?? Number.MAX_SAFE_INTEGER)
   const from = after === null || after.msgId < first ? { msgId: first, seq: -1 } : after
-  return { planId, after: from, upTo, limit, ahead: 0 }
+  return { planId, after: from, upTo, limit, ahead: 0, dryRun }
 }

@@ -8,19 +8,21 @@ const MAX_ATTEMPTS = 20_000
 const SPACING = '1 ms'
 
 /**
- * From a CTE `chosen` of keys of events to `queued`, those that have a URL to go to and are in no node's memory: due now
- * and SPACING after each other, `ahead` (SQL) being before them, or with an earlier one of their message that waits; at the
- * beginning of their schedule. `reachable` has a URL. What is known of a first attempt that was answered 2xx is written
- * down, for the event will tell of the next one. (Without `offset 0` events were looked for by plan alone where a partition
- * has no statistics yet: 5 s for 1,000.)
+ * From a CTE `chosen` of keys of events to `reachable`, those that have a URL to go to. (Without `offset 0` events were
+ * looked for by plan alone where a partition has no statistics yet: 5 s for 1,000.)
  */
-const queued = (ahead: string) => `
+const REACHABLE = `
   reachable as (
-    select e.plan_id, e.msg_id, e.seq, e.attempts, e.delivered_at, e.latency_ms, e.response_status, e.response_head
+    select e.plan_id, e.msg_id, e.seq, e.attempts, e.delivered_at, e.latency_ms, e.response_status, e.response_head,
+           made.attempts as made
     from chosen c
     cross join lateral (
       select * from events e where e.plan_id = c.plan_id and e.msg_id = c.msg_id and e.seq = c.seq offset 0
     ) e
+    cross join lateral (
+      select greatest(e.attempts, max(w.attempt), 0) as attempts from webhook_attempts w
+      where w.msg_id = e.msg_id and w.seq = e.seq
+    ) made
     cross join lateral (
       select case when c.seq > 0 then a.default_dlr_url else p.inbound_url end as url
       from service_plans p join accounts a on a.id = p.account_id where p.id = c.plan_id
@@ -30,7 +32,15 @@ const queued = (ahead: string) => `
       where c.seq > 0 and m.plan_id = c.plan_id and m.msg_id = c.msg_id offset 0
     ) m on true
     where coalesce(m.callback_url, configured.url) is not null
-  ), logged as (
+  )`
+
+/**
+ * From `reachable` to `queued`, those that were not tried too often and are in no node's memory: due now and SPACING after
+ * each other, `ahead` (SQL) being before them, or with an earlier one of their message that waits; at the beginning of their
+ * schedule. What is known of a first attempt that was answered 2xx is written down, for the event will tell of the next one.
+ */
+const queued = (ahead: string) => `
+  logged as (
     insert into webhook_attempts (msg_id, seq, attempt, plan_id, attempted_at, latency_ms, response_status,
                                   response_head)
     select msg_id, seq, attempts, plan_id, delivered_at - latency_ms * interval '1 ms', latency_ms, response_status,
@@ -39,27 +49,26 @@ const queued = (ahead: string) => `
     on conflict do nothing
   ), queued as (
     insert into event_deliveries as d (plan_id, msg_id, seq, bucket, earlier_attempts, due_at, began_at)
-    select r.plan_id, r.msg_id, r.seq, get_byte(uuid_send(r.msg_id), 15), made.attempts,
+    select r.plan_id, r.msg_id, r.seq, get_byte(uuid_send(r.msg_id), 15), r.made,
            greatest(now() + (${ahead} + row_number() over (order by r.msg_id, r.seq) - 1) * interval '${SPACING}',
                     earlier.due_at),
            now()
     from reachable r
     cross join lateral (
-      select greatest(r.attempts, max(w.attempt), 0) as attempts from webhook_attempts w
-      where w.msg_id = r.msg_id and w.seq = r.seq
-    ) made
-    cross join lateral (
       select max(b.due_at) as due_at from event_deliveries b
       where b.plan_id = r.plan_id and b.msg_id = r.msg_id and b.seq < r.seq and b.state <> 'failed'
         and coalesce(b.holder, 0) = 0
     ) earlier
-    where made.attempts < ${MAX_ATTEMPTS}
+    where r.made < ${MAX_ATTEMPTS}
     on conflict (plan_id, msg_id, seq) do update
     set state = 'waiting', attempt = 0, earlier_attempts = d.earlier_attempts + d.attempt, due_at = excluded.due_at,
         began_at = excluded.began_at
     where d.holder is null
     returning d.msg_id
   )`
+
+/** Those that `queued` would queue. */
+const COUNTED = `queued as (select from reachable where made < ${MAX_ATTEMPTS})`
 
 const LOOKED_AT = `
   select (select count(*) from queued) as queued, (select count(*) from looked_at) as count,
@@ -81,7 +90,7 @@ export async function redeliverOne(
     text: `
       with chosen as (
         select plan_id, msg_id, seq from events where plan_id = $1 and msg_id = $2 and seq = $3
-      ), ${queued('0')}
+      ), ${REACHABLE}, ${queued('0')}
       select case when exists (select from queued) then 'queued'
                   when d.holder is not null then 'held'
                   when not exists (select from reachable) then 'unreachable' else 'exhausted' end as outcome
@@ -98,6 +107,8 @@ export interface Stretch {
   readonly upTo: string
   readonly limit: number
   readonly ahead: number
+  /** Counts them, and changes nothing. */
+  readonly dryRun: boolean
 }
 
 /** How far the stretch was looked at (`last` null: to its end), and how many of its events were queued. */
@@ -111,7 +122,7 @@ export async function redeliverFailed(
   db: Queryable,
   stretch: Stretch & { readonly destination: string | null },
 ): Promise<StretchQueued> {
-  const { planId, after, upTo, limit, ahead, destination } = stretch
+  const { planId, after, upTo, limit, destination } = stretch
   return queuedOf(stretch, db, {
     name: 'redeliver_failed',
     text: `
@@ -121,16 +132,15 @@ export async function redeliverFailed(
         order by msg_id, seq limit $5
       ), chosen as (
         select plan_id, msg_id, seq from looked_at
-        where state = 'failed' and ($7::text is null or destination = $7)
-      ), ${queued('$6::integer')}
-      ${LOOKED_AT}`,
-    values: [planId, after.msgId, after.seq, upTo, limit, ahead, destination],
+        where state = 'failed' and ($6::text is null or destination = $6)
+      )`,
+    values: [planId, after.msgId, after.seq, upTo, limit, destination],
   })
 }
 
 /** Redelivers the events of a stretch that were kept because there was no URL. */
 export async function redeliverKept(db: Queryable, stretch: Stretch): Promise<StretchQueued> {
-  const { planId, after, upTo, limit, ahead } = stretch
+  const { planId, after, upTo, limit } = stretch
   return queuedOf(stretch, db, {
     name: 'redeliver_kept',
     text: `
@@ -142,18 +152,26 @@ export async function redeliverKept(db: Queryable, stretch: Stretch): Promise<St
         select plan_id, msg_id, seq from looked_at k
         where delivered_at is null and not exists (
           select from event_deliveries d where d.plan_id = k.plan_id and d.msg_id = k.msg_id and d.seq = k.seq offset 0)
-      ), ${queued('$6::integer')}
-      ${LOOKED_AT}`,
-    values: [planId, after.msgId, after.seq, upTo, limit, ahead],
+      )`,
+    values: [planId, after.msgId, after.seq, upTo, limit],
   })
 }
 
+/** `text`: the CTEs `looked_at` and `chosen`. */
 async function queuedOf(
-  { limit }: Stretch,
+  { limit, ahead, dryRun }: Stretch,
   db: Queryable,
-  statement: { name: string; text: string; values: unknown[] },
+  { name, text, values }: { name: string; text: string; values: unknown[] },
 ): Promise<StretchQueued> {
-  const { rows } = await db.query<{ queued: number; count: number; msgId: string; seq: number }>(statement)
-  const { queued, count, msgId, seq } = rows[0]!
-  return { queued, last: count < limit ? null : { msgId, seq } }
+  const { rows } = await db.query<{ queued: number; count: number; msgId: string; seq: number }>(
+    dryRun
+      ? { text: `${text}, ${REACHABLE}, ${COUNTED} ${LOOKED_AT}`, values }
+      : {
+          name,
+          text: `${text}, ${REACHABLE}, ${queued(`$${values.length + 1}::integer`)} ${LOOKED_AT}`,
+          values: [...values, ahead],
+        },
+  )
+  const { count, msgId, seq, ...found } = rows[0]!
+  return { queued: found.queued, last: count < limit ? null : { msgId, seq } }
 }

@@ -125,7 +125,7 @@ describe('many events', () => {
     query: Partial<RedeliveryQuery> = {},
     limits?: Parameters<typeof redeliverEvents>[2],
   ) => {
-    const all = { msgId: null, destination: null, fromDate: null, toDate: null, after: null }
+    const all = { msgId: null, destination: null, fromDate: null, toDate: null, after: null, dryRun: false }
     return redeliverEvents(
       (redelivery) => redelivery(db),
       { planId, state: 'failed', ...all, ...query },
@@ -150,6 +150,23 @@ describe('many events', () => {
     expect([now.get(parked), now.get(foreign), now.get(kept)]).toEqual(['parked', 'failed', undefined])
     expect(await redeliver()).toEqual({ redelivered: 0, nextAfter: null })
   })
+
+  test.each(['failed', 'kept'] as const)(
+    'a dry run counts those that are %s and changes nothing',
+    async (state) => {
+      for (const _ of [1, 2, 3]) await storeEvent(db, { planId, state })
+      await storeEvent(db, { planId, state: 'failed', attempts: 20_000 })
+      await storeEvent(db, { planId, state: 'kept', callbackUrl: null })
+      const rows = async () => [
+        (await db.query('select * from event_deliveries order by msg_id')).rows,
+        (await db.query('select * from webhook_attempts order by msg_id')).rows,
+      ]
+      const before = await rows()
+      expect(await redeliver({ state, dryRun: true })).toEqual({ redelivered: 3, nextAfter: null })
+      expect(await rows()).toEqual(before)
+      expect(await redeliver({ state })).toEqual({ redelivered: 3, nextAfter: null })
+    },
+  )
 
   test('in a window, of a destination, of a message', async () => {
     const [first, second, third] = [idAt(0), idAt(1), idAt(2)]

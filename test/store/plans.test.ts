@@ -45,7 +45,7 @@ const DUE = {
   expired: true,
   overdueMs: 1,
 }
-const STRETCH = { planId: 1, after: EVENT, upTo: ID, limit: 1, ahead: 0 }
+const STRETCH = { planId: 1, after: EVENT, upTo: ID, limit: 1, ahead: 0, dryRun: false }
 const NOW = new Date()
 
 /** A message that has come back from its record, and has been submitted. */

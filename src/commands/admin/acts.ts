@@ -8,14 +8,15 @@ export const ACTS: Readonly<Record<string, (call: Call) => Promise<void>>> = {
 }
 
 async function redeliverAll(call: Call): Promise<void> {
+  const done = call.body?.dryRun === true ? 'would be delivered again' : 'to be delivered again'
   let redelivered = 0
   for await (const { nextAfter, redelivered: more } of parts<Part & { redelivered: number }>(call)) {
     redelivered += more
     if (nextAfter !== null)
-      process.stderr.write(`${redelivered} to be delivered again; continues with --after ${nextAfter}\n`)
+      process.stderr.write(`${redelivered} ${done}; continues with --after ${nextAfter}\n`)
   }
   if (call.options.json) printJson({ redelivered })
-  else process.stdout.write(`${redelivered} to be delivered again\n`)
+  else process.stdout.write(`${redelivered} ${done}\n`)
 }
 
 interface Progress extends Part {

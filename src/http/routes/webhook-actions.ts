@@ -57,6 +57,9 @@ const ManyBody = requestBody(
       Type.String({ maxLength: 64, format: 'date-time', description: "Of messages' createdAt, inclusive" }),
     ),
     toDate: Type.Optional(Type.String({ maxLength: 64, format: 'date-time', description: 'Inclusive' })),
+    dryRun: Type.Optional(
+      Type.Boolean({ description: 'true: only counts the events that would be redelivered; default: false' }),
+    ),
     after: Type.Optional(Type.String({ maxLength: 42, description: 'nextAfter of the previous response' })),
   },
   { servicePlanId: '65f0c0ffee65f0c0ffee65f0', state: 'failed', fromDate: '2026-11-01T00:00:00Z' },
@@ -140,7 +143,13 @@ export function registerRedeliveries(app: FastifyInstance, deps: WebhookActionDe
     const body = request.body as Static<typeof ManyBody>
     const { filters, after } = readRedelivery(body)
     const plan = planToRead(await directory(), request, body.servicePlanId)
-    const query = { ...filters, planId: plan.id, state: body.state ?? 'failed', after }
+    const query = {
+      ...filters,
+      planId: plan.id,
+      state: body.state ?? 'failed',
+      dryRun: body.dryRun ?? false,
+      after,
+    }
     const { redelivered, nextAfter } = await turns.run(plan.account.id, async () => {
       await messages.untilEventsRecorded(plan.id, query.msgId)
       return redeliverEvents((redelivery) => retryConflicts(() => redelivery(writes)), query, MANY_AT_ONCE)

@@ -117,7 +117,7 @@ export const DestinationField = Type.String({
 export const MsgIdField = Type.String({ maxLength: 36, format: 'uuid', description: 'Of one message' })
 
 export const RedeliveredSchema = titled('Redelivered', {
-  redelivered: Type.Integer({ description: 'Events that are to be delivered now' }),
+  redelivered: Type.Integer({ description: 'Events that are to be delivered now, or would be' }),
   nextAfter: nullableString({ description: 'Where to continue with the same request; null: that was all' }),
 })
 

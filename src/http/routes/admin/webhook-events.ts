@@ -34,6 +34,9 @@ const Redeliveries = requestBody(
     state: Type.Optional(
       oneOf(['failed', 'kept'], { description: 'failed, or kept without a URL; default: failed' }),
     ),
+    dryRun: Type.Optional(
+      Type.Boolean({ description: 'true: only counts the events that would be redelivered; default: false' }),
+    ),
     after: Type.Optional(described(EventId, 'Continue after this event')),
   },
   { servicePlanId: '65f0c0ffee65f0c0ffee65f0', state: 'failed' },
@@ -132,10 +135,10 @@ function registerRedeliveries(scope: AdminScope, deps: AdminDeps): void {
       },
     },
     async (request, reply) => {
-      const { state = 'failed', servicePlanId, after, ...texts } = request.body
+      const { state = 'failed', dryRun = false, servicePlanId, after, ...texts } = request.body
       const filters = filtersOf(texts)
       const planId = await keyOfPlan(reads, servicePlanId)
-      const query = { ...filters, planId, state, after: positionOf(after) }
+      const query = { ...filters, planId, state, dryRun, after: positionOf(after) }
       await messages.untilEventsRecorded(planId, filters.msgId)
       const objectId = canonicalPublicId(servicePlanId)
       // Each batch is a change of its own.
@@ -146,7 +149,7 @@ function registerRedeliveries(scope: AdminScope, deps: AdminDeps): void {
             const { queued } = value
             const detail = { state, ...texts, redelivered: queued }
             const made = { objectType: 'service-plan', objectId, before: null, after: detail }
-            return { value, entry: queued === 0 ? null : made }
+            return { value, entry: queued === 0 || dryRun ? null : made }
           }),
         query,
       )
