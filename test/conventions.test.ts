@@ -69,14 +69,15 @@ function layerOf(path: string): string {
 
 /** Folder of services -> those it may import. */
 const ROOMS: Record<string, readonly string[]> = {
-  node: [],
-  quality: ['node'],
-  links: ['node'],
-  messages: ['node'],
-  receiving: ['messages', 'node'],
-  webhooks: ['messages', 'node'],
-  sending: ['links', 'quality', 'messages', 'node'],
-  upkeep: ['sending', 'webhooks', 'receiving', 'links', 'messages', 'quality', 'node'],
+  loops: [],
+  node: ['loops'],
+  quality: ['loops'],
+  links: ['loops', 'node'],
+  messages: ['loops', 'node'],
+  receiving: ['loops', 'messages', 'node'],
+  webhooks: ['loops', 'messages', 'node'],
+  sending: ['loops', 'links', 'quality', 'messages', 'node'],
+  upkeep: ['sending', 'webhooks', 'receiving', 'links', 'messages', 'quality', 'loops'],
 }
 
 /** Null outside services. */

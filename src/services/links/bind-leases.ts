@@ -3,8 +3,8 @@ import type { Directory } from '../../domain/directory.ts'
 import type { Log } from '../../log.ts'
 import { readBinds, releaseBind, takeBinds } from '../../store/carrier-binds.ts'
 import type { Database } from '../../store/database.ts'
+import { PeriodicTask } from '../loops/periodic-task.ts'
 import { type NodeLease, SAFETY_MS } from '../node/node-lease.ts'
-import { PeriodicTask } from '../node/periodic-task.ts'
 import type { CarrierLinks } from './carrier-links.ts'
 
 export interface BindLeasesOptions {

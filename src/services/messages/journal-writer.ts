@@ -5,7 +5,7 @@ import type { Log } from '../../log.ts'
 import type { BatchMeter } from '../../operations/batches.ts'
 import { type Database, isOutcomeUnknown } from '../../store/database.ts'
 import { appendEntry, type Lane, MOST_APPENDS, moveLane, openLane } from '../../store/journal.ts'
-import { PeriodicTask } from '../node/periodic-task.ts'
+import { PeriodicTask } from '../loops/periodic-task.ts'
 import { type Appended, type Entry, JournalTransactions, type Prepare } from './journal-transactions.ts'
 
 export interface JournalWriterOptions<Item extends JournalFact> {

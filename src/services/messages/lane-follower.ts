@@ -11,7 +11,7 @@ import { isInProgress, keyOf, type OtherMessages } from '../../operations/read-m
 import type { Queryable } from '../../store/database.ts'
 import { type LaneBounds, type LaneNews, readLanes } from '../../store/followed-lanes.ts'
 import { findRecorded } from '../../store/projection.ts'
-import { SharedRun } from '../node/shared-run.ts'
+import { SharedRun } from '../loops/shared-run.ts'
 
 export interface LaneFollowerOptions {
   readonly db: Queryable

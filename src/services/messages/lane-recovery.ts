@@ -3,8 +3,8 @@ import { isPushed } from '../../domain/webhook-targets.ts'
 import type { Log } from '../../log.ts'
 import { recoverLanes } from '../../operations/recover-lanes.ts'
 import type { Database } from '../../store/database.ts'
+import { PeriodicTask } from '../loops/periodic-task.ts'
 import type { NodeLease } from '../node/node-lease.ts'
-import { PeriodicTask } from '../node/periodic-task.ts'
 
 export interface LaneRecoveryOptions {
   readonly db: Database

@@ -6,7 +6,7 @@ import { type BatchMeter, writeInHalves } from '../../operations/batches.ts'
 import type { Database } from '../../store/database.ts'
 import type { Lane } from '../../store/journal.ts'
 import { projectMessages } from '../../store/projection.ts'
-import { PeriodicTask } from '../node/periodic-task.ts'
+import { PeriodicTask } from '../loops/periodic-task.ts'
 import { bytesOf, isBeingSubmitted, type Live, type Lives } from './lives.ts'
 
 export interface ProjectorOptions {

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises'
 import { Counter, type Registry } from 'prom-client'
 import type { Log } from '../../log.ts'
-import { PeriodicTask } from './periodic-task.ts'
+import { PeriodicTask } from '../loops/periodic-task.ts'
 
 const INTERVAL_MS = 1_000
 const SHORTAGES: ReadonlySet<string> = new Set(['EMFILE', 'ENFILE'])

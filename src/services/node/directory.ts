@@ -4,8 +4,8 @@ import { openSecret, type SecretKeys } from '../../domain/secrets.ts'
 import type { Log } from '../../log.ts'
 import type { Queryable } from '../../store/database.ts'
 import { readDirectory, readDirectoryVersion } from '../../store/directory.ts'
-import { PeriodicTask } from './periodic-task.ts'
-import { SharedRun } from './shared-run.ts'
+import { PeriodicTask } from '../loops/periodic-task.ts'
+import { SharedRun } from '../loops/shared-run.ts'
 
 export interface DirectoryServiceOptions {
   readonly db: Queryable

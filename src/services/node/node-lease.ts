@@ -12,7 +12,7 @@ import {
   removeNode,
   takeBuckets,
 } from '../../store/nodes.ts'
-import { PeriodicTask } from './periodic-task.ts'
+import { PeriodicTask } from '../loops/periodic-task.ts'
 
 type TakenListener = (buckets: readonly number[]) => unknown
 

@@ -2,8 +2,8 @@ import type { NodeReport } from '../../domain/node-reports.ts'
 import type { Log } from '../../log.ts'
 import type { Database } from '../../store/database.ts'
 import { publishReport } from '../../store/node-reports.ts'
+import { PeriodicTask } from '../loops/periodic-task.ts'
 import type { NodeLease } from './node-lease.ts'
-import { PeriodicTask } from './periodic-task.ts'
 
 export interface NodeReportsOptions {
   readonly db: Database

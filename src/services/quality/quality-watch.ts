@@ -20,7 +20,7 @@ import {
   pauseCarriers,
   readFloorFigures,
 } from '../../store/quality.ts'
-import { PeriodicTask } from '../node/periodic-task.ts'
+import { PeriodicTask } from '../loops/periodic-task.ts'
 
 /** The metrics. They count each event too, by the name of its carrier. */
 export interface QualityMeters {

@@ -1,9 +1,9 @@
 import type { Log } from '../../log.ts'
 import type { Database } from '../../store/database.ts'
 import { findNewParkedReceipts, type ParkedPlace } from '../../store/parked-receipts.ts'
+import { PeriodicTask } from '../loops/periodic-task.ts'
 import type { Recorder } from '../messages/recorder.ts'
 import type { NodeLease } from '../node/node-lease.ts'
-import { PeriodicTask } from '../node/periodic-task.ts'
 
 export interface ForeignReceiptsOptions {
   readonly db: Database

@@ -18,8 +18,8 @@ import {
   releaseOffers,
   takeOverOffers,
 } from '../../store/inbound-offers.ts'
+import { PeriodicTask } from '../loops/periodic-task.ts'
 import type { NodeLease } from '../node/node-lease.ts'
-import { PeriodicTask } from '../node/periodic-task.ts'
 
 export interface InboundOffersOptions {
   readonly db: Database

@@ -3,8 +3,8 @@ import { bestConditions, isAsGood, type LinkCondition, type LinkConditions } fro
 import type { Log } from '../../log.ts'
 import type { Database } from '../../store/database.ts'
 import { publishConditions, readOtherNodes } from '../../store/nodes.ts'
+import { PeriodicTask } from '../loops/periodic-task.ts'
 import { type NodeLease, SAFETY_MS } from '../node/node-lease.ts'
-import { PeriodicTask } from '../node/periodic-task.ts'
 
 /** This node's own sessions. */
 export interface OwnSessions {

@@ -8,9 +8,9 @@ import {
   type TakeRequest,
   takeDispatches,
 } from '../../store/dispatches.ts'
+import { DueLoader } from '../loops/due-loader.ts'
 import type { MessagesInProgress } from '../messages/messages-in-progress.ts'
 import type { Recorder } from '../messages/recorder.ts'
-import { DueLoader } from '../node/due-loader.ts'
 import type { NodeLease } from '../node/node-lease.ts'
 import { MAX_BACKLOG } from './carrier-pump.ts'
 import { type HeldMessages, MOST_PLACES } from './held-messages.ts'

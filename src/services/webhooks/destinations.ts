@@ -16,7 +16,7 @@ import {
   parkWaiting,
   type TroubledDestination,
 } from '../../store/webhook-destinations.ts'
-import { PeriodicTask } from '../node/periodic-task.ts'
+import { PeriodicTask } from '../loops/periodic-task.ts'
 
 export interface DestinationsOptions {
   readonly db: Database

@@ -9,7 +9,7 @@ import {
   takeProbes,
   type WebhookEvent,
 } from '../../store/event-deliveries.ts'
-import { DueLoader } from '../node/due-loader.ts'
+import { DueLoader } from '../loops/due-loader.ts'
 import type { NodeLease } from '../node/node-lease.ts'
 import type { Destinations } from './destinations.ts'
 import type { EventMemory } from './event-memory.ts'

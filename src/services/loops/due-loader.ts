@@ -1,10 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { SharedRoom } from '../../collections/shared-room.ts'
-import type { NodeLease } from './node-lease.ts'
 import { PeriodicTask, type PeriodicTaskOptions } from './periodic-task.ts'
 
 export interface DueLoaderOptions extends Pick<PeriodicTaskOptions, 'log' | 'failure'> {
-  readonly lease: Pick<NodeLease, 'buckets'>
+  /** The node's. Without buckets, nothing is taken. */
+  readonly lease: { readonly buckets: readonly number[] }
   /** The room in this node's memory. */
   readonly room: SharedRoom
   /** True while the results of the work cannot be recorded. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Log } from '../../../src/log.ts'
-import { PeriodicTask } from '../../../src/services/node/periodic-task.ts'
+import { PeriodicTask } from '../../../src/services/loops/periodic-task.ts'
 import { KeptLog, quietLog } from '../../support/log.ts'
 
 beforeEach(() => void vi.useFakeTimers())
