@@ -87,3 +87,16 @@ export class AppError extends Error {
 export function invalid(errors: readonly Fault[]): AppError {
   return new AppError('VALIDATION_ERROR', { errors })
 }
+
+export function notFound(what: string): AppError {
+  return new AppError('NOT_FOUND', { message: `No such ${what}` })
+}
+
+export function conflict(message: string): AppError {
+  return new AppError('CONFLICT', { message })
+}
+
+/** A field whose value has the right form but cannot be meant. */
+export function invalidField(field: string, code: string, message: string): AppError {
+  return invalid([fault(field, code, message)])
+}

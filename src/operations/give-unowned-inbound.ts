@@ -6,7 +6,7 @@ import type { Transaction } from '../store/database.ts'
 import { insertInboundMessages } from '../store/inbound-messages.ts'
 import { inboundNumbers } from '../store/inbound-numbers.ts'
 import { takeUnownedInboundMessage } from '../store/unowned-inbound-messages.ts'
-import { planOf } from './administration.ts'
+import { planOf } from './configuration-rows.ts'
 
 /**
  * Makes an unowned inbound message one of a service plan. It keeps its id, and is announced to the plan's inbound URL as if

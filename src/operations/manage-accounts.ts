@@ -11,10 +11,11 @@ import {
   type WebhookHeaderChange,
   type WebhookHeaderSettings,
 } from '../domain/webhook-requests.ts'
-import { invalid } from '../errors.ts'
+import { conflict, invalid } from '../errors.ts'
 import { type AccountRecord, type AccountSettings, accounts, deleteAccount } from '../store/accounts.ts'
 import type { Transaction } from '../store/database.ts'
-import { changeRow, conflict, lockedRow, sayConflicts } from './administration.ts'
+import { changeRow, lockedRow } from './configuration-rows.ts'
+import { sayConflicts } from './write-conflicts.ts'
 
 const WEBHOOK_KEY_BYTES = 32
 

@@ -6,6 +6,7 @@ import {
   type RefusedOutcome,
 } from '../domain/configuration.ts'
 import { carrierSecretContext, IV_BYTES, type SecretKeys, sealSecret } from '../domain/secrets.ts'
+import { invalidField } from '../errors.ts'
 import {
   type CarrierRecord,
   type CarrierSettings,
@@ -14,7 +15,8 @@ import {
   reserveCarrierId,
 } from '../store/carriers.ts'
 import type { Transaction } from '../store/database.ts'
-import { changeRow, invalidField, lockedRow, sayConflicts } from './administration.ts'
+import { changeRow, lockedRow } from './configuration-rows.ts'
+import { sayConflicts } from './write-conflicts.ts'
 
 /**
  * `password` in plain text; it is stored sealed and never shown again. An operator gives `tlsCa` as any PEM text of

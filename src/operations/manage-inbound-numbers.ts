@@ -1,7 +1,9 @@
 import { repeatedKeyword } from '../domain/configuration.ts'
+import { invalidField } from '../errors.ts'
 import type { Transaction } from '../store/database.ts'
 import { type InboundNumberRecord, inboundNumbers } from '../store/inbound-numbers.ts'
-import { changeRow, invalidField, keyOfPlan, PLAN_GONE, sayConflicts } from './administration.ts'
+import { changeRow, keyOfPlan } from './configuration-rows.ts'
+import { PLAN_GONE, sayConflicts } from './write-conflicts.ts'
 
 /** Gives a number to a plan. One number has one owner. */
 export async function createInboundNumber(

@@ -1,7 +1,7 @@
 import { fault, invalid } from '../errors.ts'
 import type { Transaction } from '../store/database.ts'
 import * as store from '../store/number-ranges.ts'
-import { refuseMore } from './administration.ts'
+import { refuseMore } from './configuration-rows.ts'
 
 /** Every node keeps all of them in memory. */
 const MAX_NUMBER_RANGES = 200_000

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { ENVIRONMENT_OPERATOR, makeToken, type Operator, storedToken } from '../domain/tokens.ts'
+import { conflict, notFound } from '../errors.ts'
 import type { Transaction } from '../store/database.ts'
 import * as store from '../store/operator-tokens.ts'
-import { conflict, notFound, refuseMore, sayConflicts } from './administration.ts'
+import { refuseMore } from './configuration-rows.ts'
+import { sayConflicts } from './write-conflicts.ts'
 
 /** Every node keeps those that are not revoked in memory. */
 const MAX_OPERATOR_TOKENS = 10_000

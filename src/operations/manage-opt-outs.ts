@@ -1,9 +1,10 @@
 import { canonicalPublicId } from '../domain/identifiers.ts'
 import { fieldFaults } from '../domain/send-requests.ts'
-import { type Fault, invalid } from '../errors.ts'
+import { type Fault, invalid, notFound } from '../errors.ts'
 import type { Queryable, Transaction } from '../store/database.ts'
 import * as store from '../store/opt-outs.ts'
-import { keyOfPlan, notFound, refuseMissingPlans, sayConflicts } from './administration.ts'
+import { keyOfPlan, refuseMissingPlans } from './configuration-rows.ts'
+import { sayConflicts } from './write-conflicts.ts'
 
 /** A person, as `to` of a send, who wants nothing more from a sender of the plan. */
 interface OptOutInput {

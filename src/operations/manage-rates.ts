@@ -5,14 +5,8 @@ import { recipientMatchFaults } from '../domain/recipients.ts'
 import { type Fault, fault, invalid } from '../errors.ts'
 import type { Transaction } from '../store/database.ts'
 import * as store from '../store/rates.ts'
-import {
-  changeRow,
-  keyOfPlanOrAll,
-  PLAN_GONE,
-  refuseMissingPlans,
-  refuseMore,
-  sayConflicts,
-} from './administration.ts'
+import { changeRow, keyOfPlanOrAll, refuseMissingPlans, refuseMore } from './configuration-rows.ts'
+import { PLAN_GONE, sayConflicts } from './write-conflicts.ts'
 
 /** Every node keeps all rates in memory: some 40 MB. */
 export const MAX_RATES = 200_000

@@ -1,7 +1,9 @@
 import { type QualityFloor, repeatedValue } from '../domain/configuration.ts'
+import { invalidField } from '../errors.ts'
 import type { Transaction } from '../store/database.ts'
 import { type RouteCarrierRecord, type RouteRecord, replaceRouteCarriers, routes } from '../store/routes.ts'
-import { changeRow, invalidField, lockedRow, sayConflicts } from './administration.ts'
+import { changeRow, lockedRow } from './configuration-rows.ts'
+import { sayConflicts } from './write-conflicts.ts'
 
 const GONE = 'a carrier was removed meanwhile'
 

@@ -4,14 +4,8 @@ import { recipientMatchFaults } from '../domain/recipients.ts'
 import { fault, invalid, WHOLE_REQUEST } from '../errors.ts'
 import type { Transaction } from '../store/database.ts'
 import { type RoutingRuleRecord, routingRules } from '../store/routing-rules.ts'
-import {
-  changeRow,
-  keyOfPlanOrAll,
-  keyOfRoute,
-  lockedRow,
-  refuseMore,
-  sayConflicts,
-} from './administration.ts'
+import { changeRow, keyOfPlanOrAll, keyOfRoute, lockedRow, refuseMore } from './configuration-rows.ts'
+import { sayConflicts } from './write-conflicts.ts'
 
 /** Every node keeps all of them in memory. */
 const MAX_ROUTING_RULES = 100_000

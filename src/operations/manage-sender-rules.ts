@@ -1,8 +1,10 @@
 import type { SenderKind } from '../domain/addresses.ts'
 import { isCountryCode } from '../domain/countries.ts'
+import { invalidField } from '../errors.ts'
 import type { Transaction } from '../store/database.ts'
 import { type SenderRuleRecord, senderRules } from '../store/sender-rules.ts'
-import { invalidField, keyOfPlanOrAll, PLAN_GONE, refuseMore, sayConflicts } from './administration.ts'
+import { keyOfPlanOrAll, refuseMore } from './configuration-rows.ts'
+import { PLAN_GONE, sayConflicts } from './write-conflicts.ts'
 
 /** A rule for each country, for some hundred plans. Every node keeps all in memory. */
 export const MAX_SENDER_RULES = 50_000

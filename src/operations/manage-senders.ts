@@ -1,15 +1,10 @@
 import { classifySender } from '../domain/addresses.ts'
+import { invalidField, notFound } from '../errors.ts'
 import type { Transaction } from '../store/database.ts'
 import * as store from '../store/sender-subscriptions.ts'
 import { servicePlans } from '../store/service-plans.ts'
-import {
-  invalidField,
-  keyOfPlanInPath,
-  lockedRow,
-  notFound,
-  PLAN_GONE,
-  sayConflicts,
-} from './administration.ts'
+import { keyOfPlanInPath, lockedRow } from './configuration-rows.ts'
+import { PLAN_GONE, sayConflicts } from './write-conflicts.ts'
 
 /** Sends with any other status are answered 422. */
 const STATUSES = ['approved', 'pending', 'denied']

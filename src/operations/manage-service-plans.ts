@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { OptOutSettings } from '../domain/configuration.ts'
 import { canonicalPublicId, publicId } from '../domain/identifiers.ts'
 import { DEFAULT_OPT_OUT, optOutFaults } from '../domain/opt-outs.ts'
-import { invalid } from '../errors.ts'
+import { conflict, invalid } from '../errors.ts'
 import type { Transaction } from '../store/database.ts'
 import {
   deleteServicePlan,
@@ -11,8 +11,9 @@ import {
   servicePlans,
   servicePlanUses,
 } from '../store/service-plans.ts'
-import { changeRow, conflict, keyOfAccount, keyOfRoute, lockedRow, sayConflicts } from './administration.ts'
+import { changeRow, keyOfAccount, keyOfRoute, lockedRow } from './configuration-rows.ts'
 import type { MessageReads } from './read-messages.ts'
+import { sayConflicts } from './write-conflicts.ts'
 
 const GONE = 'the account or route was removed meanwhile'
 

@@ -2,10 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { canonicalPublicId } from '../domain/identifiers.ts'
 import { parseTimestamp } from '../domain/instants.ts'
 import { makeToken, storedToken, type TokenScope } from '../domain/tokens.ts'
+import { invalidField, notFound } from '../errors.ts'
 import type { Transaction } from '../store/database.ts'
 import { findPlansOfAccount } from '../store/service-plans.ts'
 import * as store from '../store/tokens.ts'
-import { invalidField, keyOfAccount, notFound, sayConflicts } from './administration.ts'
+import { keyOfAccount } from './configuration-rows.ts'
+import { sayConflicts } from './write-conflicts.ts'
 
 export interface TokenInput {
   readonly accountId: string

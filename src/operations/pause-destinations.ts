@@ -1,9 +1,10 @@
 import { DESTINATION_RULE } from '../domain/list-filters.ts'
 import { SCHEDULE_MS } from '../domain/webhook-schedule.ts'
 import { isDestination } from '../domain/webhook-targets.ts'
+import { conflict, invalidField } from '../errors.ts'
 import type { Queryable } from '../store/database.ts'
 import * as store from '../store/webhook-destinations.ts'
-import { conflict, invalidField, PLAN_GONE, sayConflicts } from './administration.ts'
+import { PLAN_GONE, sayConflicts } from './write-conflicts.ts'
 
 /** Who pauses and resumes. A customer cannot resume what the operator has paused. */
 type Pauser = 'customer' | 'operator'

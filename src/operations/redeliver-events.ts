@@ -1,6 +1,7 @@
 import type { EventKey } from '../domain/events.ts'
 import { highestIdAt, lowestIdAt } from '../domain/identifiers.ts'
 import type { EventFilters } from '../domain/list-filters.ts'
+import { conflict, invalidField, notFound } from '../errors.ts'
 import type { Queryable } from '../store/database.ts'
 import {
   redeliverFailed,
@@ -9,7 +10,6 @@ import {
   type Stretch,
   type StretchQueued,
 } from '../store/redeliveries.ts'
-import { conflict, invalidField, notFound } from './administration.ts'
 
 /** Events looked at by one statement. */
 const BATCH = 1_000

@@ -6,8 +6,7 @@ import { messageId } from '../domain/identifiers.ts'
 import { RateLimiter, refusalHeaders } from '../domain/rate-limits.ts'
 import type { SecretKeys } from '../domain/secrets.ts'
 import type { Webhook } from '../domain/webhook-requests.ts'
-import { AppError } from '../errors.ts'
-import { conflict, invalidField } from './administration.ts'
+import { AppError, conflict, invalidField } from '../errors.ts'
 
 /** The result of the POST. */
 interface PostOutcome {

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Static } from 'typebox'
-import { retryConflicts } from '../../operations/administration.ts'
 import { pauseDestination, resumeDestination, retryWaiting } from '../../operations/pause-destinations.ts'
+import { retryConflicts } from '../../operations/write-conflicts.ts'
 import { findDestination, listDestinations } from '../../store/webhook-destinations.ts'
 import { planToRead } from '../authentication.ts'
 import { CursorPages, type ListDeps } from '../pages.ts'

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { MAX_BIND_ERRORS } from '../../../domain/bind-errors.ts'
 import { BIND_STATES, bindStates } from '../../../domain/node-reports.ts'
-import { notFound } from '../../../operations/administration.ts'
+import { notFound } from '../../../errors.ts'
 import { readNodes } from '../../../operations/read-nodes.ts'
 import { carriers } from '../../../store/carriers.ts'
 import { nullableInteger, nullableNumber, nullableString, oneOf, titled } from '../../schemas/shapes.ts'

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { createdAtMs } from '../../../domain/identifiers.ts'
 import { AppError } from '../../../errors.ts'
-import { keyOfPlan } from '../../../operations/administration.ts'
+import { keyOfPlan } from '../../../operations/configuration-rows.ts'
 import {
   type AdminInboundRecord,
   findInboundForOperator,

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { createdAtMs } from '../../../domain/identifiers.ts'
 import { parseSearch } from '../../../domain/list-filters.ts'
 import { type Fault, invalid } from '../../../errors.ts'
-import { keyOfCarrier, keyOfPlan } from '../../../operations/administration.ts'
+import { keyOfCarrier, keyOfPlan } from '../../../operations/configuration-rows.ts'
 import type { FoundMessage } from '../../../store/message-search.ts'
 import { Nullable, titled } from '../../schemas/shapes.ts'
 import {

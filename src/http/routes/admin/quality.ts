@@ -7,7 +7,8 @@ import {
   RECEIPT_LATENCY_BOUNDS_MS,
   SUBMIT_LATENCY_BOUNDS_MS,
 } from '../../../domain/quality.ts'
-import { keyOfCarrier, keyOfRoute, notFound } from '../../../operations/administration.ts'
+import { notFound } from '../../../errors.ts'
+import { keyOfCarrier, keyOfRoute } from '../../../operations/configuration-rows.ts'
 import type { Queryable } from '../../../store/database.ts'
 import {
   type CarrierPause,

@@ -1,7 +1,8 @@
 import type { FastifySchema } from 'fastify'
 import { Type } from 'typebox'
 import { type ObjectChange, withHiddenFields } from '../../../domain/audit-log.ts'
-import { notFound, removeRow } from '../../../operations/administration.ts'
+import { notFound } from '../../../errors.ts'
+import { deleteRow } from '../../../operations/configuration-rows.ts'
 import type { AnyTable } from '../../../store/configuration-table.ts'
 import type { Transaction } from '../../../store/database.ts'
 import { limitOf, page, pageOf } from './fields.ts'
@@ -163,7 +164,7 @@ export function addRemoval<Item extends Type.TSchema, Row extends object>(
   resource: Resource<Item, Row>,
   inUse?: string,
 ): void {
-  addDelete(scope, deps, resource, (transaction, key) => removeRow(transaction, resource.table, key, inUse))
+  addDelete(scope, deps, resource, (transaction, key) => deleteRow(transaction, resource.table, key, inUse))
 }
 
 /** What happened to a row, for the audit log: its settings before and after a request with the fields `given`. */

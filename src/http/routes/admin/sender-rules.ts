@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { SENDER_KINDS } from '../../../domain/configuration.ts'
-import { changeRow } from '../../../operations/administration.ts'
+import { changeRow } from '../../../operations/configuration-rows.ts'
 import { createSenderRule } from '../../../operations/manage-sender-rules.ts'
 import { type SenderRuleRecord, senderRules } from '../../../store/sender-rules.ts'
 import { Nullable, requestBody, titled } from '../../schemas/shapes.ts'

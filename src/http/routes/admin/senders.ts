@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox'
 import type { ObjectChange } from '../../../domain/audit-log.ts'
 import { canonicalPublicId } from '../../../domain/identifiers.ts'
-import { keyOfPlanInPath, notFound } from '../../../operations/administration.ts'
+import { notFound } from '../../../errors.ts'
+import { keyOfPlanInPath } from '../../../operations/configuration-rows.ts'
 import { removeSenderSubscription, setSenderSubscription } from '../../../operations/manage-senders.ts'
 import type { Queryable } from '../../../store/database.ts'
 import {

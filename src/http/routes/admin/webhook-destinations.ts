@@ -1,5 +1,5 @@
 import { canonicalPublicId } from '../../../domain/identifiers.ts'
-import { keyOfPlan } from '../../../operations/administration.ts'
+import { keyOfPlan } from '../../../operations/configuration-rows.ts'
 import { pauseDestination, resumeDestination, retryWaiting } from '../../../operations/pause-destinations.ts'
 import type { Queryable } from '../../../store/database.ts'
 import { findDestination, listDestinations } from '../../../store/webhook-destinations.ts'

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { maskedUrl } from '../../../domain/audit-log.ts'
-import { invalidField } from '../../../operations/administration.ts'
+import { invalidField } from '../../../errors.ts'
 import { failures } from '../../schemas/error-body.ts'
 import { oneOf, requestBody } from '../../schemas/shapes.ts'
 import { EVENT_TYPES, TestEventSchema } from '../../schemas/webhook-event.ts'

@@ -1,70 +1,13 @@
-import { AppError, fault, invalid } from '../errors.ts'
+import { conflict, fault, invalid, invalidField, notFound } from '../errors.ts'
 import { accounts } from '../store/accounts.ts'
 import { carriers } from '../store/carriers.ts'
 import type { AnyTable, ConfigurationTable } from '../store/configuration-table.ts'
-import { isConflict, type Queryable, sqlState, type Transaction } from '../store/database.ts'
+import type { Queryable, Transaction } from '../store/database.ts'
 import { routes } from '../store/routes.ts'
 import { type ServicePlanRecord, servicePlans } from '../store/service-plans.ts'
+import { sayConflicts } from './write-conflicts.ts'
 
-/**
- * What operations on the configuration share. They refuse by the closed list of errors: `refuse…` throws, and a function named
- * after an error returns it.
- */
-
-const UNIQUE_VIOLATION = '23505'
-const FOREIGN_KEY_VIOLATION = '23503'
-
-export function notFound(what: string): AppError {
-  return new AppError('NOT_FOUND', { message: `No such ${what}` })
-}
-
-export function conflict(message: string): AppError {
-  return new AppError('CONFLICT', { message })
-}
-
-/** A field whose value has the right form but cannot be meant. */
-export function invalidField(field: string, code: string, message: string): AppError {
-  return invalid([fault(field, code, message)])
-}
-
-/** For `inUse` of a write that names a plan. */
-export const PLAN_GONE = 'the service plan was removed in the meantime'
-
-interface ConflictWords {
-  readonly taken?: string
-  readonly inUse?: string
-}
-
-/** Two changes that deadlock are both made, one after the other. */
-const MAX_TRIES = 3
-
-/**
- * Runs a write, a whole transaction, and retries it after a deadlock: a route locks the row of directory_version first and
- * then those of its carriers, a change of a carrier the other way round.
- */
-export async function retryConflicts<T>(write: () => Promise<T>, tries = MAX_TRIES): Promise<T> {
-  try {
-    return await write()
-  } catch (error) {
-    if (isConflict(error) && tries > 1) return retryConflicts(write, tries - 1)
-    throw error
-  }
-}
-
-/**
- * Runs a write and reports in the caller's words what the database's constraints refused: `taken` for a key that exists,
- * `inUse` for a row that others name (or that was removed while it was being named).
- */
-export async function sayConflicts<T>(words: ConflictWords, write: () => Promise<T>): Promise<T> {
-  try {
-    return await write()
-  } catch (error) {
-    const state = sqlState(error)
-    if (state === UNIQUE_VIOLATION && words.taken !== undefined) throw conflict(words.taken)
-    if (state === FOREIGN_KEY_VIOLATION && words.inUse !== undefined) throw conflict(words.inUse)
-    throw error
-  }
-}
+/** Rows of the configuration as operators change and name them. Functions called `refuse…` throw. */
 
 /** Returns the row with this key, locked against other writers until the transaction ends, or throws 404. */
 export async function lockedRow<Row extends object>(
@@ -90,7 +33,7 @@ export async function changeRow<Row extends object, Columns extends object>(
 }
 
 /** Removes a row. 404 if there is none; 409 with the words of `inUse` if others name it. */
-export async function removeRow(
+export async function deleteRow(
   transaction: Transaction,
   table: AnyTable,
   key: string,
