@@ -19,25 +19,22 @@ import {
 import { findIdempotencyKeys } from '../store/idempotency-keys.ts'
 import { settleLostMessages } from '../store/messages.ts'
 import { writeRecords } from '../store/records.ts'
+import { Batcher, type BatchMeter, writeInHalves } from './batches.ts'
+import { areOptedOut } from './find-opt-outs.ts'
+import { firstOfKeys, keyOf, NO_KEYS, type OfKeys } from './idempotency-keys.ts'
 import {
   AnswerDeadline,
   asFirstAnswered,
   failed,
-  firstOfKeys,
-  type Item,
-  keyOf,
-  NO_KEYS,
   NOT_QUEUED,
   newRecord,
   notStored,
-  type OfKeys,
+  type PendingSend,
   pairOf,
   queued,
   UNAVAILABLE,
   UNKNOWN,
-} from './accepted-messages.ts'
-import { Batcher, type BatchMeter, writeInHalves } from './batches.ts'
-import { areOptedOut } from './find-opt-outs.ts'
+} from './pending-sends.ts'
 import type { MessageReads } from './read-messages.ts'
 
 export interface AcceptRequest {
@@ -142,7 +139,7 @@ type Written = Stored | 'busy' | null
 interface Judged {
   keys: OfKeys | null
 }
-type Write = (items: readonly Item[], judged: Judged) => Promise<readonly Written[]>
+type Write = (items: readonly PendingSend[], judged: Judged) => Promise<readonly Written[]>
 
 /**
  * Accepts messages in groups, and answers each after its COMMIT. Messages that this node submits go into the journal, the
@@ -150,17 +147,17 @@ type Write = (items: readonly Item[], judged: Judged) => Promise<readonly Writte
  */
 export class GroupAccepter {
   readonly #options: AccepterOptions
-  readonly #optOuts: Batcher<Item, boolean>
-  readonly #keyed: Batcher<Item, Written>
-  readonly #records: Batcher<Item, Written>
-  readonly #repeated: Batcher<Item, AcceptOutcome>
+  readonly #optOuts: Batcher<PendingSend, boolean>
+  readonly #keyed: Batcher<PendingSend, Written>
+  readonly #records: Batcher<PendingSend, Written>
+  readonly #repeated: Batcher<PendingSend, AcceptOutcome>
   /** Messages whose outcome must be read back. */
-  readonly #lost: Batcher<Item, AcceptOutcome>
+  readonly #lost: Batcher<PendingSend, AcceptOutcome>
 
   constructor(options: AccepterOptions) {
     this.#options = options
     const batcher = <T>(
-      write: (items: readonly Item[]) => Promise<readonly T[]>,
+      write: (items: readonly PendingSend[]) => Promise<readonly T[]>,
       maxInFlight: number,
       maxBatch = MAX_BATCH,
     ) => new Batcher({ write, maxBatch, maxInFlight })
@@ -180,7 +177,7 @@ export class GroupAccepter {
     return await promise
   }
 
-  #newItem({ plan, draft, idempotency }: AcceptRequest, onOver: (hasGone: boolean) => void): Item {
+  #newItem({ plan, draft, idempotency }: AcceptRequest, onOver: (hasGone: boolean) => void): PendingSend {
     // Everything that can fail comes before room is promised.
     const { segments } = countSegments(draft.body, plan)
     const { answerWithinMs = ANSWER_WITHIN_MS, placement, random, secretKey } = this.#options
@@ -207,7 +204,7 @@ export class GroupAccepter {
     return { msgId, accepted, owner, chosenCarrierId, key: idempotency, deadline }
   }
 
-  async #outcomeOf(item: Item, { optOut }: ServicePlan): Promise<AcceptOutcome> {
+  async #outcomeOf(item: PendingSend, { optOut }: ServicePlan): Promise<AcceptOutcome> {
     const { msgId, accepted, owner, deadline } = item
     let stored: Stored
     try {
@@ -224,7 +221,7 @@ export class GroupAccepter {
     return outcome
   }
 
-  async #store(item: Item): Promise<Stored> {
+  async #store(item: PendingSend): Promise<Stored> {
     const { sender, recipient, body, callbackUrl } = item.accepted
     if ([sender, recipient, body, callbackUrl].some((text) => text?.includes('\0')))
       throw new RowFaultError('PostgreSQL stores no NUL')
@@ -237,7 +234,7 @@ export class GroupAccepter {
     return written ?? (await this.#repeated.add(item))
   }
 
-  #write(item: Item): Promise<Written> {
+  #write(item: PendingSend): Promise<Written> {
     const { msgId, accepted, owner, key, deadline } = item
     const { journal } = this.#options
     if (owner === null || !journal.isOpen) return this.#records.add(item)
@@ -246,7 +243,7 @@ export class GroupAccepter {
     return acceptance.then((one) => this.#conclude(item, one))
   }
 
-  #conclude(item: Item, acceptance: Acceptance): Written | Promise<Written> {
+  #conclude(item: PendingSend, acceptance: Acceptance): Written | Promise<Written> {
     if (acceptance === 'committed') return { ...queued(item), isHere: true }
     if (acceptance === 'lost') return this.#records.add(item)
     if (acceptance === 'uncertain') return this.#lost.add(item)
@@ -254,13 +251,13 @@ export class GroupAccepter {
   }
 
   /** A message that the database refuses for its content fails alone. Never rejects. */
-  async #writeBatch(items: readonly Item[], write: Write): Promise<readonly Written[]> {
+  async #writeBatch(items: readonly PendingSend[], write: Write): Promise<readonly Written[]> {
     this.#options.onBatch?.('accept', items.length)
-    const fail = (item: Item, error: unknown): Written => {
+    const fail = (item: PendingSend, error: unknown): Written => {
       this.#options.log.error({ err: error }, 'message not queued')
       return failed(item)
     }
-    const writePart = async (part: readonly Item[]) => {
+    const writePart = async (part: readonly PendingSend[]) => {
       const judged: Judged = { keys: null }
       try {
         return await write(part, judged)
@@ -271,7 +268,7 @@ export class GroupAccepter {
         return keys === null ? part.map(notStored) : outcomesOf(part, keys, keys.first.map(failed))
       }
     }
-    return await writeInHalves<Item, Written>(items, writePart, fail)
+    return await writeInHalves<PendingSend, Written>(items, writePart, fail)
   }
 
   readonly #acceptKeyed: Write = async (items, judged) => {
@@ -302,7 +299,7 @@ export class GroupAccepter {
   }
 
   /** Answers from the first messages with these keys, wherever they are. */
-  async #answerRepeated(items: readonly Item[]): Promise<readonly AcceptOutcome[]> {
+  async #answerRepeated(items: readonly PendingSend[]): Promise<readonly AcceptOutcome[]> {
     const keys = items.map(({ accepted, key }) => ({ planId: accepted.planId, keyHash: key!.keyHash }))
     const found = await findIdempotencyKeys(this.#options.db, keys)
     const firsts = new Map(found.map((first) => [keyOf(first.planId, first), first]))
@@ -319,7 +316,7 @@ export class GroupAccepter {
   }
 
   /** The connection was lost during COMMIT. Asks what became of the batch as long as anybody waits for the answer. */
-  async #settleLost(items: readonly Item[]): Promise<readonly AcceptOutcome[]> {
+  async #settleLost(items: readonly PendingSend[]): Promise<readonly AcceptOutcome[]> {
     while (items.some(({ deadline }) => !deadline.isOver)) {
       try {
         return await writeInHalves(items, this.#settlePart, failed)
@@ -331,7 +328,7 @@ export class GroupAccepter {
     return items.map(() => UNKNOWN)
   }
 
-  readonly #settlePart = async (items: readonly Item[]): Promise<readonly AcceptOutcome[]> => {
+  readonly #settlePart = async (items: readonly PendingSend[]): Promise<readonly AcceptOutcome[]> => {
     const refused = await settleLostMessages(this.#options.db, items, NOT_QUEUED)
     return items.map((item) => (refused.has(item.msgId) ? failed(item) : queued(item)))
   }
@@ -339,11 +336,11 @@ export class GroupAccepter {
 
 /** What became of each of these items. `outcomes`: those of the items that are first with their keys. */
 function outcomesOf(
-  items: readonly Item[],
+  items: readonly PendingSend[],
   { first, busy }: OfKeys,
   outcomes: readonly Written[],
 ): readonly Written[] {
   const known = new Map(first.map((item, at) => [item, outcomes[at]!]))
-  const other = (item: Item) => (item.deadline.isOver ? UNKNOWN : busy.has(item) ? 'busy' : null)
+  const other = (item: PendingSend) => (item.deadline.isOver ? UNKNOWN : busy.has(item) ? 'busy' : null)
   return items.map((item) => known.get(item) ?? other(item))
 }

@@ -11,7 +11,7 @@ import { takeIdempotencyKeys } from '../store/idempotency-keys.ts'
 import type { NewMessage } from '../store/messages.ts'
 import { changeOptOuts, letRepliesOut, type OptOutPair } from '../store/opt-outs.ts'
 import { writeRecords } from '../store/records.ts'
-import { NOT_QUEUED, newRecord } from './accepted-messages.ts'
+import { NOT_QUEUED, newRecord } from './pending-sends.ts'
 
 /** STOP, START or HELP, as a person sent it to one of our numbers. */
 export interface OptOutAsked {

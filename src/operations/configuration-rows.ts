@@ -32,17 +32,17 @@ export async function changeRow<Row extends object, Columns extends object>(
   return row
 }
 
-/** Removes a row. 404 if there is none; 409 with the words of `inUse` if others name it. */
+/** Deletes a row. 404 if there is none; 409 with the words of `inUse` if others name it. */
 export async function deleteRow(
   transaction: Transaction,
   table: AnyTable,
   key: string,
   inUse?: string,
 ): Promise<void> {
-  const removed = await sayConflicts({ ...(inUse !== undefined && { inUse }) }, () =>
+  const deleted = await sayConflicts({ ...(inUse !== undefined && { inUse }) }, () =>
     table.delete(transaction, key),
   )
-  if (!removed) throw notFound(table.noun)
+  if (!deleted) throw notFound(table.noun)
 }
 
 /**

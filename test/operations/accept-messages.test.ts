@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { DEFAULT_OPT_OUT } from '../../src/domain/opt-outs.ts'
 import type { AcceptOutcome } from '../../src/operations/accept-messages.ts'
-import { IDEMPOTENCY_LIFETIME_MS } from '../../src/operations/accepted-messages.ts'
+import { IDEMPOTENCY_LIFETIME_MS } from '../../src/operations/idempotency-keys.ts'
 import { recoverLanes } from '../../src/operations/recover-lanes.ts'
 import type { Queryable } from '../../src/store/database.ts'
 import { takeIdempotencyKeys } from '../../src/store/idempotency-keys.ts'

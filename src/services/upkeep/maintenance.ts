@@ -4,7 +4,7 @@ import { createdAtMs, highestIdAt, lowestIdAt } from '../../domain/identifiers.t
 import { RECEIPT_GRACE_MS } from '../../domain/messages.ts'
 import { VALIDITY_MS } from '../../domain/submit-outcomes.ts'
 import type { Log } from '../../log.ts'
-import { IDEMPOTENCY_LIFETIME_MS } from '../../operations/accepted-messages.ts'
+import { IDEMPOTENCY_LIFETIME_MS } from '../../operations/idempotency-keys.ts'
 import {
   deliverCompleteSets,
   deliverIncompleteSets,
