@@ -6,18 +6,30 @@
 export class SharedRoom {
   readonly #most: number
   readonly #mostOfOne: number
-  taken: number
-  /** For what is being read. */
-  reserved = 0
+  #taken = 0
+  #reserved = 0
 
-  constructor(most: number, { mostOfOne = most, taken = 0 } = {}) {
+  constructor(most: number, { mostOfOne = most } = {}) {
     this.#most = most
     this.#mostOfOne = mostOfOne
-    this.taken = taken
+  }
+
+  get taken(): number {
+    return this.#taken
   }
 
   get free(): number {
-    return this.#most - this.taken - this.reserved
+    return this.#most - this.#taken - this.#reserved
+  }
+
+  /** Takes places, or gives them back if the number is negative. */
+  change(places: number): void {
+    this.#taken += places
+  }
+
+  /** Keeps places free for what is being read, or no longer if the number is negative. */
+  reserve(places: number): void {
+    this.#reserved += places
   }
 
   /** What any one user may have now. */
@@ -49,7 +61,7 @@ export class SharedSlots extends SharedRoom {
   /** Takes places for `key`, even if it has its share already. */
   add(key: number, places = 1): void {
     this.#byKey.set(key, this.of(key) + places)
-    this.taken += places
+    this.change(places)
   }
 
   /** Releases so many places of `key`, or all it has if these are fewer. */
@@ -57,6 +69,6 @@ export class SharedSlots extends SharedRoom {
     const own = this.of(key)
     if (own <= places) this.#byKey.delete(key)
     else this.#byKey.set(key, own - places)
-    this.taken -= Math.min(own, places)
+    this.change(-Math.min(own, places))
   }
 }

@@ -233,7 +233,7 @@ export class DeliveryScheduler<Item extends Scheduled<Item>> {
 
   #countUnderWay(flow: Flow<Item>, change: number): void {
     flow.underWay += change
-    for (const room of [flow.plan.room, flow.destination.room, this.#room]) room.taken += change
+    for (const room of [flow.plan.room, flow.destination.room, this.#room]) room.change(change)
   }
 
   #known({ planId, destination }: Endpoint): Flow<Item> | undefined {

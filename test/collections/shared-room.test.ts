@@ -29,7 +29,7 @@ describe('shared slots', () => {
   it('one is given room up to a bound of its own', () => {
     const room = new SharedRoom(10, { mostOfOne: 3 })
     expect([room.share, room.roomFor(0), room.roomFor(3)]).toEqual([3, 2, 0])
-    room.taken = 9
+    room.change(9)
     expect([room.share, room.roomFor(0), room.roomFor(1)]).toEqual([1, 1, 0])
   })
 
@@ -40,9 +40,10 @@ describe('shared slots', () => {
       fc.property(fc.integer({ min: 1, max: 30 }), steps, (most, moves) => {
         const slots = new SharedSlots(most)
         const held: number[] = []
+        let reserved = 0
         for (const { key, kind } of moves) {
           const own = held.filter((one) => one === key).length
-          const free = most - held.length - slots.reserved
+          const free = most - held.length - reserved
           expect([slots.of(key), slots.free]).toEqual([own, free])
           if (own === 0) expect(slots.roomFor(own) > 0).toBe(free > 0)
           if (kind === 'take' && slots.take(key)) {
@@ -56,7 +57,11 @@ describe('shared slots', () => {
           } else if (kind === 'release' && own > 0) {
             slots.release(key)
             held.splice(held.indexOf(key), 1)
-          } else if (kind === 'reserve') slots.reserved = slots.reserved > 0 ? 0 : slots.free
+          } else if (kind === 'reserve') {
+            const wanted = reserved > 0 ? 0 : slots.free
+            slots.reserve(wanted - reserved)
+            reserved = wanted
+          }
           expect(slots.free).toBeGreaterThanOrEqual(0)
         }
       }),

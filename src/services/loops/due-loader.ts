@@ -74,11 +74,11 @@ export abstract class DueLoader {
   ): Promise<number> {
     const { room } = this.#options
     let items: readonly Item[]
-    room.reserved += limit
+    room.reserve(limit)
     try {
       items = await read()
     } finally {
-      room.reserved -= limit
+      room.reserve(-limit)
     }
     into(items)
     this.#taken += items.length

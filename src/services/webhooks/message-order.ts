@@ -45,7 +45,7 @@ export class MessageOrder {
     const chain = this.#chains.get(event.msgId)
     if (chain === undefined) {
       this.#chains.set(event.msgId, [event])
-      this.#room.taken += 1
+      this.#room.change(1)
       return 'start'
     }
     chain.push(event)
@@ -94,13 +94,13 @@ export class MessageOrder {
   /** Takes a message's events out, for good. */
   drop(msgId: string): WebhookEvent[] {
     const chain = this.#chains.get(msgId) ?? []
-    if (this.#chains.delete(msgId)) this.#room.taken -= 1
+    if (this.#chains.delete(msgId)) this.#room.change(-1)
     return chain
   }
 
   dropAll(): void {
+    this.#room.change(-this.#room.taken)
     this.#chains.clear()
-    this.#room.taken = 0
   }
 
   /** An event of this message was taken from the database, so nothing earlier waits there. */

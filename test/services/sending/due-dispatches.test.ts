@@ -131,7 +131,7 @@ test('nothing of a plan that is not active, nor beyond the room there is', async
   await store(5, 1)
   await due(() => directoryOf([], false)).runOnce()
   expect(taken).toEqual([])
-  held.room.reserved = 9_950
+  held.room.reserve(9_950)
   await due(() => directoryOf([])).runOnce()
   expect(taken).toEqual([])
 })

@@ -42,11 +42,11 @@ const isIn = (some: readonly Endpoint[], endpoint: Endpoint) =>
 
 function addTo(endpoint: Endpoint): void {
   scheduler.add({ ...endpoint, next: null, previous: null })
-  memory.room.taken += places
+  memory.room.change(places)
 }
 
 function empty(endpoint: Endpoint): void {
-  memory.room.taken -= places * scheduler.takeFrom(endpoint).length
+  memory.room.change(-places * scheduler.takeFrom(endpoint).length)
 }
 
 /** Adds events while there is room; gives how many. */
