@@ -47,16 +47,15 @@ const MAX_RETRIED_BATCHES = 20
 
 /**
  * Retries events that wait for their next attempt, after their destination was resumed, even if it was in no trouble. They
- * are parked, because nodes fetch at once what is parked at a destination that recovers, and only there: where a plan had
- * no room for another destination in trouble, its events keep their own schedules. Each batch is a call of `runBatch`, so
- * none holds many rows for long.
+ * are parked, because nodes fetch at once what is parked at a destination that recovers. Where a plan had no room for
+ * another destination in trouble, its events keep their own schedules. Each batch is a call of `runBatch`, so none holds
+ * many rows for long.
  */
 export async function retryWaiting(
   runBatch: (batch: (db: Queryable) => Promise<number>) => Promise<number>,
   planId: number,
-  { destination, state }: Pick<store.DestinationRecord, 'destination' | 'state'>,
+  destination: string,
 ): Promise<void> {
-  if (state !== 'recovering') return
   const endpoint = { planId, destination, scheduleMs: SCHEDULE_MS, limit: RETRIED_BATCH }
   for (let batch = 0; batch < MAX_RETRIED_BATCHES; batch += 1)
     if ((await runBatch((db) => store.parkWaiting(db, endpoint))) < RETRIED_BATCH) break

@@ -116,8 +116,12 @@ export async function resumeDestination(
 }
 
 /**
- * Parks events that wait for their next attempt at a destination whose breaker is open, or that is recovering, until the
- * destination takes them or `scheduleMs` after their schedule began; at most `limit`. Returns how many.
+ * Parks events that wait for their next attempt at a destination, until the destination takes them or `scheduleMs` after
+ * their schedule began; at most `limit`. Parks none if the breaker is not open and the destination does not recover any
+ * more, because nobody would fetch them. Returns how many it parked.
+ *
+ * The row is locked, so that it cannot be deleted meanwhile. Its new `since` keeps `deleteRecovered` from deleting it after
+ * that wait, when its snapshot does not show what was parked here.
  */
 export async function parkWaiting(
   db: Queryable,
@@ -125,11 +129,19 @@ export async function parkWaiting(
 ): Promise<number> {
   const { rowCount } = await db.query({
     text: `
+      with troubled as (
+        update webhook_destinations set since = case state when 'recovering' then now() else since end
+        where plan_id = $1 and destination = $2 and state in ('open', 'recovering')
+        returning plan_id, destination
+      )
       update event_deliveries e set state = 'parked', due_at = e.began_at + $3 * interval '1 ms'
       from (
-        select plan_id, msg_id, seq from event_deliveries
-        where plan_id = $1 and destination = $2 and state = 'waiting' and coalesce(holder, 0) = 0
-        order by due_at limit $4
+        select w.plan_id, w.msg_id, w.seq
+        from troubled t cross join lateral (
+          select plan_id, msg_id, seq from event_deliveries
+          where plan_id = t.plan_id and destination = t.destination and state = 'waiting' and coalesce(holder, 0) = 0
+          order by due_at limit $4
+        ) w
       ) waiting
       where e.plan_id = any (array[waiting.plan_id]) and e.msg_id = waiting.msg_id and e.seq = waiting.seq
         and e.state = 'waiting' and coalesce(e.holder, 0) = 0`,

@@ -118,7 +118,8 @@ test('an open breaker is closed by resuming', async () => {
 describe('retrying what waits for its next attempt', () => {
   const retried = async () => {
     await storeEvent(db, { planId, state: 'pending', destination: OTHER, attempts: 1 })
-    await retryWaiting((batch) => batch(db), planId, await resumeDestination(db, planId, OTHER, 'customer'))
+    await resumeDestination(db, planId, OTHER, 'customer')
+    await retryWaiting((batch) => batch(db), planId, OTHER)
     const { rows } = await db.query('select state from event_deliveries where plan_id = $1', [planId])
     return rows.map(({ state }) => state)
   }

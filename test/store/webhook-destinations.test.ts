@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { SCHEDULE_MS } from '../../src/domain/webhook-schedule.ts'
+import { withTransaction } from '../../src/store/database.ts'
 import { requeueEvents } from '../../src/store/event-deliveries.ts'
 import {
   closeBreaker,
@@ -11,6 +12,7 @@ import {
   resumeDestination,
   unparkStray,
 } from '../../src/store/webhook-destinations.ts'
+import { eventually } from '../support/eventually.ts'
 import { installedDatabase } from '../support/installation.ts'
 import { storeDelivered } from '../support/stored-messages.ts'
 
@@ -129,12 +131,64 @@ describe('pauses', () => {
 })
 
 describe('parking', () => {
+  const park = () => parkWaiting(db, { ...endpoint, scheduleMs: SCHEDULE_MS, limit: 100 })
+
+  test('nothing where the destination has recovered by the time the table is unlocked', async () => {
+    const msgId = await waiting()
+    await open()
+    const parked = await whileLocked(
+      'lock table event_deliveries in access exclusive mode',
+      park,
+      async () => {
+        await db.query('delete from webhook_destinations')
+      },
+    )
+    expect(parked).toBe(0)
+    expect(await states(msgId)).toEqual(['waiting', 'waiting'])
+  })
+
+  test('while an event is locked keeps the row of a destination that recovers', async () => {
+    const msgId = await waiting()
+    await open()
+    await closeBreaker(db, endpoint)
+    await db.query(`update webhook_destinations set since = now() - interval '1 hour'`)
+    const deleted: Promise<void>[] = []
+    const parked = await whileLocked('update event_deliveries set attempt = 2', park, async (blocked) => {
+      deleted.push(deleteRecovered(db, 60_000))
+      await blocked(2)
+    })
+    await Promise.all(deleted)
+    expect(parked).toBe(2)
+    expect(await states(msgId)).toEqual(['parked', 'parked'])
+    expect(await state()).toBe('recovering')
+  })
+
+  /** Runs `work` while another session holds this lock, and `meanwhile` once `work` waits for it. */
+  async function whileLocked<T>(
+    lock: string,
+    work: () => Promise<T>,
+    meanwhile: (blocked: (sessions: number) => Promise<unknown>) => Promise<void>,
+  ): Promise<T> {
+    const { promise, resolve } = Promise.withResolvers<T>()
+    await withTransaction(db, async (transaction) => {
+      await transaction.query(lock)
+      resolve(work())
+      const waiters = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+      const blocked = (sessions: number) =>
+        eventually(async () => (await db.query(waiters)).rowCount === sessions)
+      await blocked(1)
+      await meanwhile(blocked)
+    })
+    return await promise
+  }
+
   test('what waits for an attempt there, until its schedule ends', async () => {
     const here = await waiting()
     const elsewhere = await waiting({ destination: 'https://other.example.com' })
     const held = await waiting({ holder: 1 })
     const failed = await waiting({ state: 'failed' })
-    expect(await parkWaiting(db, { ...endpoint, scheduleMs: SCHEDULE_MS, limit: 100 })).toBe(2)
+    await open()
+    expect(await park()).toBe(2)
     expect(await states(here)).toEqual(['parked', 'parked'])
     expect(await states(elsewhere)).toEqual(['waiting', 'waiting'])
     expect(await states(held)).toEqual(['waiting', 'waiting'])
@@ -149,6 +203,7 @@ describe('parking', () => {
   test('at most the limit at once', async () => {
     await waiting()
     await waiting()
+    await open()
     const some = { ...endpoint, scheduleMs: SCHEDULE_MS, limit: 3 }
     expect(await parkWaiting(db, some)).toBe(3)
     expect(await parkWaiting(db, some)).toBe(1)

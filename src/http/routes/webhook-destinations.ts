@@ -94,8 +94,9 @@ export function registerDestinationActions(
     app.post(`/v1/webhooks/destinations/${verb}`, { schema }, async (request) => {
       const { servicePlanId, destination } = request.body as Static<typeof DestinationBody>
       const plan = planToRead(await directory(), request, servicePlanId)
-      const made = await retryConflicts(() => make(writes, plan.id, destination, 'customer'))
-      if (verb === 'resume') await retryWaiting((batch) => retryConflicts(() => batch(writes)), plan.id, made)
+      await retryConflicts(() => make(writes, plan.id, destination, 'customer'))
+      if (verb === 'resume')
+        await retryWaiting((batch) => retryConflicts(() => batch(writes)), plan.id, destination)
       return presentDestination(await findDestination(writes, plan.id, destination))
     })
   }

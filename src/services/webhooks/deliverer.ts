@@ -169,14 +169,18 @@ export class Deliverer {
       return
     }
     const delivery: Delivery = { planId: plan.id, event, plan, ...target, probes, next: null, previous: null }
-    const { destination } = delivery
     const state = destinations.stateOf(delivery)
     const leftMs = this.#leftMs(event)
     if (this.#stopped) void this.#requeue(event.msgId, 0)
-    else if (state === 'paused') void this.#requeue(event.msgId, null, destination)
-    else if (state === 'open' && !probes && leftMs > 0) void this.#requeue(event.msgId, leftMs, destination)
+    else if (state === 'paused') void this.#park(delivery, null)
+    else if (state === 'open' && !probes && leftMs > 0) void this.#park(delivery, leftMs)
     else if (this.#memory.admits(delivery)) this.#scheduler.add(delivery)
-    else void this.#requeue(event.msgId, CROWDED_MS, destination).then(() => this.#memory.parked(delivery))
+    else void this.#park(delivery, CROWDED_MS)
+  }
+
+  async #park(delivery: Delivery, delayMs: number | null): Promise<void> {
+    await this.#requeue(delivery.event.msgId, delayMs, delivery.destination)
+    this.#memory.parked(delivery)
   }
 
   /** Starts every delivery that may start, but none while the lease may be over: another node may be delivering the event. */
@@ -249,6 +253,7 @@ export class Deliverer {
     // Written while its breaker opened, the event may have come too late to be parked with the others.
     const { destinations } = this.#options
     if (attempt.outcome === 'again' && destinations.stateOf(delivery) === 'open') destinations.park(delivery)
+    if (attempt.outcome === 'parked') this.#memory.parked(delivery)
     this.#followUp(delivery.event, attempt.outcome, attempt.delayMs)
   }
 

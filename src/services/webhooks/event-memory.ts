@@ -4,8 +4,8 @@ import type { Destinations } from './destinations.ts'
 
 /** About 1 KiB each. More events stay in the database. */
 const MAX_HELD = 20_000
-/** Endpoints remembered as crowded. Events of other endpoints are fetched when they are due. */
-const MAX_CROWDED = 10_000
+/** Endpoints for which parked events are remembered. Events of other endpoints are fetched when they are due. */
+const MAX_PARKED = 10_000
 /** Part of a plan's share for messages yet to be sent. An endpoint that is alone in its plan admits half of the share. */
 const PLANNED_SHARE = 3 / 8
 /** An endpoint with fewer events in memory is given more of those parked for it, MAX_CLAIM at once. */
@@ -31,8 +31,8 @@ export interface EventMemoryOptions {
 export class EventMemory {
   readonly #options: EventMemoryOptions
   readonly room: SharedRoom
-  /** Endpoints with an event that found no room. */
-  readonly #crowded = new Map<string, Endpoint>()
+  /** Endpoints for which this node has parked events, because there was no room or the destination was in trouble. */
+  readonly #parked = new Map<string, Endpoint>()
   #turn = 0
 
   constructor(options: EventMemoryOptions) {
@@ -51,11 +51,14 @@ export class EventMemory {
     return Math.floor(PLANNED_SHARE * this.room.share) - this.#options.scheduler.waitingInPlan(planId)
   }
 
-  /** An event of the endpoint found no room and is parked by now. It is fetched when there is room again. */
+  /**
+   * An event of the endpoint is parked by now. It is fetched when there is room and the destination is in no trouble, even
+   * if the row of that trouble was deleted before the event was parked.
+   */
   parked({ planId, destination }: Endpoint): void {
     const endpoint = { planId, destination }
     const key = endpointKey(endpoint)
-    if (this.#crowded.has(key) || this.#crowded.size < MAX_CROWDED) this.#crowded.set(key, endpoint)
+    if (this.#parked.has(key) || this.#parked.size < MAX_PARKED) this.#parked.set(key, endpoint)
   }
 
   /** Endpoints that have room for events parked for them, and for how many. Returns some endpoints at a time. */
@@ -64,7 +67,7 @@ export class EventMemory {
     const wanting = new Map(
       destinations.inState('recovering').map((endpoint) => [endpointKey(endpoint), endpoint]),
     )
-    for (const [key, endpoint] of this.#crowded)
+    for (const [key, endpoint] of this.#parked)
       if (destinations.stateOf(endpoint) === null) wanting.set(key, endpoint)
     const hungry = [...wanting.values()]
       .filter((endpoint) => scheduler.waiting(endpoint) < LOW)
@@ -78,7 +81,7 @@ export class EventMemory {
   /** Every event parked for this endpoint when `hungry` returned it has been fetched. Those parked since are still there. */
   emptied(endpoint: Endpoint): void {
     const key = endpointKey(endpoint)
-    if (this.#crowded.get(key) === endpoint) this.#crowded.delete(key)
+    if (this.#parked.get(key) === endpoint) this.#parked.delete(key)
   }
 
   /** What is left of the share of an endpoint. Each of its events counts three times: for endpoint, plan and node. */

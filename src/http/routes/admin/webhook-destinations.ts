@@ -62,12 +62,11 @@ export function registerWebhookDestinations(scope: AdminScope, { change, reads }
         const { servicePlanId, destination } = request.body
         const objectId = `${canonicalPublicId(servicePlanId)}/${destination}`
         const object = { objectType: 'webhook-destination', objectId }
-        const { planId, made } = await change(request, async (transaction) => {
+        const planId = await change(request, async (transaction) => {
           const planId = await keyOfPlan(transaction, servicePlanId)
           const before = presentDestination(await findDestination(transaction, planId, destination))
-          const made = await make(transaction, planId, destination, 'operator')
-          const after = presentDestination(made)
-          return { value: { planId, made }, entry: { ...object, before, after } }
+          const after = presentDestination(await make(transaction, planId, destination, 'operator'))
+          return { value: planId, entry: { ...object, before, after } }
         })
         const runBatch = (batch: (db: Queryable) => Promise<number>) =>
           change(request, async (transaction) => {
@@ -75,7 +74,7 @@ export function registerWebhookDestinations(scope: AdminScope, { change, reads }
             const entry = { ...object, before: null, after: { retried } }
             return { value: retried, entry: retried === 0 ? null : entry }
           })
-        if (verb === 'resume') await retryWaiting(runBatch, planId, made)
+        if (verb === 'resume') await retryWaiting(runBatch, planId, destination)
         return presentDestination(await findDestination(reads, planId, destination))
       },
     )
