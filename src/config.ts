@@ -107,10 +107,16 @@ export const VARIABLES = {
     description: 'Address under which clients reach the service; Location headers begin with it.',
     parse: baseUrl,
   }),
+  console: {
+    name: 'CONSOLE',
+    description: 'Serve the console at /console, and let browsers sign in to it.',
+    fallback: 'on',
+    parse: onOff,
+  },
   secretKey: {
     name: 'SECRET_KEY',
     description:
-      '32 random bytes, as 64 hex digits or base64: encrypts stored secrets and cursors. Use the same on every node.',
+      '32 random bytes, as 64 hex digits or base64: encrypts stored secrets, cursors and sessions. Use the same on every node.',
     required: true,
     parse: secretKey,
   },

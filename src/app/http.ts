@@ -3,6 +3,8 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Registry } from 'prom-client'
 import { deriveKey } from '../domain/secrets.ts'
+import { readBuiltFiles } from '../http/built-files.ts'
+import { ConsoleSessions } from '../http/console-sessions.ts'
 import { freshDirectory } from '../http/fresh-directory.ts'
 import { HTTP_LIMITS } from '../http/limits.ts'
 import { httpMetrics, mergedMetrics } from '../http/metrics.ts'
@@ -69,6 +71,7 @@ export async function listenHttp(
   const backlog = new BacklogWatch({ reads, directory, held: () => submitter.backlog(), conditionOf, clock })
   backlogMetrics(registry, backlog)
   const gate = { isOpen: false }
+  const sessions = sessionsOf(options, platform)
   const limits = options.httpLimits ?? HTTP_LIMITS
   const drainTimeoutMs = Math.min(limits.drainTimeoutMs, options.drainTimeoutMs * DRAIN.requests)
   const deps: ServerDeps = {
@@ -89,6 +92,7 @@ export async function listenHttp(
     random,
     log,
     registry,
+    ...(sessions && { sessions, console: consoleOf(options) }),
     ...(worker && { scrape: scrapeOfAll(registry, worker) }),
     adminRoutes: (admin) =>
       registerAdminRoutes(admin, {
@@ -97,6 +101,7 @@ export async function listenHttp(
         directory: directoryOfAll(directoryService, worker),
         secretKey,
         operatorTokenHashes: options.operatorTokenHashes,
+        sessions,
         clock,
         guard,
         testEvents,
@@ -200,6 +205,22 @@ function directoryOfAll(
 function cursorKeys({ secretKey, previousSecretKey }: AppOptions) {
   const oldCursors = previousSecretKey === undefined ? [] : [deriveKey(previousSecretKey, 'cursors')]
   return { cursor: deriveKey(secretKey, 'cursors'), oldCursors }
+}
+
+/** None where the console is turned off. */
+function sessionsOf(options: AppOptions, { clock, random }: Platform): ConsoleSessions | undefined {
+  const { secretKey, previousSecretKey, console = true } = options
+  if (!console) return undefined
+  const older = previousSecretKey === undefined ? [] : [deriveKey(previousSecretKey, 'sessions')]
+  return new ConsoleSessions({
+    keys: [deriveKey(secretKey, 'sessions'), ...older],
+    random,
+    clock: clock.nowMs,
+  })
+}
+
+function consoleOf({ operatorTokenHashes }: AppOptions): NonNullable<ServerDeps['console']> {
+  return { operatorTokenHashes, files: readBuiltFiles('console') }
 }
 
 function messageReads({ log }: AppOptions, reads: Database, own: MessagePath['inProgress']): MessageReads {

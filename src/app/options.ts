@@ -41,6 +41,8 @@ export interface AppOptions {
   /** Stop every carrier in the database before anything is bound. */
   readonly carriersStopped?: boolean
   readonly baseUrl: string | null
+  /** Serve the console. Default: true. */
+  readonly console?: boolean
   /** Master key, 32 bytes. */
   readonly secretKey: Buffer
   /** Opens secrets that were sealed with another master key, while the key is being changed. */

@@ -64,6 +64,7 @@ export interface OptOutSettings {
 export interface Token {
   readonly id: number
   readonly account: Account
+  readonly name: string
   /** Plans the token is limited to; null: every plan of the account. */
   readonly planIds: ReadonlySet<number> | null
   /** What it may do; null: everything. */

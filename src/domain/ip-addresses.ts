@@ -198,6 +198,15 @@ export function isLoopback(address: string): boolean {
   return parsed !== null && LOOPBACK.some((cidr) => contains(cidr, parsed))
 }
 
+/**
+ * What one subscriber has of the address space: an IPv4 address, or the /64 around an IPv6 address (RFC 6177). Any other text
+ * as it is.
+ */
+export function subscriberOf(address: string): string {
+  const parsed = parseJudged(address)
+  return parsed?.family === 6 ? `${(parsed.value >> 64n).toString(16)}/64` : withoutMapping(address)
+}
+
 /** Whether two texts name the same address (`::1` and `0:0:0:0:0:0:0:1`, `8.8.8.8` and `::ffff:8.8.8.8`). */
 export function isSameAddress(left: string, right: string): boolean {
   const a = parseJudged(left)

@@ -15,9 +15,9 @@ function tokensIn({ tokens, updatedMs }: Bucket, { perSecond, burst }: RateLimit
 /** Most buckets kept. Beyond it the one opened first is forgotten, which gives its owner a full burst again. */
 const MAX_BUCKETS = 100_000
 
-/** One bucket per key (an account or a plan). Its clock is the `nowMs` it is given. */
-export class RateLimiter {
-  readonly #buckets = new Map<number, Bucket>()
+/** One bucket per key (an account, a plan or an address). Its clock is the `nowMs` it is given. */
+export class RateLimiter<Key extends number | string = number> {
+  readonly #buckets = new Map<Key, Bucket>()
   readonly #maxBuckets: number
 
   constructor(maxBuckets = MAX_BUCKETS) {
@@ -25,7 +25,7 @@ export class RateLimiter {
   }
 
   /** Takes a token. Returns 0 when the request may pass; otherwise the milliseconds until one may. */
-  take(key: number, limit: RateLimit, nowMs: number): number {
+  take(key: Key, limit: RateLimit, nowMs: number): number {
     const bucket = this.#buckets.get(key) ?? this.#open(key, limit, nowMs)
     bucket.tokens = tokensIn(bucket, limit, nowMs)
     bucket.updatedMs = nowMs
@@ -35,12 +35,12 @@ export class RateLimiter {
   }
 
   /** How many requests may pass now. Takes nothing. */
-  left(key: number, limit: RateLimit, nowMs: number): number {
+  left(key: Key, limit: RateLimit, nowMs: number): number {
     const bucket = this.#buckets.get(key)
     return bucket === undefined ? limit.burst : Math.floor(tokensIn(bucket, limit, nowMs))
   }
 
-  #open(key: number, { burst }: RateLimit, nowMs: number): Bucket {
+  #open(key: Key, { burst }: RateLimit, nowMs: number): Bucket {
     if (this.#buckets.size >= this.#maxBuckets) {
       const [oldest] = this.#buckets.keys()
       this.#buckets.delete(oldest!)

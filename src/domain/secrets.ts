@@ -15,7 +15,7 @@ const SEALED = /^v1\.([0-9a-f]{8})\.([A-Za-z0-9_-]+)$/
 /** The key that seals, then the keys that still open what was sealed with an earlier one or with the next. */
 export type SecretKeys = Uint8Array | readonly [Uint8Array, ...Uint8Array[]]
 
-export type KeyPurpose = 'secrets' | 'cursors'
+export type KeyPurpose = 'secrets' | 'cursors' | 'sessions'
 
 /** The secret was not sealed with this key, or not for this context, or is damaged. The message names no secret. */
 export class SecretError extends Error {

@@ -1,9 +1,18 @@
+import { timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import type { ServicePlan, Token } from '../domain/configuration.ts'
+import type { SessionKind } from '../domain/console-sessions.ts'
 import type { Directory } from '../domain/directory.ts'
 import { planForReading } from '../domain/send-requests.ts'
-import { hashToken, MAX_TOKEN_LENGTH, type TokenScope } from '../domain/tokens.ts'
+import {
+  ENVIRONMENT_OPERATOR,
+  hashToken,
+  MAX_TOKEN_LENGTH,
+  type Operator,
+  type TokenScope,
+} from '../domain/tokens.ts'
 import { AppError } from '../errors.ts'
+import type { ConsoleSessions } from './console-sessions.ts'
 import type { DirectorySource } from './fresh-directory.ts'
 import { countHeader } from './wire/message-faults.ts'
 
@@ -11,21 +20,40 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set by `authenticateCustomer`; null on routes without it. */
     token: Token | null
+    /** Who sends a request of the admin API; null on other routes. */
+    operator: Operator | null
   }
 }
 
-/** Credentials of RFC 6750 §2.1; the scheme in any case (RFC 9110 §11.1). */
-const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*)$/i
+/**
+ * What follows `Bearer`, whose case does not count (RFC 9110 §11.1): of customers as in RFC 6750 §2.1. Operators choose the
+ * tokens of OPERATOR_TOKEN themselves.
+ */
+const CREDENTIALS: Readonly<Record<SessionKind, RegExp>> = {
+  customer: /^bearer +([A-Za-z0-9._~+/-]+=*)$/i,
+  operator: /^bearer +([\x21-\x7e]+)$/i,
+}
 const MAX_HEADER_LENGTH = MAX_TOKEN_LENGTH + 'Bearer '.length
 
-/** SHA-256 (hex) of the bearer token of a request. @throws AppError UNAUTHENTICATED without one */
-export function presentedHash(request: FastifyRequest, credentials = BEARER): string {
+/**
+ * SHA-256 (hex) of the token that a request presents: in its Authorization header, or, when it has none, by a session of the
+ * console. `sessions`: absent where there is no console.
+ *
+ * @throws AppError UNAUTHENTICATED without either; FORBIDDEN for a session's cookie that another site's page made use of
+ */
+export function presentedHash(
+  request: FastifyRequest,
+  kind: SessionKind,
+  sessions: ConsoleSessions | undefined,
+): string {
   const header = request.headers.authorization
   if (header === undefined) {
+    const session = sessions?.of(request, kind) ?? null
+    if (session !== null) return session.tokenHash
     throw new AppError('UNAUTHENTICATED', { message: 'The Authorization header is missing' })
   }
   const isOne = countHeader(request.raw.rawHeaders, 'authorization') === 1
-  const hash = isOne ? bearerHash(header, credentials) : null
+  const hash = isOne ? bearerHash(header, kind) : null
   if (hash !== null) return hash
   throw new AppError('UNAUTHENTICATED', {
     message: 'The Authorization header must be "Bearer" and one token',
@@ -34,8 +62,8 @@ export function presentedHash(request: FastifyRequest, credentials = BEARER): st
 }
 
 /** SHA-256 (hex) of the token in an Authorization header; null when there is none. */
-export function bearerHash(header: string, credentials = BEARER): string | null {
-  const match = header.length <= MAX_HEADER_LENGTH ? credentials.exec(header) : null
+export function bearerHash(header: string, kind: SessionKind): string | null {
+  const match = header.length <= MAX_HEADER_LENGTH ? CREDENTIALS[kind].exec(header) : null
   return match === null ? null : hashToken(match[1]!)
 }
 
@@ -53,10 +81,34 @@ export function liveToken(directory: Directory, hash: string, nowMs: number): To
 }
 
 /**
- * Authenticates a customer's token and sets `request.token`. Runs before the body is read. An unknown or expired token is
- * 401, one without the scope of the route 403. `clock`: Unix milliseconds.
+ * The operator whose token has this hash; null when there is none. Tokens of the environment are recognised while the database
+ * does not answer; any other may have been revoked since. `environment`: SHA-256 of each, hex.
  */
-export function authenticateCustomer(source: DirectorySource, clock: () => number) {
+export async function findOperator(
+  hash: string,
+  environment: readonly string[],
+  source: DirectorySource,
+): Promise<Operator | null> {
+  const bytes = Buffer.from(hash, 'hex')
+  // Every token of the environment is compared, each in constant time, so the duration tells nothing.
+  const matches = environment.filter((each) => timingSafeEqual(Buffer.from(each, 'hex'), bytes))
+  if (matches.length > 0) return ENVIRONMENT_OPERATOR
+  return (await source()).contents.operators.get(hash) ?? null
+}
+
+export interface CustomerAuthentication {
+  readonly directory: DirectorySource
+  /** Unix milliseconds. */
+  readonly clock: () => number
+  /** Absent where there is no console. */
+  readonly sessions?: ConsoleSessions | undefined
+}
+
+/**
+ * Authenticates a customer's token and sets `request.token`. Runs before the body is read. An unknown or expired token is
+ * 401, one without the scope of the route 403.
+ */
+export function authenticateCustomer({ directory: source, clock, sessions }: CustomerAuthentication) {
   const admit = (
     request: FastifyRequest,
     hash: string,
@@ -71,7 +123,7 @@ export function authenticateCustomer(source: DirectorySource, clock: () => numbe
     done()
   }
   return (request: FastifyRequest, _reply: unknown, done: HookHandlerDoneFunction) => {
-    const hash = presentedHash(request)
+    const hash = presentedHash(request, 'customer', sessions)
     const directory = source()
     if (!(directory instanceof Promise)) return admit(request, hash, directory, done)
     directory.then((fresh) => admit(request, hash, fresh, done), done)

@@ -5,9 +5,9 @@ import { AppError } from '../errors.ts'
 import { tokenOf } from './authentication.ts'
 
 /** Takes one token from the bucket `key`, or throws 429. `name` appears in the RateLimit headers. */
-export function takeOrRefuse(
-  limiter: RateLimiter,
-  { name, key, limit, nowMs }: { name: string; key: number; limit: RateLimit; nowMs: number },
+export function takeOrRefuse<Key extends number | string>(
+  limiter: RateLimiter<Key>,
+  { name, key, limit, nowMs }: { name: string; key: Key; limit: RateLimit; nowMs: number },
 ): void {
   const waitMs = limiter.take(key, limit, nowMs)
   if (waitMs > 0) throw new AppError('RATE_LIMITED', { headers: refusalHeaders(name, limit, waitMs) })

@@ -27,7 +27,7 @@ const UNMATCHED = 'unmatched'
 /**
  * Writes one log line and one measurement for each request. They have the route's pattern and never the URL, so no number
  * or token in a URL is written, and nothing that a caller sends can begin a new line. The message of a send or look-up is
- * named.
+ * named, and so is the token of an operator.
  */
 export function recordRequests(app: FastifyInstance, metrics: HttpMetrics): void {
   const logsRequests = isLogged(app.log)
@@ -45,8 +45,9 @@ export function recordRequests(app: FastifyInstance, metrics: HttpMetrics): void
       const latencyMs = inHundredths(elapsedTime)
       const msgId = request.msgId ?? messageNamedBy(request)
       const errorCode = request.errorCode ?? undefined
-      const line = { method, route, status, latencyMs, requestId: request.id, accountId, msgId, errorCode }
-      app.log.info(line, 'request')
+      const { id: requestId, operator } = request
+      const who = { accountId, operator: operator?.name }
+      app.log.info({ method, route, status, latencyMs, requestId, ...who, msgId, errorCode }, 'request')
     }
     done()
   })

@@ -1,6 +1,7 @@
 import type { Server } from 'node:http'
 import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import type { Registry } from 'prom-client'
+import { SESSION_KINDS } from '../domain/console-sessions.ts'
 import { RateLimiter } from '../domain/rate-limits.ts'
 import { AppError } from '../errors.ts'
 import { authenticateCustomer } from './authentication.ts'
@@ -12,6 +13,8 @@ import { type HttpMetrics, httpMetrics } from './metrics.ts'
 import { documentRoutes } from './openapi.ts'
 import { limitAccounts } from './rate-limiting.ts'
 import { recordRequests, recordUnanswered } from './request-records.ts'
+import { type ConsoleDeps, registerConsole } from './routes/console.ts'
+import { type ConsoleSessionDeps, registerConsoleSessions } from './routes/console-sessions.ts'
 import { type FeedDeps, registerEventFeed } from './routes/event-feed.ts'
 import { type Readiness, refuseUntilOpen, registerHealth } from './routes/health.ts'
 import { registerInboundMessages } from './routes/inbound-messages.ts'
@@ -34,6 +37,8 @@ import { Connections, type ShortWay } from './wire/connections.ts'
 import { rawResponses } from './wire/raw-responses.ts'
 
 export interface ServerDeps extends SendDeps, LookupDeps, FeedDeps, WebhookActionDeps {
+  /** The pages of the console, with `sessions` for those who use them. Absent: no console. */
+  readonly console?: Pick<ConsoleSessionDeps, 'operatorTokenHashes'> & Pick<ConsoleDeps, 'files'>
   readonly limits: HttpLimits
   /** False while the node starts: only health checks are answered then. Default: always open. */
   readonly isOpen?: () => boolean
@@ -86,6 +91,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   const shortWay = deps.serves === 'operators' ? null : shortWayOf(deps, metrics, nextRequestId)
   drainBeforeClose(app, limits, new Connections(app.server as Server, limits, shortWay))
   app.decorateRequest('token', null)
+  app.decorateRequest('operator', null)
   app.setErrorHandler(answerError)
   acceptJsonOnly(app, limits)
   validateRequests(app)
@@ -107,6 +113,15 @@ async function registerRoutes(app: FastifyInstance, deps: ServerDeps, metrics: H
   if (deps.serves !== 'customers') registerMetrics(app, deps.scrape ?? (() => deps.registry.metrics()))
   if (deps.serves !== 'operators') await registerCustomerRoutes(app, deps, metrics)
   if (deps.serves !== 'customers') deps.adminRoutes?.(app)
+  registerConsoleRoutes(app, deps)
+}
+
+function registerConsoleRoutes(app: FastifyInstance, deps: ServerDeps): void {
+  const { console, sessions, serves } = deps
+  if (console === undefined || sessions === undefined) return
+  const kinds = SESSION_KINDS.filter((kind) => serves === undefined || serves === `${kind}s`)
+  registerConsoleSessions(app, { ...deps, ...console, sessions, kinds })
+  registerConsole(app, { ...deps, ...console })
 }
 
 async function registerCustomerRoutes(
@@ -119,7 +134,7 @@ async function registerCustomerRoutes(
     recordUnanswered(app.log, metrics, { requestId, accountId: token?.account.accountId, elapsedMs }),
   )
   registerPreflight(app, deps, sending)
-  const authenticate = authenticateCustomer(deps.directory, deps.clock)
+  const authenticate = authenticateCustomer(deps)
   const { limits } = deps
   const { reads: limit } = limits
   const limiting = { name: 'reads', limiter: new RateLimiter(), limitOf: () => limit, clock: deps.clock }

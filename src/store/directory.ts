@@ -42,6 +42,7 @@ interface PlanRow
 interface TokenRow {
   readonly id: number
   readonly account: number
+  readonly name: string
   readonly planIds: number[] | null
   readonly sha256: string
   readonly scopes: TokenScope[] | null
@@ -109,7 +110,7 @@ export async function readDirectory(
           national_languages as "nationalLanguages", opt_out as "optOut", validity_seconds as "validitySeconds"
         from service_plans order by id) p) as plans,
       (select coalesce(json_agg(t), '[]') from (
-        select id, account_id as account, plan_ids as "planIds", encode(hash, 'hex') as sha256, scopes,
+        select id, account_id as account, name, plan_ids as "planIds", encode(hash, 'hex') as sha256, scopes,
           (extract(epoch from expires_at) * 1000)::float8 as "expiresAtMs"
         from tokens where revoked_at is null) t) as tokens,
       (select coalesce(json_agg(o), '[]') from (
@@ -158,6 +159,7 @@ function assemble(row: DirectoryRow, open: SecretOpener, previous: Directory | n
     {
       id: token.id,
       account: accounts.get(token.account)!,
+      name: token.name,
       planIds: token.planIds === null ? null : new Set(token.planIds),
       scopes: token.scopes === null ? null : new Set(token.scopes),
       expiresAtMs: token.expiresAtMs,

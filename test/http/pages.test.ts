@@ -10,7 +10,7 @@ import { aDirectory, anAccount, aPlan } from '../support/directory.ts'
 const account = anAccount({ id: 1 })
 const plans = [1, 2].map((id) => aPlan({ id, servicePlanId: String(id).repeat(24), account }))
 const directory = aDirectory({ accounts: [account], plans })
-const token: Token = { id: 1, account, planIds: null, scopes: null, expiresAtMs: null }
+const token: Token = { id: 1, account, name: 'backend', planIds: null, scopes: null, expiresAtMs: null }
 const YEAR_MS = 365 * 24 * 3_600_000
 
 interface Filters {

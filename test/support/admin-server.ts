@@ -14,6 +14,7 @@ import { NameResolver } from '../../src/outbound/resolver.ts'
 import { DirectoryService, type DirectoryServiceOptions } from '../../src/services/node/directory.ts'
 import type { Database } from '../../src/store/database.ts'
 import { STRICT_CALLBACK_POLICY } from './callback-policy.ts'
+import { consoleSessions } from './console.ts'
 import { type FreshDatabase, freshDatabase } from './database.ts'
 import { startHttpServer } from './http-server.ts'
 import { quietLog } from './log.ts'
@@ -69,6 +70,7 @@ export async function startAdminServer(
   await directory.start()
   const { db } = database
   const guard = new CallbackGuard(POLICY, resolver)
+  const sessions = consoleSessions(clock)
   const operatorTokenHashes = [hashToken(randomBytes(24).toString('hex')), hashToken(operatorToken)]
   const server = await startHttpServer({
     db,
@@ -76,6 +78,8 @@ export async function startAdminServer(
     realGuard: guard,
     clock,
     secretKey,
+    sessions,
+    console: { operatorTokenHashes, files: null },
     adminRoutes: (scope, testEvents) =>
       registerAdminRoutes(scope, {
         db,
@@ -83,6 +87,7 @@ export async function startAdminServer(
         directory,
         secretKey,
         operatorTokenHashes,
+        sessions,
         clock,
         guard,
         testEvents,

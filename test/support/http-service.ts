@@ -187,7 +187,7 @@ export function validMessage() {
 const ROUTE = aRoute()
 
 /** A token without bounds. */
-const FREE = { scopes: null, expiresAtMs: null }
+const FREE = { name: 'backend', scopes: null, expiresAtMs: null }
 
 function testDirectory({ accountRateLimit, planRateLimit, plan, contents }: HttpServiceOptions): Directory {
   const account = accountNamed(1, ACCOUNT, accountRateLimit ?? null)

@@ -56,7 +56,7 @@ export function registerPreflight(app: FastifyInstance, deps: PreflightDeps, lim
     url: `${SEND_PATH}/preflight`,
     schema: SCHEMA,
     attachValidation: true,
-    onRequest: [authenticateCustomer(directory, clock), limitAccounts(limit)],
+    onRequest: [authenticateCustomer(deps), limitAccounts(limit)],
     handler: async (request) => {
       const refusal = await refusalOf(async () =>
         authorizedPlan(deps, request, null, await validated(request, guard)),

@@ -17,8 +17,8 @@ import {
 } from '../../domain/send-requests.ts'
 import { AppError, type Fault, fault, invalid } from '../../errors.ts'
 import type { AcceptOutcome, GroupAccepter } from '../../operations/accept-messages.ts'
-import { authenticateCustomer, tokenOf } from '../authentication.ts'
-import { type DirectorySource, unavailable } from '../fresh-directory.ts'
+import { authenticateCustomer, type CustomerAuthentication, tokenOf } from '../authentication.ts'
+import { unavailable } from '../fresh-directory.ts'
 import type { HttpLimits } from '../limits.ts'
 import { limitAccounts, takeOrRefuse } from '../rate-limiting.ts'
 import { DeliveryReceiptSchema } from '../schemas/delivery-receipt.ts'
@@ -68,13 +68,11 @@ export const SendSmsRequest = ruled(
   fieldFaults,
 )
 
-export interface SendDeps {
-  readonly directory: DirectorySource
+export interface SendDeps extends CustomerAuthentication {
   readonly accepter: Pick<GroupAccepter, 'accept'>
   readonly guard: CallbackChecker
   readonly limits: Pick<HttpLimits, 'recordBytes'>
   readonly baseUrl: string | null
-  readonly clock: () => number
 }
 
 export const SEND_PATH = '/v1/sendsms'
@@ -133,7 +131,7 @@ export function registerSend(
     schema: SCHEMA,
     attachValidation: true,
     onRequest: [
-      authenticateCustomer(deps.directory, deps.clock),
+      authenticateCustomer(deps),
       limitAccounts({
         name: 'account',
         limiter: accounts,

@@ -77,7 +77,7 @@ export class ShortHeads {
       at += line.length + 2
     }
     const length = headers['content-length'] ?? ''
-    const tokenHash = bearerHash(headers.authorization ?? '')
+    const tokenHash = bearerHash(headers.authorization ?? '', 'customer')
     const isKept = (headers.connection ?? 'keep-alive').toLowerCase() === 'keep-alive'
     const isWellFormed = messageFault({ headers, rawHeaders, httpVersion: '1.1', url: '' }) === null
     if (!LENGTH.test(length) || tokenHash === null || !isKept || !isWellFormed) return null

@@ -1,11 +1,10 @@
-import { timingSafeEqual } from 'node:crypto'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify'
 import type { Author } from '../../../domain/audit-log.ts'
-import { ENVIRONMENT_OPERATOR, type Operator } from '../../../domain/tokens.ts'
+import type { Operator } from '../../../domain/tokens.ts'
 import { AppError } from '../../../errors.ts'
 import { makeChange } from '../../../operations/audited-changes.ts'
-import { invalidToken, liveToken, presentedHash } from '../../authentication.ts'
+import { findOperator, invalidToken, liveToken, presentedHash } from '../../authentication.ts'
 import { type DirectorySource, freshDirectory } from '../../fresh-directory.ts'
 import { documentOperatorRoutes } from '../../openapi.ts'
 import { registerAccounts } from './accounts.ts'
@@ -40,7 +39,7 @@ import { registerWebhookTests } from './webhook-tests.ts'
 /** Registers the operators' API under `/admin/v1`, for callers with an operator token only. */
 export function registerAdminRoutes(
   app: FastifyInstance,
-  { db, operatorTokenHashes, ...rest }: AdminOptions,
+  { db, operatorTokenHashes, sessions, ...rest }: AdminOptions,
 ): void {
   const deps: AdminDeps = {
     ...rest,
@@ -50,11 +49,10 @@ export function registerAdminRoutes(
   app.register(
     async (plain) => {
       const scope = plain.withTypeProvider<TypeBoxTypeProvider>()
-      const environment = operatorTokenHashes.map((hash) => Buffer.from(hash, 'hex'))
       const directory = freshDirectory(deps.directory)
-      scope.decorateRequest('operator', null)
       scope.addHook('onRequest', async (request) => {
-        request.operator = await operatorOf(request, environment, directory, deps.clock)
+        const hash = presentedHash(request, 'operator', sessions)
+        request.operator = await operatorWith(hash, operatorTokenHashes, directory, deps.clock)
         requireRole(request.method, request.operator)
       })
       scope.addHook('onSend', async (request, reply) => {
@@ -95,28 +93,16 @@ export function registerAdminRoutes(
   )
 }
 
-/** Operators choose their tokens themselves. */
-const CREDENTIALS = /^Bearer +([\x21-\x7e]+)$/i
-
-/**
- * 401 without an operator token; 403 for a customer's token, which is known and may do other things. Tokens of the environment
- * are recognised while the database does not answer; any other may have been revoked since.
- */
-async function operatorOf(
-  request: FastifyRequest,
-  environment: readonly Buffer[],
+/** 401 without an operator token; 403 for a customer's token, which is known and may do other things. */
+async function operatorWith(
+  hash: string,
+  environment: readonly string[],
   source: DirectorySource,
   clock: () => number,
 ): Promise<Operator> {
-  const hash = presentedHash(request, CREDENTIALS)
-  const bytes = Buffer.from(hash, 'hex')
-  // Every token of the environment is compared, each in constant time, so the duration tells nothing.
-  const matches = environment.filter((each) => timingSafeEqual(each, bytes))
-  if (matches.length > 0) return ENVIRONMENT_OPERATOR
-  const directory = await source()
-  const operator = directory.contents.operators.get(hash)
-  if (operator !== undefined) return operator
-  if (liveToken(directory, hash, clock()) === undefined) throw invalidToken()
+  const operator = await findOperator(hash, environment, source)
+  if (operator !== null) return operator
+  if (liveToken(await source(), hash, clock()) === undefined) throw invalidToken()
   throw new AppError('FORBIDDEN', { message: 'The token is not an operator token' })
 }
 

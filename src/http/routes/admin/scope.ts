@@ -17,13 +17,7 @@ import type { MessageReads } from '../../../operations/read-messages.ts'
 import type { OwnReport } from '../../../operations/read-nodes.ts'
 import type { TestEvents } from '../../../operations/send-test-event.ts'
 import type { Database, Transaction } from '../../../store/database.ts'
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Who sends a request of the admin API; null for other requests. */
-    operator: Operator | null
-  }
-}
+import type { ConsoleSessions } from '../../console-sessions.ts'
 
 /** The state of a carrier's link on this node. */
 interface CarrierLinkStatus {
@@ -94,6 +88,8 @@ export interface AdminDeps {
 }
 
 export interface AdminOptions extends Omit<AdminDeps, 'change'> {
+  /** Absent where there is no console. */
+  readonly sessions?: ConsoleSessions | undefined
   readonly db: Database
   /** SHA-256 of each token of OPERATOR_TOKEN, hex. */
   readonly operatorTokenHashes: readonly string[]
