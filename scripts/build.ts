@@ -1,5 +1,5 @@
 /**
- * Makes `dist/`, what the npm package holds: `src` as JavaScript, and the files beside the code that it reads.
+ * Makes `dist/`, what the npm package holds: `src` as JavaScript, the files beside the code that it reads, and the console.
  */
 import { spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, existsSync, rmSync, statSync } from 'node:fs'
@@ -25,5 +25,6 @@ if (compiled.status === 0) {
   // The compiler keeps the `#!` line of main.ts and makes a plain file of it.
   const program = join(target, 'main.js')
   if (existsSync(program)) chmodSync(program, 0o755)
+  await import('./build-console.ts')
 }
 process.exitCode = compiled.status ?? 1

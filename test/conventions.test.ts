@@ -13,7 +13,7 @@ interface Source {
 
 function sources(folder: string): Source[] {
   return readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
     .map((entry) => {
       const path = join(entry.parentPath, entry.name)
       return { path: relative(ROOT, path), text: readFileSync(path, 'utf8') }
@@ -23,8 +23,9 @@ function sources(folder: string): Source[] {
 const SRC = sources('src')
 const TESTS = sources('test')
 const CLIENT = sources('client/src')
+const CONSOLE = sources('console/src')
 const EXAMPLES = sources('examples')
-const ALL = [...SRC, ...CLIENT, ...EXAMPLES, ...TESTS, ...sources('bench'), ...sources('scripts')]
+const ALL = [...SRC, ...CLIENT, ...CONSOLE, ...EXAMPLES, ...TESTS, ...sources('bench'), ...sources('scripts')]
 
 /** The code without comments, so that prose may name what code may not use. */
 function code(text: string): string {
@@ -187,6 +188,45 @@ describe('the client stands alone', () => {
   })
 })
 
+describe('the console is a client of the HTTP API', () => {
+  const SHARED = ['kit', 'api', 'client']
+  const PLACES: Record<string, readonly string[]> = {
+    api: ['client'],
+    kit: ['api', 'client'],
+    shell: SHARED,
+    pages: ['shell', ...SHARED],
+    root: ['pages', 'shell', ...SHARED],
+  }
+  /** A file of another page group, or outside both, is a place that nobody may import. */
+  const placeOf = (path: string, from: string) => {
+    if (path.startsWith('client/src/')) return 'client'
+    const [, group] = /^console\/src\/(pages\/\w+)\//.exec(path) ?? []
+    if (group !== undefined && from.startsWith('console/src/pages/') && !from.includes(`/${group}/`))
+      return path
+    const folder = /^console\/src\/(?:(api|kit|shell|pages)\/)?/.exec(path)
+    return folder === null ? path : (folder[1] ?? 'root')
+  }
+
+  it('it imports itself, one way, and the client', () => {
+    expect(CONSOLE.length).toBeGreaterThan(40)
+    const wrong = CONSOLE.flatMap(({ path, text }) => {
+      const place = placeOf(path, path)
+      return imports({ path, text })
+        .filter((target) => ![place, ...PLACES[place]!].includes(placeOf(target, path)))
+        .map((target) => `${path} -> ${target}`)
+    })
+    expect(wrong).toEqual([])
+  })
+
+  it('no file imports itself by way of others', () => {
+    expect(cycles(new Map(CONSOLE.map((source) => [source.path, imports(source)])))).toEqual([])
+  })
+
+  it('it names no other host', () => {
+    expect(offenders(CONSOLE, /https?:\/\/(?!sms\.example|www\.example|example|hooks\.example)/)).toEqual([])
+  })
+})
+
 describe('everything has its place', () => {
   it('SQL is in store/', () => {
     const elsewhere = SRC.filter(({ path }) => !path.startsWith('src/store/'))
@@ -252,14 +292,14 @@ describe('everything has its place', () => {
   })
 
   it('files are named for what they hold', () => {
-    const vague = /^(utils?|common|helpers?|types?|lib|interfaces?|misc|shared)\.ts$/
+    const vague = /^(utils?|common|helpers?|types?|lib|interfaces?|misc|shared)\.tsx?$/
     expect(ALL.filter(({ path }) => vague.test(basename(path)))).toEqual([])
   })
 })
 
 describe('size', () => {
   // Nobody reads the generated files from top to bottom.
-  const lines = [...SRC, ...CLIENT, ...EXAMPLES]
+  const lines = [...SRC, ...CLIENT, ...CONSOLE, ...EXAMPLES]
     .filter(({ text }) => !text.startsWith('// Made from the OpenAPI document'))
     .map(({ path, text }) => ({ path, lines: text.split('\n').length - 1 }))
 

@@ -19,7 +19,7 @@ export type ListOf<Operations extends Record<keyof Operations, OperationTypes>> 
 }[keyof Operations]
 
 /** A page says where the list goes on: messages and webhook events, the feed of events, and the admin API. */
-type Page = { items: unknown[] } & (
+export type Page = { items: unknown[] } & (
   | { pagination: { hasMore: boolean; nextCursor: string | null } }
   | { hasMore: boolean; cursor: string }
   | { nextAfter: string | null }
@@ -54,8 +54,8 @@ export type Client<Operations extends Record<keyof Operations, OperationTypes>> 
 export interface ClientOptions {
   /** Where the service is: `https://sms.example.net`; a path before `/v1` is kept. */
   readonly baseUrl: string
-  /** `aldis_…` */
-  readonly token: string
+  /** `aldis_…`. Without one, a browser sends the session cookie of the console that is signed in on the same origin. */
+  readonly token?: string
   /** Longest wait for a whole answer. 30 s when absent. */
   readonly timeoutMs?: number
   /** Instead of the global `fetch`. */
@@ -101,7 +101,7 @@ export function clientClass<Operations extends Record<keyof Operations, Operatio
 class Caller {
   readonly #operations: Readonly<Record<string, OperationRequest>>
   readonly #baseUrl: string
-  readonly #token: string
+  readonly #authorization: { readonly authorization?: string }
   readonly #timeoutMs: number
   readonly #fetch: typeof fetch
 
@@ -110,7 +110,7 @@ class Caller {
     if (protocol !== 'https:' && protocol !== 'http:') throw new TypeError('baseUrl must be http or https')
     this.#operations = operations
     this.#baseUrl = origin + pathname.replace(/\/+$/, '')
-    this.#token = options.token
+    this.#authorization = options.token === undefined ? {} : { authorization: `Bearer ${options.token}` }
     this.#timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS
     this.#fetch = options.fetch ?? globalThis.fetch
     for (const id of Object.keys(operations)) {
@@ -139,7 +139,7 @@ class Caller {
     { signal, timeoutMs = this.#timeoutMs, idempotencyKey }: SendOptions = {},
   ): Promise<unknown> {
     const { method, target, body } = requestOf(id, this.#operations[id]!, input)
-    const headers = new Headers({ accept: 'application/json', authorization: `Bearer ${this.#token}` })
+    const headers = new Headers({ accept: 'application/json', ...this.#authorization })
     if (body !== null) headers.set('content-type', 'application/json')
     if (idempotencyKey !== undefined) headers.set('idempotency-key', idempotencyKey)
     const limit = timeLimit(timeoutMs, signal)
@@ -150,6 +150,7 @@ class Caller {
         method,
         headers,
         body,
+        // `credentials` is left at its default, same-origin: some edge runtimes refuse requests that name it.
         // The API redirects nowhere, and the token is for nobody else. Not every edge runtime knows 'error'.
         redirect: 'manual',
         signal: limit.signal,
@@ -162,7 +163,7 @@ class Caller {
 }
 
 /** The parameter that asks for the next page; null after the last one. */
-function restOf(page: Page): object | null {
+export function restOf(page: Page): object | null {
   if ('nextAfter' in page) return page.nextAfter === null ? null : { after: page.nextAfter }
   const { hasMore, cursor } =
     'pagination' in page ? { ...page.pagination, cursor: page.pagination.nextCursor } : page

@@ -121,6 +121,12 @@ describe('with the service', () => {
     await expect(client.sendSms(sms(fields))).rejects.toMatchObject({ status, errorCode, errors: [] })
   })
 
+  it('sends no Authorization header without a token', async () => {
+    const nobody = new AldisClient({ baseUrl: `http://127.0.0.1:${service.port}` })
+    const error = { status: 401, body: { errorMessage: 'The Authorization header is missing' } }
+    await expect(nobody.listMessages({ servicePlanId: PLAN })).rejects.toMatchObject(error)
+  })
+
   it('401 without a good token', async () => {
     const stranger = new AldisClient({ baseUrl: `http://127.0.0.1:${service.port}/`, token: 'aldis_x' })
     const refused = { status: 401, errorCode: 'UNAUTHENTICATED' }

@@ -1,0 +1,84 @@
+import { Button, Group, Skeleton, Table } from '@mantine/core'
+import type { ReactNode } from 'react'
+import type { List } from '../api/list.ts'
+import { ErrorState } from './error-state.tsx'
+
+export interface Column<Item> {
+  /** Unique in its table. */
+  readonly key: string
+  readonly title: string
+  readonly render: (item: Item) => ReactNode
+  /** Numbers stand at the right. */
+  readonly align?: 'right'
+}
+
+interface DataTableProps<Item> {
+  /** What the table lists, for screen readers: "Messages". */
+  readonly label: string
+  readonly columns: readonly Column<Item>[]
+  /** Of `useList`; of `listOf` for items that come without pages. */
+  readonly list: List<Item>
+  readonly keyOf: (item: Item) => string
+  /** An EmptyState that says what to do. */
+  readonly empty: ReactNode
+}
+
+/**
+ * A dense table that scrolls inside itself. A row is opened by a link in its first column (RowLink), which also takes
+ * clicks anywhere on the row.
+ */
+export function DataTable<Item>({ label, columns, list, keyOf, empty }: DataTableProps<Item>) {
+  const { items, error, hasMore, isLoadingMore, loadMore, retry } = list
+  if (items === undefined)
+    return error === null ? <Waiting label={label} /> : <ErrorState error={error} onRetry={retry} />
+  if (items.length === 0) return error === null ? empty : <ErrorState error={error} onRetry={retry} />
+  return (
+    <>
+      {/* Focusable, so that the keyboard scrolls it. */}
+      <Table.ScrollContainer minWidth={0} type="native" tabIndex={0} role="region" aria-label={label}>
+        <Table highlightOnHover verticalSpacing={6} className="aldis-table">
+          <Table.Thead>
+            <Table.Tr>
+              {columns.map(({ key, title, align }) => (
+                <Table.Th key={key} {...(align && { ta: align })}>
+                  {title}
+                </Table.Th>
+              ))}
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {items.map((item) => (
+              <Table.Tr key={keyOf(item)}>
+                {columns.map(({ key, render, align }) => (
+                  <Table.Td key={key} {...(align && { ta: align })}>
+                    {render(item)}
+                  </Table.Td>
+                ))}
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+      {error !== null && <ErrorState error={error} onRetry={retry} />}
+      {hasMore && error === null && (
+        <Group justify="center" mt="sm">
+          <Button variant="default" size="xs" loading={isLoadingMore} onClick={loadMore}>
+            Load more
+          </Button>
+        </Group>
+      )}
+    </>
+  )
+}
+
+const SKELETON_ROWS = ['1', '2', '3', '4', '5', '6']
+
+function Waiting({ label }: { label: string }) {
+  return (
+    <div role="status" aria-label={`${label}: loading`}>
+      {SKELETON_ROWS.map((row) => (
+        <Skeleton key={row} height={22} mb={10} />
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,18 @@
+import { Paper, Stack, Text } from '@mantine/core'
+import type { ReactNode } from 'react'
+
+/** In the place of what is not there yet; `children` says what to do about it. */
+export function EmptyState({ title, children }: { title: string; children?: ReactNode }) {
+  return (
+    <Paper withBorder p="xl">
+      <Stack align="center" gap="xs" ta="center">
+        <Text fw={600}>{title}</Text>
+        {children !== undefined && (
+          <Text component="div" size="sm" c="dimmed">
+            {children}
+          </Text>
+        )}
+      </Stack>
+    </Paper>
+  )
+}

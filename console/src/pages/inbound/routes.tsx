@@ -1,0 +1,26 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { customerRoute, operatorRoute } from '../../shell/routes.tsx'
+
+const pages = () => import('./pages.tsx')
+
+export const inboundRoutes = {
+  customer: [
+    createRoute({
+      getParentRoute: () => customerRoute,
+      path: '/inbound',
+      component: lazyRouteComponent(pages, 'CustomerInbound'),
+    }),
+  ] as const,
+  operator: [
+    createRoute({
+      getParentRoute: () => operatorRoute,
+      path: '/inbound',
+      component: lazyRouteComponent(pages, 'OperatorInbound'),
+    }),
+    createRoute({
+      getParentRoute: () => operatorRoute,
+      path: '/inbound/unowned',
+      component: lazyRouteComponent(pages, 'UnownedInbound'),
+    }),
+  ] as const,
+}

@@ -1,0 +1,31 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { customerRoute, operatorRoute } from '../../shell/routes.tsx'
+
+const pages = () => import('./pages.tsx')
+
+export const webhookRoutes = {
+  customer: [
+    createRoute({
+      getParentRoute: () => customerRoute,
+      path: '/webhooks',
+      component: lazyRouteComponent(pages, 'CustomerWebhooks'),
+    }),
+    createRoute({
+      getParentRoute: () => customerRoute,
+      path: '/webhooks/events/$eventId',
+      component: lazyRouteComponent(pages, 'CustomerWebhookEvent'),
+    }),
+  ] as const,
+  operator: [
+    createRoute({
+      getParentRoute: () => operatorRoute,
+      path: '/webhooks',
+      component: lazyRouteComponent(pages, 'OperatorWebhooks'),
+    }),
+    createRoute({
+      getParentRoute: () => operatorRoute,
+      path: '/webhooks/events/$eventId',
+      component: lazyRouteComponent(pages, 'OperatorWebhookEvent'),
+    }),
+  ] as const,
+}

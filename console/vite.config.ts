@@ -1,0 +1,43 @@
+import { fileURLToPath } from 'node:url'
+import react from '@vitejs/plugin-react'
+import { defineConfig } from 'vite'
+
+const folder = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+
+/** The service that `vite dev` passes requests on to. */
+const SERVICE = process.env.ALDIS_URL ?? 'http://localhost:8080'
+
+export default defineConfig({
+  root: folder('.'),
+  base: '/console/',
+  publicDir: false,
+  plugins: [react()],
+  build: {
+    outDir: folder('../dist/console'),
+    emptyOutDir: true,
+    target: 'es2023',
+    // The policy of the page allows no data: URL but for images, and no inline script.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    chunkSizeWarningLimit: 1_000,
+    rolldownOptions: {
+      output: {
+        chunkFileNames: ({ name, facadeModuleId }) =>
+          `assets/${/\/pages\/(\w+)\//.exec(facadeModuleId ?? '')?.[1] ?? name}-[hash].js`,
+        // Each page group is a chunk, because the router imports it lazily. What groups share is in these.
+        codeSplitting: {
+          groups: [
+            { name: 'uplot', test: /node_modules\/uplot\// },
+            { name: 'mantine', test: /node_modules\/@(mantine|floating-ui|tabler)\// },
+            { name: 'react', test: /node_modules\// },
+            { name: 'kit', test: /console\/src\/(kit|api)\/|client\/src\// },
+          ],
+        },
+      },
+    },
+  },
+  server: {
+    // The API sees the origin that the browser sees, so that cookies and the origin check work as they do when served.
+    proxy: { '^/(v1|admin/v1|console/session)': { target: SERVICE, changeOrigin: false } },
+  },
+})
