@@ -1,11 +1,13 @@
 // Made from the OpenAPI document by `npm run generate-client`.
 
 import type {
+  CountsByStatus,
   ErrorBody,
   ErrorCode,
   EventType,
   Fault,
   Redelivered,
+  StatusCounts,
   TestEvent,
   WebhookAttempt,
   WebhookDestination,
@@ -14,11 +16,13 @@ import type {
 } from './api.ts'
 
 export type {
+  CountsByStatus,
   ErrorBody,
   ErrorCode,
   EventType,
   Fault,
   Redelivered,
+  StatusCounts,
   TestEvent,
   WebhookAttempt,
   WebhookDestination,
@@ -1940,6 +1944,34 @@ export interface Operations {
     }
     answer: ListedMessagePage
   }
+  /** Count messages by status. Counts the newest 1,000 that match; without `servicePlanId`, of those of the last 24 hours unless a window is given. */
+  countMessagesOfPlans: {
+    input: {
+      /** Id of the service plan, 24 hex digits. */
+      servicePlanId?: string | undefined
+      /** Sender. */
+      from?: string | undefined
+      /** Recipient. */
+      to?: string | undefined
+      /** QUEUED, SENT, DELIVERED, FAILED or UNKNOWN. */
+      status?: string | undefined
+      /** Country (ISO 3166-1 alpha-2). */
+      country?: string | undefined
+      /** Network (MCC and MNC), 5 or 6 digits. */
+      mccmnc?: string | undefined
+      /** Start of the createdAt window, RFC 3339, inclusive. */
+      fromDate?: string | undefined
+      /** End of the window, RFC 3339, inclusive; without a service plan at most 24 hours after its start. */
+      toDate?: string | undefined
+      /** Error code, 3 digits. */
+      errorCode?: string | undefined
+      /** Carrier, by name or number. */
+      carrier?: string | undefined
+      /** Id that the carrier gave it in submit_sm_resp or a receipt, of the last 8 days. */
+      carrierMessageId?: string | undefined
+    }
+    answer: StatusCounts
+  }
   /** List the inbound messages of a service plan. Newest first. */
   listInboundMessagesOfPlan: {
     input: {
@@ -2251,6 +2283,24 @@ export const OPERATIONS = {
     query: [
       'limit',
       'after',
+      'servicePlanId',
+      'from',
+      'to',
+      'status',
+      'country',
+      'mccmnc',
+      'fromDate',
+      'toDate',
+      'errorCode',
+      'carrier',
+      'carrierMessageId',
+    ],
+    body: false,
+  },
+  countMessagesOfPlans: {
+    method: 'GET',
+    path: '/admin/v1/messages/counts',
+    query: [
       'servicePlanId',
       'from',
       'to',

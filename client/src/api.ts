@@ -1,5 +1,13 @@
 // Made from the OpenAPI document by `npm run generate-client`.
 
+export interface CountsByStatus {
+  QUEUED: number
+  SENT: number
+  DELIVERED: number
+  FAILED: number
+  UNKNOWN: number
+}
+
 export interface DeliveryReceipt {
   /** Account that owns the message. */
   accountId: string | null
@@ -326,6 +334,14 @@ export interface SmartReplacement {
   position: number
 }
 
+export interface StatusCounts {
+  /** Messages that match; at most the newest 1000. */
+  counted: number
+  /** More match than were counted. */
+  hasMore: boolean
+  counts: CountsByStatus
+}
+
 export interface TestEvent {
   /** webhook-id of the test event; it belongs to no message. */
   eventId: string
@@ -517,6 +533,28 @@ export interface Operations {
     }
     answer: MessageList
   }
+  /** Count messages by status. Needs servicePlanId and at least one filter. Counts the newest 1,000 that match. */
+  countMessages: {
+    input: {
+      /** Service plan: 24 hex digits. */
+      servicePlanId: string
+      /** Sender. */
+      from?: string | undefined
+      /** Destination. */
+      to?: string | undefined
+      /** Current status. */
+      status?: MessageStatus | undefined
+      /** ISO 3166-1 alpha-2. */
+      country?: string | undefined
+      /** Mobile country code and network code. */
+      mccmnc?: string | undefined
+      /** Start of the createdAt window, inclusive. */
+      fromDate?: string | undefined
+      /** End, inclusive; at most 31 days after fromDate. */
+      toDate?: string | undefined
+    }
+    answer: StatusCounts
+  }
   /** Get an inbound message. The message as it is pushed to the inbound URL, whether or not there is one. */
   getInboundMessage: {
     input: {
@@ -651,6 +689,12 @@ export const OPERATIONS = {
       'limit',
       'cursor',
     ],
+    body: false,
+  },
+  countMessages: {
+    method: 'GET',
+    path: '/v1/messages/sms/counts',
+    query: ['servicePlanId', 'from', 'to', 'status', 'country', 'mccmnc', 'fromDate', 'toDate'],
     body: false,
   },
   getInboundMessage: {

@@ -7,6 +7,13 @@ export type Status = 'QUEUED' | 'SENT' | 'DELIVERED' | 'FAILED' | 'UNKNOWN'
 
 export const MESSAGE_STATUSES: readonly Status[] = ['QUEUED', 'SENT', 'DELIVERED', 'FAILED', 'UNKNOWN']
 
+/** How many of these messages have each status. */
+export function countByStatus(messages: readonly { readonly status: Status }[]): Record<Status, number> {
+  const counts = { QUEUED: 0, SENT: 0, DELIVERED: 0, FAILED: 0, UNKNOWN: 0 }
+  for (const { status } of messages) counts[status] += 1
+  return counts
+}
+
 const HOUR_MS = 3_600_000
 
 /** How long an UNKNOWN message may still get a final status. */

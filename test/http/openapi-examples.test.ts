@@ -48,9 +48,9 @@ afterAll(async () => {
 })
 let token = ''
 
-function exampleId(operationId: string): string {
-  const { operation } = operationsOf(CUSTOMERS).find((one) => one.operation.operationId === operationId)!
-  return parametersOf(CUSTOMERS, operation).find(({ name }) => name === 'msgId')!.example as string
+function exampleId(operationId: string, document = CUSTOMERS): string {
+  const { operation } = operationsOf(document).find((one) => one.operation.operationId === operationId)!
+  return parametersOf(document, operation).find(({ name }) => name === 'msgId')!.example as string
 }
 
 const steps = [OPERATORS, CUSTOMERS].flatMap((document): Step[] =>
@@ -59,7 +59,7 @@ const steps = [OPERATORS, CUSTOMERS].flatMap((document): Step[] =>
 const ofCustomers = ({ document }: Step) => document === CUSTOMERS
 const isSetUp = ({ path, method, operation }: Step) =>
   (method === 'put' || method === 'post') &&
-  !/webhook-|webhooks/.test(path) &&
+  !/webhook-|webhooks|unowned-/.test(path) &&
   !/^(send|preflight)Sms$/.test(operation.operationId)
 /** What others use is deleted after them. */
 const USED = ['deleteServicePlan', 'deleteRoute', 'deleteCarrier', 'deleteAccount']
@@ -148,6 +148,11 @@ async function storeHistory(): Promise<void> {
   for (const table of TABLES) await db.query(`create table ${table}_any_day partition of ${table} default`)
   await storeEvent(db, { planId: 1, msgId: MSG_ID, state: 'failed', attempts: 2 })
   await storeEvent(db, { planId: 1, msgId: MSG_ID, seq: 0, state: 'delivered' })
+  await db.query(
+    `insert into unowned_inbound_messages (msg_id, carrier_id, sender, recipient, body)
+     values ($1, 1, '+15551230001', '71299', 'Hello')`,
+    [exampleId('giveUnownedInboundMessage', OPERATORS)],
+  )
   await db.query(`update inbound_messages set recipient = '71234', keyword = 'JOIN'`)
   await db.query(
     `insert into carrier_pauses (route_id, carrier_id, since, until, reason)

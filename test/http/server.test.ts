@@ -164,6 +164,7 @@ describe('GET /openapi.json', () => {
       '/v1/inbound/sms',
       '/v1/inbound/sms/{msgId}',
       '/v1/messages/sms',
+      '/v1/messages/sms/counts',
       '/v1/messages/sms/{msgId}',
       '/v1/messages/{msgId}',
       '/v1/sendsms',

@@ -154,6 +154,7 @@ plans; then by network, longest prefix, country, anywhere.`,
   message: {
     path: '/messages',
     columns: 'createdAt msgId servicePlanId from to status errorCode carrier',
+    verbs: { countMessagesOfPlans: 'count' },
     descriptions: {
       list: `List messages of all service plans, or of one, newest first. Without --plan or --carrier-message-id, those of the
 last 24 hours, or of at most 24 hours from --from-date or up to --to-date. Dates are RFC 3339. A page may have fewer messages than --limit.`,

@@ -12,6 +12,7 @@ import { CursorPages, type ListDeps } from '../pages.ts'
 import { DeliveryReceiptSchema } from '../schemas/delivery-receipt.ts'
 import { answered } from '../schemas/error-body.ts'
 import {
+  countQuery,
   LookupQuerySchema,
   listQuery,
   MessagePathSchema,
@@ -19,23 +20,22 @@ import {
   pageSchema,
   windowParameters,
 } from '../schemas/parameters.ts'
-import { DELIVERED_MESSAGE, MESSAGE_LIST } from '../schemas/response-examples.ts'
+import { DELIVERED_MESSAGE, MESSAGE_LIST, STATUS_COUNTS } from '../schemas/response-examples.ts'
 import { oneOf } from '../schemas/shapes.ts'
+import { MOST_COUNTED, presentCounts, StatusCountsSchema } from '../schemas/status-counts.ts'
 
 const ShortLookupQuery = Type.Object({ servicePlanId: Type.Optional(PlanParameter) })
 
-const ListQuery = listQuery(
-  MESSAGE_FILTERS,
-  {
-    from: Type.String({ description: 'Sender' }),
-    to: Type.String({ examples: ['+15551230001'], description: 'Destination' }),
-    status: oneOf(MESSAGE_STATUSES, { title: 'MessageStatus', description: 'Current status' }),
-    country: Type.String({ description: 'ISO 3166-1 alpha-2' }),
-    mccmnc: Type.String({ pattern: '^[0-9]{5,6}$', description: 'Mobile country code and network code' }),
-    ...windowParameters('createdAt'),
-  },
-  { needsFilter: true },
-)
+const FILTERS = {
+  from: Type.String({ description: 'Sender' }),
+  to: Type.String({ examples: ['+15551230001'], description: 'Destination' }),
+  status: oneOf(MESSAGE_STATUSES, { title: 'MessageStatus', description: 'Current status' }),
+  country: Type.String({ description: 'ISO 3166-1 alpha-2' }),
+  mccmnc: Type.String({ pattern: '^[0-9]{5,6}$', description: 'Mobile country code and network code' }),
+  ...windowParameters('createdAt'),
+}
+const ListQuery = listQuery(MESSAGE_FILTERS, FILTERS, { needsFilter: true })
+const CountQuery = countQuery(MESSAGE_FILTERS, FILTERS)
 
 const MessageList = pageSchema(DeliveryReceiptSchema, 'MessageList')
 
@@ -70,7 +70,16 @@ const LIST = {
   response: answered(200, MessageList, 'A page, newest first', MESSAGE_LIST),
 }
 
-/** `GET /v1/messages/sms/{msgId}`, `/v1/messages/{msgId}`, where the plan may be left out, and `/v1/messages/sms`. */
+const COUNTS = {
+  operationId: 'countMessages',
+  summary: 'Count messages by status',
+  description: `Needs servicePlanId and at least one filter. Counts the newest ${MOST_COUNTED.toLocaleString('en')} that match.`,
+  tags: ['Messages'],
+  querystring: CountQuery,
+  response: answered(200, StatusCountsSchema, 'Their statuses', STATUS_COUNTS),
+}
+
+/** `GET /v1/messages/sms/{msgId}`, `/v1/messages/{msgId}`, where the plan may be left out, `/v1/messages/sms` and its counts. */
 export function registerMessages(app: FastifyInstance, deps: ListDeps & LookupDeps): void {
   app.get('/v1/messages/sms/:msgId', { schema: LOOKUP }, (request) => lookUp(deps, request))
   app.get('/v1/messages/:msgId', { schema: AT_LOCATION }, (request) => lookUp(deps, request))
@@ -84,6 +93,10 @@ export function registerMessages(app: FastifyInstance, deps: ListDeps & LookupDe
       (message) => message.msgId,
       (message) => publicMessage(message, plan),
     )
+  })
+  app.get('/v1/messages/sms/counts', { schema: COUNTS }, async (request) => {
+    const { page } = await pages.read(request)
+    return presentCounts(await deps.messages.list({ ...page, limit: MOST_COUNTED + 1 }))
   })
 }
 

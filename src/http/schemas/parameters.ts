@@ -56,32 +56,50 @@ const PAGE: PageParameters = {
   cursor: 'nextCursor of the previous page, unchanged',
 }
 
-/**
- * The query of a list of one plan: its filters, each a documented schema that is judged by the rule of its name, and
- * the page. `needsFilter`: the plan alone is not enough.
- */
+/** Filters of one plan, each a documented schema that is judged by the rule of its name. */
+type DocumentedFilters<Filters> = { readonly [Name in keyof Filters]: TSchema }
+
+/** The query of a list of one plan: its filters and the page. `needsFilter`: the plan alone is not enough. */
 export function listQuery<Filters extends object>(
   rules: FilterRules<Filters>,
-  documented: { readonly [Name in keyof Filters]: TSchema },
+  documented: DocumentedFilters<Filters>,
   { needsFilter = false, page = PAGE }: { needsFilter?: boolean; page?: PageParameters } = {},
 ) {
-  const filters = Object.entries<TSchema>(documented).map(([name, schema]) => [
-    name,
-    judged(Type.Optional(schema), rules[name as keyof Filters]),
-  ])
   const query = Type.Object({
-    servicePlanId: PlanParameter,
-    ...(Object.fromEntries(filters) as Record<string, TSchema>),
+    ...judgedFilters(rules, documented),
     limit: judged(
       Type.Optional(Type.Integer({ minimum: 1, default: page.defaultLimit, description: page.limit })),
       LIMIT_RULE,
     ),
     cursor: judged(Type.Optional(Type.String({ description: page.cursor })), CURSOR_RULE),
   })
-  const narrowing = [...Object.keys(documented), 'cursor']
-  const message = `needs one of ${narrowing.slice(0, -1).join(', ')} or cursor`
+  return narrowed(query, needsFilter ? [...Object.keys(documented), 'cursor'] : [])
+}
+
+/** The query of what is told of all messages that match: filters, of which one is needed. */
+export function countQuery<Filters extends object>(
+  rules: FilterRules<Filters>,
+  documented: DocumentedFilters<Filters>,
+) {
+  return narrowed(Type.Object(judgedFilters(rules, documented)), Object.keys(documented))
+}
+
+function judgedFilters<Filters extends object>(
+  rules: FilterRules<Filters>,
+  documented: DocumentedFilters<Filters>,
+) {
+  const filters = Object.entries<TSchema>(documented).map(([name, schema]) => [
+    name,
+    judged(Type.Optional(schema), rules[name as keyof Filters]),
+  ])
+  return { servicePlanId: PlanParameter, ...(Object.fromEntries(filters) as Record<string, TSchema>) }
+}
+
+/** Requires one of these, if there are any. */
+function narrowed<Query extends TSchema>(query: Query, narrowing: readonly string[]) {
+  const message = `needs one of ${narrowing.slice(0, -1).join(', ')} or ${narrowing.at(-1)}`
   return ruled(query, (given) => {
-    const isNarrow = !needsFilter || givenNames(given).some((name) => narrowing.includes(name))
+    const isNarrow = narrowing.length === 0 || givenNames(given).some((name) => narrowing.includes(name))
     return [...windowFaults(given), ...(isNarrow ? [] : [fault(WHOLE_REQUEST, 'FILTER_REQUIRED', message)])]
   })
 }

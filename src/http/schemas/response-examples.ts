@@ -65,6 +65,12 @@ export const PREFLIGHT = {
 
 export const MESSAGE_LIST = { items: [DELIVERED_MESSAGE], pagination: LAST_PAGE }
 
+export const STATUS_COUNTS = {
+  counted: 1_000,
+  hasMore: true,
+  counts: { QUEUED: 3, SENT: 41, DELIVERED: 921, FAILED: 30, UNKNOWN: 5 },
+}
+
 export const INBOUND_MESSAGE: InboundSmsWebhook = {
   ...OWNER,
   msgId: MSG_ID,

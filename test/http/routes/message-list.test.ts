@@ -220,3 +220,44 @@ describe('GET /v1/messages/sms', () => {
     blocker.release()
   })
 })
+
+describe('GET /v1/messages/sms/counts', () => {
+  const count = (query: string) => service.get(`/v1/messages/sms/counts?servicePlanId=${PLAN}&${query}`)
+
+  it('200 counts by status what matches', async () => {
+    const { json } = await count('country=US')
+    const of = (status: string) =>
+      stored.filter((one) => one.country === 'US' && one.status === status).length
+    const counts = { QUEUED: 0, SENT: of('SENT'), DELIVERED: 0, FAILED: of('FAILED'), UNKNOWN: 0 }
+    expect(json).toEqual({ counted: 30, hasMore: false, counts })
+  })
+
+  it('200 counts the newest 1,000, and says that there are more', async () => {
+    await using busy = await startHttpService()
+    const many = Array.from({ length: 1_001 }, (_, n) => ({
+      ...stored[0]!,
+      status: n === 0 ? 'FAILED' : 'SENT',
+      msg_id: messageId(START_MS + n, randomBytes(9), 7),
+    }))
+    await insert(many, busy)
+    expect((await busy.send()).status).toBe(202)
+    const get = (query: string) => busy.get(`/v1/messages/sms/counts?servicePlanId=${PLAN}&${query}`)
+    const { json } = await get('fromDate=2026-01-01T00:00:00Z')
+    expect(json).toMatchObject({ counted: 1_000, hasMore: true, counts: { QUEUED: 1, SENT: 999, FAILED: 0 } })
+    expect((await get('status=SENT')).json).toMatchObject({ counted: 1_000, hasMore: false })
+  })
+
+  it.each([
+    ['', 'request FILTER_REQUIRED'],
+    ['status=NONE', 'status INVALID_FORMAT'],
+  ])('400 to ?%s', async (query, code) => {
+    const answer = await count(query)
+    expect(faultsOf(answer)).toEqual([code])
+  })
+
+  it('403 for a plan of somebody else', async () => {
+    const headers = { authorization: `Bearer ${TOKEN_OTHER}` }
+    const path = `/v1/messages/sms/counts?servicePlanId=${PLAN}&status=SENT`
+    expect((await service.get(path, headers)).status).toBe(403)
+  })
+})

@@ -13,6 +13,7 @@ const UNKNOWN = '00000000-0000-4000-8000-000000000000'
 /** Lists that need a filter. */
 const FILTERS: Readonly<Record<string, string>> = {
   '/v1/messages/sms': '&status=QUEUED',
+  '/v1/messages/sms/counts': '&status=QUEUED',
   '/v1/inbound/sms': '&to=71234',
 }
 

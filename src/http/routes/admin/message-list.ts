@@ -5,6 +5,7 @@ import { type Fault, invalid } from '../../../errors.ts'
 import { keyOfCarrier, keyOfPlan } from '../../../operations/configuration-rows.ts'
 import type { FoundMessage } from '../../../store/message-search.ts'
 import { Nullable, titled } from '../../schemas/shapes.ts'
+import { MOST_COUNTED, presentCounts, StatusCountsSchema } from '../../schemas/status-counts.ts'
 import {
   described,
   LinkKey,
@@ -42,8 +43,10 @@ const ListedMessage = titled('ListedMessage', {
 })
 
 /** Messages of all plans, or of one. */
-export function registerMessageList(scope: AdminScope, { reads, messages, clock }: AdminDeps): void {
-  const Query = pageQuery(MessageId, {
+export function registerMessageList(scope: AdminScope, deps: AdminDeps): void {
+  const { messages } = deps
+  const tags = ['Message search']
+  const filters = {
     servicePlanId: Type.Optional(ServicePlanId),
     from: Text('Sender'),
     to: Text('Recipient'),
@@ -57,7 +60,7 @@ export function registerMessageList(scope: AdminScope, { reads, messages, clock 
     errorCode: Text('Error code, 3 digits'),
     carrier: Type.Optional(described(LinkKey, 'Carrier, by name or number')),
     carrierMessageId: Text('Id that the carrier gave it in submit_sm_resp or a receipt, of the last 8 days'),
-  })
+  }
   scope.get(
     '/messages',
     {
@@ -66,25 +69,54 @@ export function registerMessageList(scope: AdminScope, { reads, messages, clock 
         summary: 'List messages of all service plans, or of one',
         description:
           'Newest first; without `servicePlanId`, those of the last 24 hours unless a window is given. A page may have fewer items than the limit: go on until `nextAfter` is null.',
-        tags: ['Message search'],
-        querystring: Query,
+        tags,
+        querystring: pageQuery(MessageId, filters),
         response: answers(200, pageOf(ListedMessage)),
       },
     },
     async ({ query }) => {
-      const { servicePlanId, carrier, after = null, limit: _, ...texts } = query
-      const faults: Fault[] = []
-      const filters = parseSearch(texts, { ofPlan: servicePlanId !== undefined, nowMs: clock() }, faults)
-      if (faults.length > 0) throw invalid(faults)
-      const planId = servicePlanId === undefined ? null : await keyOfPlan(reads, servicePlanId)
-      const carrierId = carrier === undefined ? null : await keyOfCarrier(reads, carrier)
+      const { after = null, limit: _, ...wanted } = query
       const { shown, fetched } = limitOf(query)
-      const search = { planId, carrierId, filters, after: after?.toLowerCase() ?? null, limit: fetched }
+      const search = {
+        ...(await searchOf(deps, wanted)),
+        after: after?.toLowerCase() ?? null,
+        limit: fetched,
+      }
       const { rows, searchedTo } = await messages.search(search)
       const answer = page(rows, shown, ({ msgId }) => msgId, present)
       return { ...answer, nextAfter: answer.nextAfter ?? searchedTo }
     },
   )
+
+  scope.get(
+    '/messages/counts',
+    {
+      schema: {
+        operationId: 'countMessagesOfPlans',
+        summary: 'Count messages by status',
+        description: `Counts the newest ${MOST_COUNTED.toLocaleString('en')} that match; without \`servicePlanId\`, of those of the last 24 hours unless a window is given.`,
+        tags,
+        querystring: Type.Object(filters),
+        response: answers(200, StatusCountsSchema),
+      },
+    },
+    async ({ query }) => {
+      const search = { ...(await searchOf(deps, query)), after: null, limit: MOST_COUNTED + 1 }
+      const { rows, searchedTo } = await messages.search(search)
+      return presentCounts(rows, searchedTo !== null)
+    },
+  )
+}
+
+type Wanted = Parameters<typeof parseSearch>[0] & { servicePlanId?: string; carrier?: string }
+
+async function searchOf({ reads, clock }: AdminDeps, { servicePlanId, carrier, ...texts }: Wanted) {
+  const faults: Fault[] = []
+  const filters = parseSearch(texts, { ofPlan: servicePlanId !== undefined, nowMs: clock() }, faults)
+  if (faults.length > 0) throw invalid(faults)
+  const planId = servicePlanId === undefined ? null : await keyOfPlan(reads, servicePlanId)
+  const carrierId = carrier === undefined ? null : await keyOfCarrier(reads, carrier)
+  return { planId, carrierId, filters }
 }
 
 function present({ sender, recipient, sentAt, updatedAt, ...message }: FoundMessage) {

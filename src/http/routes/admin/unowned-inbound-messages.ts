@@ -73,7 +73,7 @@ export function registerUnownedInboundMessages(scope: AdminScope, { change, cloc
         description:
           'The message keeps its id, appears among those of the plan, and is pushed to its inbound URL. STOP, START and HELP in it are not obeyed.',
         tags,
-        params: Type.Object({ msgId: MessageId }),
+        params: Type.Object({ msgId: { ...MessageId, examples: ['019dab2c-7000-7a3b-8c4d-5e6f7081920a'] } }),
         body: Gift,
         response: answers(204, Type.Null()),
       },

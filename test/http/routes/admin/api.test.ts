@@ -88,6 +88,7 @@ const ROUTES: [method: string, path: string, body?: object][] = [
   ['GET', '/inbound-messages'],
   ['GET', `/inbound-messages/${MSG}`],
   ['GET', '/unowned-inbound-messages'],
+  ['GET', '/messages/counts'],
   ['POST', `/unowned-inbound-messages/${MSG}/give`, { servicePlanId: ID }],
 ]
 

@@ -270,6 +270,14 @@ describe('the list', () => {
     expect(await listed(query())).toEqual(expected)
   })
 
+  test('counts by status', async () => {
+    const { status, body } = await server.request('GET', '/messages/counts?carrier=acme')
+    expect(status).toBe(200)
+    expect(body).toMatchObject({ counted: 5, hasMore: false, counts: { FAILED: 1 } })
+    const refused = await server.request('GET', '/messages/counts?status=NONE&limit=3')
+    expect(refused.status).toBe(400)
+  })
+
   test('an item has what is needed to go on, and no text', async () => {
     const { body } = await server.request('GET', '/messages?errorCode=303')
     expect(body.items[0]).toEqual({
