@@ -1,4 +1,5 @@
-import type { QualityFloor } from './configuration.ts'
+import type { Carrier, QualityFloor } from './configuration.ts'
+import { submitOutcome } from './submit-outcomes.ts'
 
 /** How a carrier performs in a route: what is counted, the figures drawn from it, and when they are too bad. */
 
@@ -9,6 +10,16 @@ export type FinalResult = 'delivered' | 'failed' | 'unknown'
 
 export const SUBMIT_RESULTS: readonly SubmitResult[] = ['accepted', 'refused', 'throttled', 'noAnswer']
 export const FINAL_RESULTS: readonly FinalResult[] = ['delivered', 'failed', 'unknown']
+
+/** How a carrier answered a submit_sm. */
+export function submitResultOf(
+  { command, status }: { readonly command: string; readonly status: number },
+  { submitOutcomes }: Carrier,
+): SubmitResult {
+  if (command === 'generic_nack' && status === 0) return 'refused'
+  const outcome = submitOutcome(status, submitOutcomes)
+  return outcome === 'accepted' || outcome === 'throttled' ? outcome : 'refused'
+}
 
 /** Counts of one carrier in one route: submit_sm by the minute of the answer, messages by the minute of sentAt. */
 export interface QualityCounts extends Record<SubmitResult | FinalResult, number> {

@@ -2,9 +2,9 @@ import type { HeldGroup } from '../../domain/backlog.ts'
 import type { Carrier, ServicePlan } from '../../domain/configuration.ts'
 import { fromSubmitStatus } from '../../domain/error-codes.ts'
 import { type Dispatch, dispatchOf, type MessageInProgress } from '../../domain/messages-in-progress.ts'
-import type { SubmitResult } from '../../domain/quality.ts'
+import { type SubmitResult, submitResultOf } from '../../domain/quality.ts'
 import type { CarrierCondition, LinkCondition, Routed } from '../../domain/routing.ts'
-import { ambiguityWaitMs, nextTryMs, RebindCounts } from '../../domain/submit-outcomes.ts'
+import { ambiguityWaitMs, nextTryMs, RebindCounts } from '../../domain/submit-retries.ts'
 import type { Log } from '../../log.ts'
 import type { Placement } from '../../operations/accept-messages.ts'
 import type { ResponsePdu } from '../../smpp/pdu.ts'
@@ -18,18 +18,12 @@ import { CarrierChoice, type NewMessagesOptions, placeNew } from './carrier-choi
 import type { CarrierConditions } from './carrier-conditions.ts'
 import { type Pumping, pump } from './carrier-pump.ts'
 import { CarrierQueue } from './carrier-queue.ts'
+import { type Ending, endBeforeSubmit, refusalOf } from './dispatch-endings.ts'
 import { DueDispatches, type DueDispatchesOptions } from './due-dispatches.ts'
 import { HeldMessages } from './held-messages.ts'
+import { attemptOf, restOf } from './submit-facts.ts'
 import type { SubmitJob, SubmitToken } from './submit-job.ts'
-import {
-  attemptOf,
-  type Ending,
-  endBeforeSubmit,
-  refusalOf,
-  restOf,
-  resultOf,
-  SubmitResults,
-} from './submit-results.ts'
+import { SubmitRecorder } from './submit-recorder.ts'
 
 export interface SubmitterOptions
   extends Pick<NewMessagesOptions, 'directory' | 'lease' | 'nowMs' | 'random'>,
@@ -55,7 +49,7 @@ export class Submitter implements SubmitEvents<SubmitToken> {
   readonly #held = new HeldMessages((carrierId) => this.#pump(carrierId))
   readonly #due: DueDispatches
   readonly #choice: CarrierChoice
-  readonly #results: SubmitResults
+  readonly #submits: SubmitRecorder
   readonly #pumping: Pumping
   /** Places messages that are being accepted. */
   readonly newMessages: Placement
@@ -69,9 +63,9 @@ export class Submitter implements SubmitEvents<SubmitToken> {
     const { conditions, directory, inProgress, lease, links, log, nowMs, quality, random, recorder } = options
     const held = this.#held
     const choice = new CarrierChoice({ conditions, directory, links, quality })
-    const results = new SubmitResults({ conditions, directory, held, inProgress, nowMs, recorder })
+    const submits = new SubmitRecorder({ conditions, directory, held, inProgress, nowMs, recorder })
     this.#choice = choice
-    this.#results = results
+    this.#submits = submits
     const isOpen = () => this.#due.isOpen
     const mayBegin = (carrierId: number) =>
       held.begun(carrierId) < Math.min(links.places(carrierId), this.#queues.get(carrierId)?.burst ?? 0)
@@ -83,7 +77,7 @@ export class Submitter implements SubmitEvents<SubmitToken> {
     this.#pumping = {
       ...{ held, inProgress, lease, links, log, nowMs, recorder },
       expire: (job) => this.#enqueue(restOf(job)),
-      requeue: (job, delayMs) => results.requeueJob(job, { delayMs }),
+      requeue: (job, delayMs) => submits.requeueJob(job, { delayMs }),
       answered: (job) => this.#advance(job),
     }
     this.#due = new DueDispatches({
@@ -137,14 +131,14 @@ export class Submitter implements SubmitEvents<SubmitToken> {
 
   /** The lease was lost. Requeues messages that are not in flight, for another node or this one to take. */
   requeueAll(): void {
-    for (const queue of this.#queues.values()) this.#results.requeueIdle(queue.drain())
+    for (const queue of this.#queues.values()) this.#submits.requeueIdle(queue.drain())
   }
 
   /** Stops taking messages, waits for those in flight, and requeues those that were not sent. */
   async stop(timeoutMs: number): Promise<void> {
     this.#stopped = true
     await this.#due.stop()
-    for (const queue of this.#queues.values()) this.#results.requeueIdle(queue.stop())
+    for (const queue of this.#queues.values()) this.#submits.requeueIdle(queue.stop())
     await this.#due.drained(timeoutMs)
   }
 
@@ -169,7 +163,7 @@ export class Submitter implements SubmitEvents<SubmitToken> {
     link: CarrierLink<SubmitToken>,
     latencyMs: number,
   ): void {
-    this.#count(job, resultOf(pdu, job.carrier), latencyMs)
+    this.#count(job, submitResultOf(pdu, job.carrier), latencyMs)
     // A generic_nack without a reason is still no acceptance.
     const status = pdu.command === 'generic_nack' ? pdu.status || STATUSES.ESME_RUNKNOWNERR : pdu.status
     const kind = job.progress.answered(index, status)
@@ -179,10 +173,10 @@ export class Submitter implements SubmitEvents<SubmitToken> {
       backOffs.delete(job.dispatch.recipient)
       // Recorded before the segments of the new segmentation, whose receipts count from then on.
       if (job.startedOver)
-        this.#results.record(job, [
+        this.#submits.record(job, [
           { kind: 'started-over', atMs: this.#options.nowMs(), segmentation: job.segmentation },
         ])
-      this.#results.accepted(job, index, pdu)
+      this.#submits.accepted(job, index, pdu)
     }
     if (kind === 'throttled') throttle.throttled(performance.now(), sentAtMs)
     if (kind === 'rebind' && !this.#isLinksFault(job, link)) job.progress.refusedItself(status)
@@ -208,14 +202,14 @@ export class Submitter implements SubmitEvents<SubmitToken> {
   /** The message was requeued as ambiguous. Now its fate is known, and settling it also ends a waiting dispatch. */
   onLateResponse({ job, index }: SubmitToken, pdu: ResponsePdu): void {
     if (pdu.status !== 0 || pdu.command === 'generic_nack') return
-    this.#results.accepted(job, index, pdu)
+    this.#submits.accepted(job, index, pdu)
     job.progress.acceptedEarlier(index)
     const again = this.#held.jobOf(job.dispatch.msgId)
     if (again !== null && again !== job && again.segmentation === job.segmentation)
       again.progress.acceptedEarlier(index)
     if (!job.progress.isComplete && !again?.progress.isComplete) {
       const [atMs, pdus] = [this.#options.nowMs(), 1n << BigInt(index)]
-      this.#results.record(job, [{ kind: 'pdus-accepted', atMs, pdus, segmentation: job.segmentation }])
+      this.#submits.record(job, [{ kind: 'pdus-accepted', atMs, pdus, segmentation: job.segmentation }])
       return
     }
     // A queued resubmission need not be sent any more. One in flight is answered itself, unless this job is complete.
@@ -273,7 +267,7 @@ export class Submitter implements SubmitEvents<SubmitToken> {
     else if (ending !== null) this.#settle(dispatch, null, ending)
     else if (plan && routed && !this.#stopped) this.#queueRouted(dispatch, { plan, routed, isNew })
     else
-      this.#results.requeue(dispatch, {
+      this.#submits.requeue(dispatch, {
         delayMs: this.#stopped ? 0 : NO_CARRIER_MS,
         routeId: routed?.route.id ?? null,
       })
@@ -286,11 +280,11 @@ export class Submitter implements SubmitEvents<SubmitToken> {
     const { route } = routed
     const choice = this.#choice.choose(dispatch, routed)
     if (choice !== null && !choice.isHere) {
-      this.#results.requeue(dispatch, { delayMs: 0, routeId: route.id, chosenCarrierId: choice.carrierId })
+      this.#submits.requeue(dispatch, { delayMs: 0, routeId: route.id, chosenCarrierId: choice.carrierId })
       return
     }
     const job = choice === null ? null : this.#choice.jobFor(dispatch, plan, route, choice)
-    if (job === null) this.#results.requeue(dispatch, { delayMs: NO_CARRIER_MS, routeId: route.id })
+    if (job === null) this.#submits.requeue(dispatch, { delayMs: NO_CARRIER_MS, routeId: route.id })
     else this.#queueJob(job, isNew)
   }
 
@@ -303,7 +297,7 @@ export class Submitter implements SubmitEvents<SubmitToken> {
     }
     const delayMs = isNew ? (queue.senderRate?.delayMs(job.dispatch, performance.now()) ?? null) : null
     if (delayMs !== null) {
-      this.#results.requeueJob(job, { delayMs })
+      this.#submits.requeueJob(job, { delayMs })
       return
     }
     queue.push(job, this.#held.isBegun(job.dispatch.msgId))
@@ -351,13 +345,13 @@ export class Submitter implements SubmitEvents<SubmitToken> {
       const { attempt } = job.dispatch
       const delayMs = ambiguityWaitMs(waitMs, attempt)
       const change = { delayMs, attempt: attempt + 1, ambiguous: true }
-      this.#results.requeueJob(job, change, attemptOf(job, nowMs(), 'no-answer'))
+      this.#submits.requeueJob(job, change, attemptOf(job, nowMs(), 'no-answer'))
     }
   }
 
   /** Puts the job back at the front of the queue. It was throttled, or interrupted by a rebind. */
   #resume(job: SubmitJob): void {
-    if (this.#stopped) this.#results.requeueJob(job, { delayMs: 0 })
+    if (this.#stopped) this.#submits.requeueJob(job, { delayMs: 0 })
     else if (this.#isHere(job.dispatch.msgId) && this.#options.links.canSubmit(job.carrier.id))
       this.#queue(job.carrier).resume(job)
     else {
@@ -376,7 +370,7 @@ export class Submitter implements SubmitEvents<SubmitToken> {
     if (commandStatus === STATUSES.ESME_RMSGQFUL && delayMs !== null)
       this.#queue(job.carrier).backOffs.set(job.dispatch.recipient, performance.now() + delayMs)
     if (delayMs !== null) {
-      this.#results.requeueJob(job, { delayMs, attempt }, attemptOf(job, nowMs, 'retry', commandStatus))
+      this.#submits.requeueJob(job, { delayMs, attempt }, attemptOf(job, nowMs, 'retry', commandStatus))
       return
     }
     const errorCode = limited ? fromSubmitStatus(commandStatus) : '501'
@@ -385,7 +379,7 @@ export class Submitter implements SubmitEvents<SubmitToken> {
 
   #settle(dispatch: Dispatch, job: SubmitJob | null, ending: Ending): void {
     this.#rebinds.delete(dispatch.msgId)
-    this.#results.settle(dispatch, job, ending)
+    this.#submits.settle(dispatch, job, ending)
   }
 
   #isHere(msgId: string): boolean {

@@ -2,7 +2,7 @@ import type { Directory } from '../../domain/directory.ts'
 import { NO_HOLDER } from '../../domain/events.ts'
 import { createdAtMs, highestIdAt, lowestIdAt } from '../../domain/identifiers.ts'
 import { RECEIPT_GRACE_MS } from '../../domain/messages.ts'
-import { VALIDITY_MS } from '../../domain/submit-outcomes.ts'
+import { VALIDITY_MS } from '../../domain/submit-retries.ts'
 import type { Log } from '../../log.ts'
 import { IDEMPOTENCY_LIFETIME_MS } from '../../operations/idempotency-keys.ts'
 import {

@@ -1,0 +1,86 @@
+import type { Attempted, Postponed, Submitted } from '../../domain/message-facts.ts'
+import type { Dispatch } from '../../domain/messages-in-progress.ts'
+import type { SubmitJob } from './submit-job.ts'
+
+/** What an attempt that did not end the dispatch has changed. Omitted fields keep their values. */
+export interface DispatchChange {
+  readonly delayMs: number
+  readonly attempt?: number
+  readonly ambiguous?: boolean
+  readonly routeId?: number | null
+  /** The carrier whose node should take the message. Default: none. */
+  readonly chosenCarrierId?: number
+}
+
+/** What the carrier accepted with one PDU: one entry for each segment that the PDU carries, all with its one id. */
+export function submittedWith(job: SubmitJob, index: number, carrierMessageId: string): Submitted[] {
+  const { firstSegment, segmentCount } = job.text.pdus[index]!
+  const segmentation = job.startedOver ? job.segmentation : null
+  const submitted: Submitted[] = []
+  for (let segment = firstSegment; segment < firstSegment + segmentCount; segment += 1)
+    submitted.push({ kind: 'submitted', carrierId: job.carrier.id, carrierMessageId, segment, segmentation })
+  return submitted
+}
+
+/** A message that was not tried, and is loaded again when it is due. */
+export function postponementOf(
+  { attempt, acceptedPdus, segmentation, startedOver, ambiguous, carrierId }: Dispatch,
+  { delayMs, ...change }: DispatchChange,
+  nowMs: number,
+): Postponed {
+  return {
+    kind: 'postponed',
+    atMs: nowMs,
+    dueAtMs: nowMs + Math.ceil(delayMs),
+    attempt,
+    acceptedPdus,
+    segmentation,
+    startedOver,
+    ambiguous,
+    carrierId,
+    routeId: null,
+    chosenCarrierId: 0,
+    ...change,
+  }
+}
+
+/** A message that was on its way to a carrier. `wasTried`: an attempt was made. Segments that another carrier has are kept. */
+export function postponementOfJob(
+  job: SubmitJob,
+  change: DispatchChange,
+  { wasTried, nowMs }: { readonly wasTried: boolean; readonly nowMs: number },
+): Postponed {
+  const rest = restOf(job)
+  const isLast = job.progress.accepted !== 0n || (wasTried && rest.acceptedPdus === 0n)
+  const postponed = postponementOf(rest, { routeId: job.route.id, ...change }, nowMs)
+  return isLast ? { ...postponed, carrierId: job.carrier.id } : postponed
+}
+
+/** The attempt that a job is, for the message's timeline. Null for a first attempt that was simply accepted. */
+export function attemptOf(
+  job: SubmitJob,
+  nowMs: number,
+  outcome: Attempted['outcome'],
+  commandStatus: number | null = null,
+  reason: string = job.route.reason,
+): Attempted | null {
+  const { dispatch, isResubmission, startedAtMs } = job
+  const isFirst = dispatch.attempt === 0 && dispatch.carrierId === null
+  if (outcome === 'accepted' && isFirst && !isResubmission) return null
+  return {
+    kind: 'attempted',
+    atMs: startedAtMs ?? nowMs,
+    carrierId: job.carrier.id,
+    outcome,
+    commandStatus,
+    resubmission: isResubmission,
+    reason,
+  }
+}
+
+/** What is left of a job for another carrier: the dispatch as before if nothing of it was accepted. */
+export function restOf({ dispatch, carrier, segmentation, progress, startedOver }: SubmitJob): Dispatch {
+  const { accepted } = progress
+  if (accepted === 0n) return dispatch
+  return { ...dispatch, acceptedPdus: accepted, segmentation, startedOver, carrierId: carrier.id }
+}
