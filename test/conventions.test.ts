@@ -54,7 +54,7 @@ const LAYERS: Record<string, readonly string[]> = {
   config: ['domain', 'database-url'],
   postgres: [],
   store: ['domain', 'database-url'],
-  outbound: ['domain'],
+  outbound: ['domain', 'collections'],
   simulator: ['smpp', 'domain', 'collections'],
   operations: ['store', 'domain', 'collections', 'errors', 'log'],
   services: ['operations', 'store', 'outbound', 'smpp', 'domain', 'collections', 'log', 'histogram'],

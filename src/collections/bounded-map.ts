@@ -1,4 +1,7 @@
-/** A Map of at most `most` entries. The entry that was set longest ago makes room. */
+/**
+ * A Map of at most `most` entries. The entry that was set longest ago makes room. A cache, where using an entry keeps it, is
+ * an LRUCache.
+ */
 export class BoundedMap<Key, Value> extends Map<Key, Value> {
   readonly #most: number
 

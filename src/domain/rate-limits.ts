@@ -1,3 +1,4 @@
+import { BoundedMap } from '../collections/bounded-map.ts'
 import type { RateLimit } from './configuration.ts'
 
 /** Tokens left in a bucket as of `updatedMs`. */
@@ -17,11 +18,10 @@ const MAX_BUCKETS = 100_000
 
 /** One bucket per key (an account, a plan or an address). Its clock is the `nowMs` it is given. */
 export class RateLimiter<Key extends number | string = number> {
-  readonly #buckets = new Map<Key, Bucket>()
-  readonly #maxBuckets: number
+  readonly #buckets: BoundedMap<Key, Bucket>
 
   constructor(maxBuckets = MAX_BUCKETS) {
-    this.#maxBuckets = maxBuckets
+    this.#buckets = new BoundedMap(maxBuckets)
   }
 
   /** Takes a token. Returns 0 when the request may pass; otherwise the milliseconds until one may. */
@@ -41,10 +41,6 @@ export class RateLimiter<Key extends number | string = number> {
   }
 
   #open(key: Key, { burst }: RateLimit, nowMs: number): Bucket {
-    if (this.#buckets.size >= this.#maxBuckets) {
-      const [oldest] = this.#buckets.keys()
-      this.#buckets.delete(oldest!)
-    }
     const bucket = { tokens: burst, updatedMs: nowMs }
     this.#buckets.set(key, bucket)
     return bucket

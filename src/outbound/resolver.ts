@@ -1,5 +1,6 @@
 import { Resolver } from 'node:dns/promises'
 import { performance } from 'node:perf_hooks'
+import { BoundedMap } from '../collections/bounded-map.ts'
 import { isLocalhost } from '../domain/callback-url.ts'
 
 /** What DNS says of a name. `timeout` and `failure` say nothing about the name, only about the servers. */
@@ -40,7 +41,7 @@ interface CachedResolution {
 class ResolutionCache {
   readonly #lookup: (hostname: string) => Promise<Resolution>
   readonly #ageMsOf: (resolution: Resolution) => number
-  readonly #kept = new Map<string, CachedResolution>()
+  readonly #kept = new BoundedMap<string, CachedResolution>(MAX_CACHED_NAMES)
   readonly #pending = new Map<string, Promise<Resolution>>()
 
   constructor(
@@ -71,12 +72,9 @@ class ResolutionCache {
   }
 
   #keep(hostname: string, resolution: Resolution): void {
-    this.#kept.delete(hostname)
     const ageMs = this.#ageMsOf(resolution)
-    if (ageMs <= 0) return
-    const oldest = this.#kept.size >= MAX_CACHED_NAMES ? this.#kept.keys().next() : null
-    if (oldest?.done === false) this.#kept.delete(oldest.value)
-    this.#kept.set(hostname, { resolution, untilMs: performance.now() + ageMs })
+    if (ageMs <= 0) this.#kept.delete(hostname)
+    else this.#kept.set(hostname, { resolution, untilMs: performance.now() + ageMs })
   }
 }
 

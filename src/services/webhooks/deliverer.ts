@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache'
+import { BoundedMap } from '../../collections/bounded-map.ts'
 import type { ServicePlan } from '../../domain/configuration.ts'
 import { DeliveryScheduler, type InFlightLimits, type Scheduled } from '../../domain/delivery-scheduler.ts'
 import type { Directory } from '../../domain/directory.ts'
@@ -71,7 +71,7 @@ export class Deliverer {
   readonly #outcomes: OutcomeWriter
   readonly #memory: EventMemory
   /** How often an event was not sent, because of a defect or because the thread that had it died; by event id. */
-  readonly #unsent = new LRUCache<string, number>({ max: MAX_UNSENT })
+  readonly #unsent = new BoundedMap<string, number>(MAX_UNSENT)
   /** Takes events from the database. */
   readonly due: DueEvents
   #stopped = false

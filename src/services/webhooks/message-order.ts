@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../collections/bounded-map.ts'
 import type { SharedRoom } from '../../collections/shared-room.ts'
 import { SlotMap } from '../../collections/slot-map.ts'
 import type { EventPayload } from '../../domain/events.ts'
@@ -26,7 +27,7 @@ interface Requeued {
  */
 export class MessageOrder {
   readonly #chains = new SlotMap<string, WebhookEvent[]>()
-  readonly #requeued = new Map<string, Requeued>()
+  readonly #requeued = new BoundedMap<string, Requeued>(MAX_REQUEUED)
   readonly #room: SharedRoom
 
   /** A message takes one place: it has at most a few events, and the later ones take no room that another could use. */
@@ -77,10 +78,6 @@ export class MessageOrder {
    * database may write that batch late, so the time counts from `written`.
    */
   requeue(msgId: string): Requeued {
-    if (this.#requeued.size >= MAX_REQUEUED) {
-      const oldest = this.#requeued.keys().next()
-      if (!oldest.done) this.#requeued.delete(oldest.value)
-    }
     const requeued = { events: this.drop(msgId), refusesUntilMs: Number.POSITIVE_INFINITY }
     this.#requeued.set(msgId, requeued)
     return requeued
