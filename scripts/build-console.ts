@@ -3,15 +3,15 @@
  * sources have changed since, and not where Vite is missing, as in an installation without development dependencies.
  */
 import { createHash } from 'node:crypto'
-import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const target = join(root, 'dist', 'console')
-/** The hash of the sources that `dist/console` was made of. */
-const stamp = join(root, 'dist', 'console.sha256')
+/** The hash of the sources that it was made of. */
+const stamp = join(target, 'sources.sha256')
 
 const SOURCES = ['console/**/*', 'client/src/*', 'package-lock.json', 'scripts/build-console.ts']
 
@@ -31,18 +31,21 @@ function compress(path: string): void {
 }
 
 async function build(): Promise<void> {
+  // Under a test runner it would be React's development build.
+  process.env.NODE_ENV = 'production'
   const { build } = await import('vite')
   await build({ configFile: join(root, 'console', 'vite.config.ts'), logLevel: 'warn' })
   for (const name of globSync('assets/*.{js,css,svg}', { cwd: target })) compress(join(target, name))
-  mkdirSync(dirname(stamp), { recursive: true })
   writeFileSync(stamp, hashOfSources())
 }
 
 function isFresh(): boolean {
-  const built = existsSync(join(target, 'index.html')) && existsSync(stamp)
-  return built && readFileSync(stamp, 'utf8') === hashOfSources()
+  return existsSync(stamp) && readFileSync(stamp, 'utf8') === hashOfSources()
 }
 
-const ifStale = process.argv.includes('--if-stale')
-const canBuild = existsSync(join(root, 'node_modules', 'vite'))
-if (!ifStale || (canBuild && !isFresh())) await build()
+export async function buildIfStale(): Promise<void> {
+  const canBuild = existsSync(join(root, 'node_modules', 'vite'))
+  if (canBuild && !isFresh()) await build()
+}
+
+if (import.meta.main) await (process.argv.includes('--if-stale') ? buildIfStale() : build())

@@ -2,15 +2,19 @@
  * Makes `dist/`, what the npm package holds: `src` as JavaScript, the files beside the code that it reads, and the console.
  */
 import { spawnSync } from 'node:child_process'
-import { chmodSync, cpSync, existsSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { buildIfStale } from './build-console.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const source = join(root, 'src')
 const target = join(root, 'dist')
 
-rmSync(target, { recursive: true, force: true })
+// The console is built anew only when it is stale: a service that starts now reads it.
+mkdirSync(target, { recursive: true })
+for (const name of readdirSync(target))
+  if (name !== 'console') rmSync(join(target, name), { recursive: true })
 
 const compiler = join(root, 'node_modules', '.bin', 'tsc')
 const compiled = spawnSync(compiler, ['--project', join(root, 'tsconfig.build.json')], { stdio: 'inherit' })
@@ -25,6 +29,6 @@ if (compiled.status === 0) {
   // The compiler keeps the `#!` line of main.ts and makes a plain file of it.
   const program = join(target, 'main.js')
   if (existsSync(program)) chmodSync(program, 0o755)
-  await import('./build-console.ts')
+  await buildIfStale()
 }
 process.exitCode = compiled.status ?? 1

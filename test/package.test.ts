@@ -42,9 +42,10 @@ test('the package has program, documents and licence, and neither sources nor te
     'LICENSE',
     'docs/configuration.md',
     'dist/store/migrations',
+    'dist/console/index.html',
   ])
     expect([name, existsSync(join(installed, name))]).toEqual([name, true])
-  for (const name of ['src', 'test', 'bench', 'scripts', 'tsconfig.json'])
+  for (const name of ['src', 'test', 'bench', 'scripts', 'console', 'tsconfig.json'])
     expect([name, existsSync(join(installed, name))]).toEqual([name, false])
 })
 

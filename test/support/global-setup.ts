@@ -1,8 +1,9 @@
 /**
  * One PostgreSQL for the whole run, with migrated databases that each test file copies: as `initdb` makes it, for that is
  * what the service meets. `TEST_POSTGRES` names another installation, by the folder that holds its `bin`; `TEST_POOLER` a
- * PgBouncer to be put before it, in transaction mode.
+ * PgBouncer to be put before it, in transaction mode. Nodes serve the console as its sources are now.
  */
+import { execFileSync } from 'node:child_process'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
 import { ensurePartitions } from '../../src/services/upkeep/day-partitions.ts'
@@ -26,6 +27,7 @@ const TEMPLATES = { migrated: 'aldis_migrated', started: 'aldis_started' }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const { TEST_POSTGRES, TEST_POOLER } = process.env
+  execFileSync(process.execPath, ['scripts/build-console.ts', '--if-stale'], { stdio: 'inherit' })
   const server = await startStockPostgres(TEST_POSTGRES || undefined)
   const client = new pg.Client(server.connectionString)
   await client.connect()

@@ -1,5 +1,5 @@
 import { AppShell, Burger, Group, Text } from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
+import { useDisclosure, useMediaQuery } from '@mantine/hooks'
 import { Link, Outlet, useLocation } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import { type Session, useSession } from '../api/session.ts'
@@ -14,6 +14,7 @@ export function Frame() {
   const session = useSession().data
   const [isOpen, { toggle, close }] = useDisclosure(false)
   const signedIn = session != null && (session.customer !== null || session.operator !== null)
+  const isDrawer = useMediaQuery('(max-width: 48em)', false)
   const main = useFocusOnRouteChange()
   return (
     <AppShell
@@ -31,7 +32,7 @@ export function Frame() {
       </AppShell.Header>
       {signedIn && (
         // Closed, it is only moved out of sight: `inert` takes it out of the order of the keyboard too.
-        <AppShell.Navbar>
+        <AppShell.Navbar inert={isDrawer && !isOpen}>
           <Navigation session={session} onFollow={close} />
         </AppShell.Navbar>
       )}

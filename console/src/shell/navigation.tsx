@@ -1,5 +1,5 @@
 import { NavLink, ScrollArea, Stack, Text } from '@mantine/core'
-import { Link, useRouterState } from '@tanstack/react-router'
+import { Link } from '@tanstack/react-router'
 import type { Session } from '../api/session.ts'
 import { CUSTOMER_PAGES, OPERATOR_PAGES, type PageLink } from './pages.ts'
 
@@ -25,7 +25,6 @@ function Group({
   pages: readonly PageLink[]
   onFollow: () => void
 }) {
-  const current = useRouterState({ select: ({ location }) => nearest(location.pathname) })
   return (
     <div>
       <Text size="xs" fw={600} c="dimmed" px="sm" pb={4}>
@@ -38,22 +37,12 @@ function Group({
           to={to}
           label={label}
           leftSection={<Icon size={17} stroke={1.6} aria-hidden />}
-          active={to === current}
-          aria-current={to === current ? 'page' : undefined}
+          // An overview's address is the beginning of all the others.
+          activeOptions={{ exact: label === 'Overview', includeSearch: false }}
           onClick={onFollow}
           py={6}
         />
       ))}
     </div>
   )
-}
-
-const ALL = [...CUSTOMER_PAGES, ...OPERATOR_PAGES.flatMap(({ pages }) => pages)].map(({ to }) => to as string)
-
-/** The page that an address belongs to: the longest that it begins with. */
-function nearest(pathname: string): string | undefined {
-  const path = pathname.replace(/(.)\/$/, '$1')
-  return ALL.filter((to) => to === path || (to.split('/').length > 1 && path.startsWith(`${to}/`))).sort(
-    (a, b) => b.length - a.length,
-  )[0]
 }

@@ -1,0 +1,66 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startBrowser } from '../support/browser.ts'
+import { openConsole } from '../support/console-page.ts'
+import { ROOT } from '../support/process.ts'
+import { CARRIER, type Service, startService } from '../support/service.ts'
+
+let service: Service
+let browser: Browser
+/** Of a message that was delivered, and of its first event. */
+let msgId: string
+let eventId: string
+
+beforeAll(async () => {
+  ;[service, browser] = await Promise.all([startService(), startBrowser()])
+  msgId = await service.sent()
+  await service.until(msgId, 'DELIVERED')
+  await service.recorded(msgId)
+  const { items } = await service.admin('GET', `/webhook-events?servicePlanId=${service.servicePlanId}`)
+  eventId = items[0].eventId
+})
+afterAll(async () => {
+  await browser.close()
+  await service[Symbol.asyncDispose]()
+})
+
+/** Paths as the routes of the page groups have them, with the ids of things that are there. */
+function pathsOf(side: 'customer' | 'operator'): string[] {
+  const ids: Record<string, string> = { $msgId: msgId, $eventId: eventId, $name: CARRIER }
+  const files = globSync('console/src/pages/*/routes.tsx', { cwd: ROOT }).sort()
+  const paths = files.flatMap((file) => {
+    const routes = readFileSync(join(ROOT, file), 'utf8').matchAll(
+      /=> (customer|operator)Route,\s+path: '([^']+)'/g,
+    )
+    return [...routes].filter(([, parent]) => parent === side).map(([, , path]) => path!)
+  })
+  return paths.map((path) => path.replaceAll(/\$\w+/g, (name) => ids[name]!))
+}
+
+async function walk(paths: readonly string[], token: string): Promise<Record<string, string[]>> {
+  await using opened = await openConsole(browser, service.app.url, { tokens: [token] })
+  const problems: Record<string, string[]> = {}
+  for (const path of paths) {
+    await opened.goto(path)
+    const found = await opened.problems()
+    if (found.length > 0) problems[path] = found
+    opened.faults.length = 0
+  }
+  return problems
+}
+
+test.concurrent('every page of a customer', async () => {
+  const paths = pathsOf('customer')
+  expect(paths.length).toBeGreaterThan(7)
+  expect(await walk(paths, service.token)).toEqual({})
+})
+
+test.concurrent('every page of an operator', async () => {
+  const paths = pathsOf('operator').map((path) => `/admin${path}`)
+  expect(paths.length).toBeGreaterThan(20)
+  const half = Math.ceil(paths.length / 2)
+  const walks = [paths.slice(0, half), paths.slice(half)].map((each) => walk(each, service.operatorToken))
+  expect(Object.assign({}, ...(await Promise.all(walks)))).toEqual({})
+})

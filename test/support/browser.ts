@@ -1,0 +1,41 @@
+/**
+ * Chromium of `@sparticuz/chromium`, which needs nothing of the machine. Only the program is its own: it is started as a
+ * desktop browser, without what the package sets for functions in the cloud.
+ */
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Browser, chromium } from 'playwright-core'
+import { ROOT } from './process.ts'
+
+const CACHE = join(ROOT, 'node_modules', '.cache')
+const PACKAGE = join(ROOT, 'node_modules', '@sparticuz', 'chromium', 'package.json')
+
+const UNPACK = `
+  const { default: chromium } = await import('@sparticuz/chromium')
+  await chromium.executablePath()`
+
+/** Unpacks the program once for this checkout. Whoever comes first puts it in place whole. */
+function chromiumPath(): string {
+  const { version } = JSON.parse(readFileSync(PACKAGE, 'utf8')) as { version: string }
+  const folder = join(CACHE, `chromium-${version}`)
+  const program = join(folder, 'chromium')
+  if (existsSync(program)) return program
+  const fresh = mkdtempSync(`${folder}-`)
+  const env = { ...process.env, TMPDIR: fresh }
+  const args = ['--input-type=module', '--eval', UNPACK]
+  const { status, stderr } = spawnSync(process.execPath, args, { cwd: ROOT, env, encoding: 'utf8' })
+  if (status !== 0) throw new Error(`Chromium could not be unpacked: ${stderr}`)
+  try {
+    renameSync(fresh, folder)
+  } catch {
+    // Another process was first.
+    rmSync(fresh, { recursive: true })
+  }
+  return program
+}
+
+export async function startBrowser(): Promise<Browser> {
+  // Tests run as root in containers, where its sandbox does not work. It opens pages of our own service only.
+  return await chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox'] })
+}
