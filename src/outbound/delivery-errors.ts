@@ -27,6 +27,9 @@ export type DeliveryErrorName =
   | 'HTTP_STATUS'
   | 'ABORTED'
 
+/** The request waited here for a connection until its time was over. That says nothing about its destination. */
+export const UNSENT_ERRORS: ReadonlySet<string> = new Set<DeliveryErrorName>(['QUEUE_FULL', 'QUEUE_TIMEOUT'])
+
 /** A failed dial. */
 export class DialError extends Error {
   readonly code: DialErrorName

@@ -3,6 +3,12 @@ import type { Dialler } from './connector.ts'
 import type { DialError } from './delivery-errors.ts'
 import { sharedNowMs } from './send-lease.ts'
 
+/**
+ * Connections being made at once. A node with little CPU makes some TLS handshakes a second; 128 of them together would outlast
+ * the time to connect, and a healthy receiver would seem to be down. A new receiver has 128 connections after four rounds.
+ */
+const MAX_DIALS = 32
+
 interface Waiting {
   readonly request: OutgoingRequest
   /** How many connections had been opened when it came; null: one was open then. */
@@ -71,7 +77,8 @@ export class Origin implements ConnectionPool {
     }
     this.#free.push(...this.#resting.splice(0))
     const { dial, maxSockets, onWork } = this.#options
-    let missing = this.#waiting.length - this.#dialling.size - this.#free.length
+    const wanted = Math.min(this.#waiting.length - this.#free.length, MAX_DIALS)
+    let missing = wanted - this.#dialling.size
     for (; missing > 0 && this.#connections.size < maxSockets; missing -= 1) {
       const connection = new Connection(this, dial)
       this.#connections.add(connection)
@@ -120,6 +127,7 @@ export class Origin implements ConnectionPool {
     this.#dialling.delete(connection)
     this.#opened += 1
     this.#use(connection)
+    if (this.#waiting.length > 0) this.#options.onWork(this)
     if (this.#isRetired) this.#closeUnneeded()
   }
 

@@ -6,6 +6,7 @@ import {
 } from '../../domain/webhook-schedule.ts'
 import { type Endpoint, endpointKey } from '../../domain/webhook-targets.ts'
 import type { Log } from '../../log.ts'
+import { UNSENT_ERRORS } from '../../outbound/delivery-errors.ts'
 import type { Database } from '../../store/database.ts'
 import {
   closeBreaker,
@@ -101,10 +102,13 @@ export class Destinations {
     if (this.stateOf(endpoint) === 'open') this.close(endpoint)
   }
 
-  /** Counts a failure; `atOnce` opens the breaker at the first. Returns true when the destination is open or paused now. */
+  /**
+   * Counts a failure, unless the request was not sent; `atOnce` opens the breaker at the first. Returns true when the
+   * destination is open or paused now.
+   */
   failed(endpoint: Endpoint, error: string, atOnce: boolean): boolean {
     const { planId, destination } = endpoint
-    const failures = this.#failures.failed(endpoint)
+    const failures = UNSENT_ERRORS.has(error) ? 0 : this.#failures.failed(endpoint)
     const state = this.stateOf(endpoint)
     if (state === 'open') this.park(endpoint)
     if (state === 'open' || state === 'paused') return true

@@ -62,6 +62,17 @@ test('one failure is enough where it says so', async () => {
   await eventually(async () => (await written()).join() === 'open')
 })
 
+test.each(['QUEUE_FULL', 'QUEUE_TIMEOUT'])(
+  '%s is not its failure: the request was not sent',
+  async (error) => {
+    const here = await node()
+    for (let count = 0; count < 2 * BREAKER_THRESHOLD; count += 1)
+      expect(here.failed(endpoint, error, false)).toBe(false)
+    fail(here, BREAKER_THRESHOLD)
+    expect(here.failed(endpoint, error, false)).toBe(true)
+  },
+)
+
 test('a success closes it, for all nodes', async () => {
   const [here, there] = [await node(), await node()]
   here.failed(endpoint, 'HTTP_STATUS', true)
