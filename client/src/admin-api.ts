@@ -1065,8 +1065,6 @@ export interface Sender {
   createdAt: string
 }
 
-export type SenderKind = 'short-code' | 'e164' | 'alphanumeric'
-
 export interface SenderPage {
   items: Sender[]
   nextAfter: string | null
@@ -1082,8 +1080,8 @@ export interface SenderRule {
 }
 
 export interface SenderRuleChange {
-  /** Kinds of sender to allow; empty: allow no sender in this country. */
-  senderTypes: SenderKind[]
+  /** Types of sender to allow; empty: allow no sender in this country. */
+  senderTypes: SenderType[]
 }
 
 export interface SenderRuleCreation {
@@ -1091,8 +1089,8 @@ export interface SenderRuleCreation {
   servicePlanId?: string | null | undefined
   /** Country (ISO 3166-1 alpha-2). */
   country: string
-  /** Kinds of sender to allow; empty: allow no sender in this country. */
-  senderTypes: SenderKind[]
+  /** Types of sender to allow; empty: allow no sender in this country. */
+  senderTypes: SenderType[]
 }
 
 export interface SenderRulePage {
@@ -1107,6 +1105,8 @@ export interface SenderSetting {
   force?: boolean | undefined
 }
 
+export type SenderType = 'short-code' | 'e164' | 'alphanumeric'
+
 export interface ServicePlan {
   servicePlanId: string
   accountId: string
@@ -1118,8 +1118,8 @@ export interface ServicePlan {
   inboundUrl: string | null
   /** Messages a second, and how many may come at once; null: no limit. */
   rateLimit: RateLimit | null
-  /** Kinds of sender that it may use; default: all. */
-  senderTypes: SenderKind[]
+  /** Types of sender that it may use; default: all. */
+  senderTypes: SenderType[]
   /** What to do with a message that may or may not have reached the carrier; default: resubmit. */
   ambiguousSubmits: AmbiguousSubmits
   /** How long a message may wait for a carrier before it fails; carriers are told the rest of it; default: 86400. */
@@ -1143,8 +1143,8 @@ export interface ServicePlanChange {
   inboundUrl?: string | null | undefined
   /** Messages a second, and how many may come at once; null: no limit. */
   rateLimit?: RateLimit | null | undefined
-  /** Kinds of sender that it may use; default: all. */
-  senderTypes?: SenderKind[] | undefined
+  /** Types of sender that it may use; default: all. */
+  senderTypes?: SenderType[] | undefined
   /** What to do with a message that may or may not have reached the carrier; default: resubmit. */
   ambiguousSubmits?: AmbiguousSubmits | undefined
   /** How long a message may wait for a carrier before it fails; carriers are told the rest of it; default: 86400. */
@@ -1172,8 +1172,8 @@ export interface ServicePlanCreation {
   inboundUrl?: string | null | undefined
   /** Messages a second, and how many may come at once; null: no limit. */
   rateLimit?: RateLimit | null | undefined
-  /** Kinds of sender that it may use; default: all. */
-  senderTypes?: SenderKind[] | undefined
+  /** Types of sender that it may use; default: all. */
+  senderTypes?: SenderType[] | undefined
   /** What to do with a message that may or may not have reached the carrier; default: resubmit. */
   ambiguousSubmits?: AmbiguousSubmits | undefined
   /** How long a message may wait for a carrier before it fails; carriers are told the rest of it; default: 86400. */
@@ -1864,7 +1864,7 @@ export interface Operations {
     }
     answer: undefined
   }
-  /** Create a sender rule. Sets which kinds of sender are allowed for recipients in a country. */
+  /** Create a sender rule. Sets which types of sender are allowed for recipients in a country. */
   createSenderRule: { input: SenderRuleCreation; answer: SenderRule }
   /** List sender rules. Sorted by name or number. */
   listSenderRules: {
@@ -1880,7 +1880,7 @@ export interface Operations {
     }
     answer: SenderRulePage
   }
-  /** Show a sender rule. Returns its country and the kinds of sender that it allows. */
+  /** Show a sender rule. Returns its country and the types of sender that it allows. */
   getSenderRule: {
     input: {
       /** Number of the rule, as listed. */

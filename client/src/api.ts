@@ -19,7 +19,7 @@ export interface DeliveryReceipt {
   direction: string
   /** Sender. */
   from: string | null
-  /** Destination. */
+  /** Recipient. */
   to: string | null
   /** Text, exactly as sent. */
   body: string | null
@@ -64,7 +64,7 @@ export interface DeliveryReceiptWebhook {
   direction?: string | undefined
   /** Sender. */
   from?: string | null | undefined
-  /** Destination. */
+  /** Recipient. */
   to?: string | null | undefined
   /** Text, exactly as sent. */
   body?: string | null | undefined
@@ -317,7 +317,7 @@ export interface SendSmsRequest {
   /** 24 hex digits. */
   servicePlanId: string
   channel: 'SMS'
-  /** A sender of a kind that plan and destination allow: short code of 3-8 digits, E.164 number, or up to 11 letters, digits, space . _ - & with at least one letter. */
+  /** A sender of a type that plan and recipient allow: short code of 3-8 digits, E.164 number, or up to 11 letters, digits, space . _ - & with at least one letter. */
   from: string
   /** One E.164 number. */
   to: string
@@ -514,7 +514,7 @@ export interface Operations {
       servicePlanId: string
       /** Sender. */
       from?: string | undefined
-      /** Destination. */
+      /** Recipient. */
       to?: string | undefined
       /** Current status. */
       status?: MessageStatus | undefined
@@ -540,7 +540,7 @@ export interface Operations {
       servicePlanId: string
       /** Sender. */
       from?: string | undefined
-      /** Destination. */
+      /** Recipient. */
       to?: string | undefined
       /** Current status. */
       status?: MessageStatus | undefined

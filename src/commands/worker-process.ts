@@ -81,7 +81,7 @@ export class WorkerProcess {
       })
     })
     this.#child.on('message', (message) => this.#take(message as FromWorker))
-    this.#tell({ kind: 'begin', assignment })
+    this.#send({ kind: 'begin', assignment })
   }
 
   get pid(): number | undefined {
@@ -90,7 +90,7 @@ export class WorkerProcess {
 
   /** Makes it drain and end. */
   stop(): void {
-    this.#tell({ kind: 'stop' })
+    this.#send({ kind: 'stop' })
   }
 
   kill(): void {
@@ -112,7 +112,7 @@ export class WorkerProcess {
         this.#settle(id, null)
       }, this.#answerTimeoutMs)
       this.#asked.set(id, { resolve, timer, sinceMs: performance.now() })
-      this.#tell({ kind: 'ask', id, question })
+      this.#send({ kind: 'ask', id, question })
     })
   }
 
@@ -152,12 +152,12 @@ export class WorkerProcess {
       case 'ask-others':
         void this.#events
           .askOthers(message.question)
-          .then((answers) => this.#tell({ kind: 'others', id: message.id, answers }))
+          .then((answers) => this.#send({ kind: 'others', id: message.id, answers }))
     }
   }
 
   /** Does nothing if the worker has gone. `ended` reports that. */
-  #tell(message: ToWorker): void {
+  #send(message: ToWorker): void {
     if (this.#child.connected) this.#child.send(message, () => undefined)
   }
 }

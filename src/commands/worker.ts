@@ -24,7 +24,7 @@ export async function runWorker(config: Config, changed: Partial<AppOptions> = {
   const stopped = untilStopped(log)
   const parent = new Parent(stopped)
   const onReplaced = () => {
-    parent.tell({ kind: 'replaced' })
+    parent.send({ kind: 'replaced' })
     stopped.fail('another node has the same NODE_ID')
   }
   try {
@@ -33,7 +33,7 @@ export async function runWorker(config: Config, changed: Partial<AppOptions> = {
     parent.app = app
     const { url, port, operatorPort } = app
     log.info({ pid: process.pid }, 'worker is ready')
-    parent.tell({ kind: 'ready', ports: { url, port, operatorPort } })
+    parent.send({ kind: 'ready', ports: { url, port, operatorPort } })
     await stopped.wait()
     log.info('draining')
     endWithin(config.drainTimeoutMs + LAST_RESORT_MS)
@@ -43,7 +43,7 @@ export async function runWorker(config: Config, changed: Partial<AppOptions> = {
     const { httpPort, operatorPort } = assignment
     const listens = { ...config, httpPort, operatorPort: operatorPort ?? undefined }
     const reason = explainError(explainStart(error, (listener) => listeningOf(listens, listener)))
-    parent.tell({ kind: 'failed', reason })
+    parent.send({ kind: 'failed', reason })
   } finally {
     parent.leave()
   }
@@ -93,7 +93,7 @@ class Parent {
     if (!process.connected) stopped.stop()
   }
 
-  tell(message: FromWorker): void {
+  send(message: FromWorker): void {
     if (process.connected) process.send?.(message, undefined, undefined, () => undefined)
   }
 
@@ -104,7 +104,7 @@ class Parent {
     const id = this.#lastId
     const { promise, resolve } = Promise.withResolvers<readonly Answer[]>()
     this.#asked.set(id, resolve)
-    this.tell({ kind: 'ask-others', id, question })
+    this.send({ kind: 'ask-others', id, question })
     return promise
   }
 
@@ -123,11 +123,11 @@ class Parent {
     if (message.kind !== 'ask' || this.app === null) return
     const { id, question } = message
     // Its answer may wait long for a COMMIT. Without a sign of life the parent would take this process for one that hangs.
-    const tellWorking = () => this.tell({ kind: 'working', id })
+    const tellWorking = () => this.send({ kind: 'working', id })
     const timer = question.what === 'receipts' ? setInterval(tellWorking, WORKING_MS).unref() : undefined
     const answer = await answerOf(this.app, question)
     clearInterval(timer)
-    this.tell({ kind: 'answer', id, what: question.what, answer })
+    this.send({ kind: 'answer', id, what: question.what, answer })
   }
 }
 

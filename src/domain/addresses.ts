@@ -1,6 +1,6 @@
 /** Addresses: recipients, senders, and their form on an SMPP link. */
 
-export type SenderKind = 'short-code' | 'e164' | 'alphanumeric'
+export type SenderType = 'short-code' | 'e164' | 'alphanumeric'
 
 /** An address as PDUs carry it: type of number and numbering plan (SMPP 3.4 §5.2.5, §5.2.6). */
 export type CarrierAddress = { ton: number; npi: number; address: string }
@@ -38,7 +38,7 @@ export function readE164(text: string): string | null {
  * The kind of a sender, or null when it is not valid: 3-8 digits; E.164; or 1-11 ASCII letters, digits, space and `.` `_`
  * `-` `&`, with at least one letter and no space at the ends.
  */
-export function classifySender(from: string): SenderKind | null {
+export function classifySender(from: string): SenderType | null {
   if (SHORT_CODE.test(from)) return 'short-code'
   if (E164.test(from)) return 'e164'
   if (!ALPHANUMERIC.test(from) || !LETTER.test(from)) return null
@@ -49,7 +49,7 @@ export function classifySender(from: string): SenderKind | null {
  * Type of number and numbering plan of a sender. International numbers are ISDN (1/1) and alphanumeric senders have no
  * plan (5/0). A short code means something only inside the carrier's own network: network specific (3/0).
  */
-function tonNpi(kind: SenderKind): { ton: number; npi: number } {
+function tonNpi(kind: SenderType): { ton: number; npi: number } {
   switch (kind) {
     case 'e164':
       return { ton: 1, npi: 1 }

@@ -1,4 +1,4 @@
-import type { SenderKind } from './addresses.ts'
+import type { SenderType } from './addresses.ts'
 import type { IdRule } from './carrier-message-ids.ts'
 import { parseIpAddress } from './ip-addresses.ts'
 import type { SubmitOutcome } from './submit-outcomes.ts'
@@ -39,7 +39,7 @@ export interface ServicePlan {
   readonly route: Route | null
   readonly inboundUrl: string | null
   readonly rateLimit: RateLimit | null
-  readonly senderTypes: ReadonlySet<SenderKind>
+  readonly senderTypes: ReadonlySet<SenderType>
   readonly ambiguousSubmits: AmbiguousSubmits
   /** Time from acceptance until a message that no carrier took fails. */
   readonly validitySeconds: number
@@ -118,12 +118,12 @@ export interface Rate extends RecipientMatch {
   readonly currency: string
 }
 
-/** Kinds of sender allowed towards a country. */
+/** Types of sender allowed towards a country. */
 export interface SenderRule {
   /** Null: every plan without a rule of its own. */
   readonly planId: number | null
   readonly country: string
-  readonly senderTypes: ReadonlySet<SenderKind>
+  readonly senderTypes: ReadonlySet<SenderType>
 }
 
 export type BindMode = 'transceiver' | 'transmitter' | 'receiver' | 'transmitter+receiver'
@@ -180,7 +180,7 @@ export interface InboundNumber {
 
 /** Values an operator may choose among, and the rules of settings that a schema cannot express. */
 
-export const SENDER_KINDS = ['short-code', 'e164', 'alphanumeric'] as const satisfies readonly SenderKind[]
+export const SENDER_TYPES = ['short-code', 'e164', 'alphanumeric'] as const satisfies readonly SenderType[]
 export const AMBIGUOUS_SUBMITS = ['resubmit', 'unknown'] as const satisfies readonly AmbiguousSubmits[]
 export const BIND_MODES = [
   'transceiver',

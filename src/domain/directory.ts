@@ -1,4 +1,4 @@
-import type { SenderKind } from './addresses.ts'
+import type { SenderType } from './addresses.ts'
 import type {
   Account,
   Carrier,
@@ -111,8 +111,8 @@ export class Directory {
     return this.#rates.hasNetworks
   }
 
-  /** Kinds of sender allowed by the plan's own rule, or else by the rule for all plans; null: no rule. */
-  senderTypesTowards(planId: number, country: string | null): ReadonlySet<SenderKind> | null {
+  /** Types of sender allowed by the plan's own rule, or else by the rule for all plans; null: no rule. */
+  senderTypesTowards(planId: number, country: string | null): ReadonlySet<SenderType> | null {
     if (country === null || this.#senderRules.size === 0) return null
     const rule = this.#senderRules.get(`${planId}:${country}`) ?? this.#senderRules.get(`null:${country}`)
     return rule?.senderTypes ?? null

@@ -1,5 +1,5 @@
 import type { Fault } from '../errors.ts'
-import { classifySender, isE164, readE164, type SenderKind } from './addresses.ts'
+import { classifySender, isE164, readE164, type SenderType } from './addresses.ts'
 import type { ServicePlan } from './configuration.ts'
 import { countryOf } from './countries.ts'
 import type { Directory } from './directory.ts'
@@ -14,7 +14,7 @@ import { explainText, type TextExplanation } from './text/text-explanation.ts'
 export interface Preflight {
   readonly text: TextExplanation | null
   readonly sender: {
-    readonly kind: SenderKind | null
+    readonly kind: SenderType | null
     readonly isAllowed: boolean | null
     readonly refusal: SenderRefusal | null
   }

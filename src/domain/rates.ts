@@ -1,5 +1,5 @@
 import type { Rate } from './configuration.ts'
-import { type Place, RecipientTable } from './recipients.ts'
+import { type RecipientArea, RecipientTable } from './recipients.ts'
 
 /**
  * Amounts of money: exact decimals with up to 6 places. They are text outside and whole millionths (bigint) in
@@ -33,7 +33,7 @@ export function formatAmount(millionths: bigint): string {
 }
 
 /** What a message's price depends on, beside its segments. */
-export interface Priced extends Place {
+export interface Priced extends RecipientArea {
   readonly planId: number
 }
 

@@ -27,7 +27,7 @@ export class PrefixTable<T> {
 }
 
 /** What is known of a recipient: its number, and the country and the network it is in. */
-export interface Place {
+export interface RecipientArea {
   readonly recipient: string
   readonly country: string | null
   readonly mccmnc: string | null
@@ -77,7 +77,7 @@ export class RecipientTable<T extends RecipientMatch> {
     this.#anywhere = matches.find((one) => specificity(one) === 0)
   }
 
-  mostSpecific({ recipient, country, mccmnc }: Place): T | null {
+  mostSpecific({ recipient, country, mccmnc }: RecipientArea): T | null {
     return (
       (mccmnc === null ? undefined : this.#byMccmnc.get(mccmnc)) ??
       this.#byPrefix.longest(recipient) ??

@@ -1,5 +1,5 @@
 import type { Route, RoutingRule, ServicePlan } from './configuration.ts'
-import { type Place, RecipientTable, specificity } from './recipients.ts'
+import { type RecipientArea, RecipientTable, specificity } from './recipients.ts'
 
 /** Rules by the plan and the sender they are limited to; null: all. */
 const key = (planId: number | null, sender: string | null) => `${planId ?? ''}:${sender ?? ''}`
@@ -26,7 +26,7 @@ export class RoutingRules {
     return this.#tables.size === 0
   }
 
-  mostSpecific(planId: number, sender: string, place: Place): RoutingRule | null {
+  mostSpecific(planId: number, sender: string, place: RecipientArea): RoutingRule | null {
     return this.#limitedTo(planId, sender, place) ?? this.#limitedTo(planId, null, place)
   }
 
@@ -36,7 +36,7 @@ export class RoutingRules {
     return new Set([...own, ...(this.#routes.get(id) ?? []), ...(this.#routes.get(null) ?? [])])
   }
 
-  #limitedTo(planId: number, sender: string | null, place: Place): RoutingRule | null {
+  #limitedTo(planId: number, sender: string | null, place: RecipientArea): RoutingRule | null {
     const own = this.#tables.get(key(planId, sender))?.mostSpecific(place) ?? null
     const common = this.#tables.get(key(null, sender))?.mostSpecific(place) ?? null
     if (own === null || common === null) return own ?? common

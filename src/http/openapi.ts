@@ -25,7 +25,7 @@ const OPERATOR_TAGS = [
   ['Operator tokens', 'Credentials of the admin API, by name and role.'],
   ['Audit log', 'Every change through the admin API: who, when, and what.'],
   ['Senders', 'Senders that a service plan may use.'],
-  ['Sender rules', 'Kinds of sender that a country allows.'],
+  ['Sender rules', 'Types of sender that a country allows.'],
   ['Inbound numbers', 'Numbers that people send messages to.'],
   ['Opt-outs', 'Recipients that want nothing more from a sender.'],
   ['Carriers', 'SMSCs that the service binds to.'],

@@ -144,9 +144,9 @@ function checkOf(schema: TSchema, names?: readonly string[]): Check {
 
 /** Sorted by parameter; the request as a whole comes last. */
 function inOrder(faults: readonly Fault[], names: readonly string[]): Fault[] {
-  const places = new Map(names.map((name, place) => [name, place]))
-  const placeOf = ({ field }: Fault) => places.get(field) ?? names.length
-  return faults.toSorted((a, b) => placeOf(a) - placeOf(b))
+  const ranks = new Map(names.map((name, rank) => [name, rank]))
+  const rankOf = ({ field }: Fault) => ranks.get(field) ?? names.length
+  return faults.toSorted((a, b) => rankOf(a) - rankOf(b))
 }
 
 type SchemaError = TLocalizedValidationError

@@ -17,7 +17,7 @@ import {
   withTransaction,
 } from '../store/database.ts'
 import { findIdempotencyKeys } from '../store/idempotency-keys.ts'
-import { settleLostMessages } from '../store/messages.ts'
+import { decideLostMessages } from '../store/messages.ts'
 import { writeRecords } from '../store/records.ts'
 import { Batcher, type BatchMeter, writeInHalves } from './batches.ts'
 import { areOptedOut } from './find-opt-outs.ts'
@@ -329,7 +329,7 @@ export class GroupAccepter {
   }
 
   readonly #settlePart = async (items: readonly PendingSend[]): Promise<readonly AcceptOutcome[]> => {
-    const refused = await settleLostMessages(this.#options.db, items, NOT_QUEUED)
+    const refused = await decideLostMessages(this.#options.db, items, NOT_QUEUED)
     return items.map((item) => (refused.has(item.msgId) ? failed(item) : queued(item)))
   }
 }

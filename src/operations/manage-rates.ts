@@ -45,7 +45,7 @@ export async function importRates(
   const words = { inUse: 'a service plan was removed in the meantime' }
   return sayConflicts(words, async () => {
     const { created, missingPlans } = await store.upsertRates(transaction, rates)
-    refuseMissingPlans(missingPlans, rates, placeOf)
+    refuseMissingPlans(missingPlans, rates, pathOf)
     await refuseMore(transaction, store.rates, MAX_RATES)
     return { created, changed: rates.length - created }
   })
@@ -74,7 +74,7 @@ function checkedRates(inputs: readonly RateInput[]): CheckedRate[] {
   const faults: Fault[] = []
   const seen = new Set<string>()
   const rates = inputs.map((input, index) => {
-    const rate = canonical(input, placeOf(index), faults)
+    const rate = canonical(input, pathOf(index), faults)
     const key = JSON.stringify([rate.servicePlanId, rate.prefix, rate.country, rate.mccmnc])
     if (seen.has(key)) {
       faults.push(fault(`rates.${index}`, 'REPEATED', 'has the same plan and destination as an earlier one'))
@@ -113,6 +113,6 @@ function amountOf(input: string | number, field: string, faults: Fault[]): strin
   return '0'
 }
 
-function placeOf(index: number): string {
+function pathOf(index: number): string {
   return `rates.${index}.`
 }

@@ -1,4 +1,4 @@
-import type { SenderKind } from '../domain/addresses.ts'
+import type { SenderType } from '../domain/addresses.ts'
 import { isCountryCode } from '../domain/countries.ts'
 import { invalidField } from '../errors.ts'
 import type { Transaction } from '../store/database.ts'
@@ -9,10 +9,10 @@ import { PLAN_GONE, sayConflicts } from './write-conflicts.ts'
 /** A rule for each country, for some hundred plans. Every node keeps all in memory. */
 export const MAX_SENDER_RULES = 50_000
 
-/** Says which kinds of sender a plan (null: every plan without a rule of its own) may use towards a country. */
+/** Says which types of sender a plan (null: every plan without a rule of its own) may use towards a country. */
 export async function createSenderRule(
   transaction: Transaction,
-  input: { servicePlanId: string | null; country: string; senderTypes: readonly SenderKind[] },
+  input: { servicePlanId: string | null; country: string; senderTypes: readonly SenderType[] },
 ): Promise<SenderRuleRecord> {
   if (!isCountryCode(input.country)) {
     throw invalidField('country', 'NOT_FOUND', 'must be a country code of ISO 3166-1')

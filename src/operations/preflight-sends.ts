@@ -23,7 +23,7 @@ export class Preflights {
     })
   }
 
-  async tell(question: PreflightQuestion): Promise<CheckedPreflight> {
+  async answer(question: PreflightQuestion): Promise<CheckedPreflight> {
     const told = preflight(question)
     return { ...told, isOptedOut: await this.#isOptedOut(question, told) }
   }

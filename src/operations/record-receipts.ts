@@ -18,14 +18,14 @@ export interface ReceiptOptions extends Announcing {
   readonly atMs: number
   /** No message with a submission is newer than this. */
   readonly newestMsgId: string
-  /** Whether the message is in this process's memory and can be waited for. `place`: the index of the receipt. */
-  readonly isHere: (msgId: string, place: number) => boolean
+  /** Whether the message is in this process's memory and can be waited for. `index`: that of the receipt. */
+  readonly isHere: (msgId: string, index: number) => boolean
 }
 
 /**
  * Records receipts, at most one per (carrier, id, addresses). A receipt without a message, or whose message another process
  * has in progress, is parked. A parked one is unparked when it matches. Returns the messages whose status changed, and, by
- * place, the receipts of messages that are here: retry those once their message is at rest. A repeated call changes nothing.
+ * index, the receipts of messages that are here: retry those once their message is at rest. A repeated call changes nothing.
  */
 export async function recordReceipts(
   db: Database,
@@ -39,13 +39,13 @@ export async function recordReceipts(
     const here = new Map<number, string>()
     const parked: ParkedReceipt[] = []
     const unparked: IncomingReceipt[] = []
-    for (const [place, receipt] of receipts.entries()) {
-      const match = matches.get(place)
+    for (const [index, receipt] of receipts.entries()) {
+      const match = matches.get(index)
       if (match !== undefined && match.lane === null) {
         if (receipt.parkedId !== null) unparked.push(receipt)
         if (match.message !== null)
           changes.add(match.message, factOf(receipt, match.message, match.segments, options))
-      } else if (match !== undefined && options.isHere(match.msgId, place)) here.set(place, match.msgId)
+      } else if (match !== undefined && options.isHere(match.msgId, index)) here.set(index, match.msgId)
       else if (receipt.parkedId === null) parked.push({ ...receipt, msgId: match?.msgId ?? null })
     }
     if (parked.length > 0) await parkReceipts(tx, parked)
@@ -87,25 +87,25 @@ interface Matched extends ReceiptMatch {
   readonly message: MessageInProgress | null
 }
 
-/** The messages of receipts, by place. Nearly all are obvious; only the others need a closer look (docs/adr/0011). */
+/** The messages of receipts, by index. Nearly all are obvious; only the others need a closer look (docs/adr/0011). */
 async function matchesOf(
   tx: Queryable,
   receipts: readonly IncomingReceipt[],
   newestMsgId: string,
 ): Promise<ReadonlyMap<number, Matched>> {
-  const keys = receipts.flatMap(({ unread, addresses, ...receipt }, place) =>
-    unread ? [] : [{ ...keyOf(receipt, place), addresses, noted: false }],
+  const keys = receipts.flatMap(({ unread, addresses, ...receipt }, index) =>
+    unread ? [] : [{ ...keyOf(receipt, index), addresses, noted: false }],
   )
   if (keys.length === 0) return new Map()
   const locked = new LockedMessages()
   const newest = await locked.lock(tx, await matchReceipts(tx, keys, newestMsgId))
-  const obvious = newest.filter((match) => isObvious(match, receipts[match.place]!.addresses))
-  const matches = new Map(obvious.map((match) => [match.place, match]))
-  const rest = new Set(newest.flatMap(({ place }) => (matches.has(place) ? [] : [place])))
+  const obvious = newest.filter((match) => isObvious(match, receipts[match.index]!.addresses))
+  const matches = new Map(obvious.map((match) => [match.index, match]))
+  const rest = new Set(newest.flatMap(({ index }) => (matches.has(index) ? [] : [index])))
   if (rest.size === 0) return matches
-  const others = keys.filter(({ place }) => rest.has(place))
+  const others = keys.filter(({ index }) => rest.has(index))
   for (const match of await locked.lock(tx, await matchClosely(tx, others, newestMsgId)))
-    matches.set(match.place, match)
+    matches.set(match.index, match)
   return matches
 }
 
@@ -137,9 +137,9 @@ class LockedMessages {
 
 function keyOf(
   { carrierId, carrierMessageId }: Pick<IncomingReceipt, 'carrierId' | 'carrierMessageId'>,
-  place: number,
+  index: number,
 ) {
-  return { place, carrierId, carrierMessageId }
+  return { index, carrierId, carrierMessageId }
 }
 
 /** Counts only segments that are divided as the message is now. */
@@ -171,16 +171,16 @@ export async function noteReceipts(
 ): Promise<void> {
   if (receipts.length === 0) return
   await withTransaction(db, async (tx) => {
-    const keys = receipts.map((receipt, place) => ({
-      ...keyOf(receipt, place),
+    const keys = receipts.map((receipt, index) => ({
+      ...keyOf(receipt, index),
       addresses: null,
       noted: true,
     }))
     const matches = await matchClosely(tx, keys, options.newestMsgId)
     const changes = new ChangesAtRest(options)
     // Only rows of their own are written, so it does not matter where the message is.
-    for (const { place, message } of await new LockedMessages().lock(tx, matches))
-      if (message !== null) changes.add(message, { kind: 'noted', evidence: evidenceOf(receipts[place]!) })
+    for (const { index, message } of await new LockedMessages().lock(tx, matches))
+      if (message !== null) changes.add(message, { kind: 'noted', evidence: evidenceOf(receipts[index]!) })
     await changes.write(tx)
   })
 }

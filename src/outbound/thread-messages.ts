@@ -46,16 +46,16 @@ export interface ThreadLoad {
 const WEBHOOK_VALUES = 9
 const OUTCOME_VALUES = 6
 
-/** `place` names the webhook while it is in flight; `account` is an index into the accounts of its batch. */
-export function flatWebhook(place: number, account: number, webhook: Webhook): Flat {
+/** `slot` names the webhook while it is in flight; `account` is an index into the accounts of its batch. */
+export function flatWebhook(slot: number, account: number, webhook: Webhook): Flat {
   const { url, eventId, attempt, sequence, body, timestampMs, isTest } = webhook
-  return [place, account, url, eventId, attempt, sequence, body, timestampMs, isTest]
+  return [slot, account, url, eventId, attempt, sequence, body, timestampMs, isTest]
 }
 
 export function eachWebhook(
   { webhooks, accounts }: WebhookBatch,
   accountOf: (text: string) => WebhookAccount,
-  take: (place: number, account: WebhookAccount, webhook: Webhook) => void,
+  take: (slot: number, account: WebhookAccount, webhook: Webhook) => void,
 ): void {
   const own = accounts.map(accountOf)
   for (let at = 0; at < webhooks.length; at += WEBHOOK_VALUES) {
@@ -71,12 +71,12 @@ export function eachWebhook(
   }
 }
 
-export function flatOutcome(place: number, outcome: DeliveryOutcome): Flat {
+export function flatOutcome(slot: number, outcome: DeliveryOutcome): Flat {
   const { status, error, latencyMs, responseHead, retryAfterMs } = outcome
-  return [place, status, error, latencyMs, responseHead, retryAfterMs]
+  return [slot, status, error, latencyMs, responseHead, retryAfterMs]
 }
 
-export function eachOutcome(outcomes: Flat, take: (place: number, outcome: DeliveryOutcome) => void): void {
+export function eachOutcome(outcomes: Flat, take: (slot: number, outcome: DeliveryOutcome) => void): void {
   for (let at = 0; at < outcomes.length; at += OUTCOME_VALUES) {
     const status = outcomes[at + 1] as number | null
     const error = outcomes[at + 2] as DeliveryErrorName | null

@@ -71,7 +71,7 @@ export class WebhookSender {
   /** Why the thread ended. */
   #fault: unknown
   #deaths = 0
-  /** Callbacks of the open attempts, by place. */
+  /** Callbacks of the open attempts, by slot. */
   #ended: (Ended | null)[] = []
   #free: number[] = []
   #batch = new Batch()
@@ -100,9 +100,9 @@ export class WebhookSender {
       return
     }
     if (this.#isIdle) this.#hung.refresh()
-    const place = this.#free.pop() ?? this.#ended.length
-    this.#ended[place] = ended
-    this.#batch.add(place, account, webhook)
+    const slot = this.#free.pop() ?? this.#ended.length
+    this.#ended[slot] = ended
+    this.#batch.add(slot, account, webhook)
     this.#planFlush()
   }
 
@@ -226,10 +226,10 @@ export class WebhookSender {
     this.#thread.postMessage({ accounts, webhooks } satisfies ToThread)
   }
 
-  readonly #end = (place: number, outcome: DeliveryOutcome): void => {
-    const ended = this.#ended[place]!
-    this.#ended[place] = null
-    this.#free.push(place)
+  readonly #end = (slot: number, outcome: DeliveryOutcome): void => {
+    const ended = this.#ended[slot]!
+    this.#ended[slot] = null
+    this.#free.push(slot)
     ended?.(outcome)
   }
 
@@ -246,15 +246,15 @@ export class WebhookSender {
 class Batch {
   readonly webhooks: Flat[number][] = []
   readonly accounts: string[] = []
-  readonly #places = new Map<WebhookAccount, number>()
+  readonly #accountIndexes = new Map<WebhookAccount, number>()
 
-  add(place: number, account: WebhookAccount, webhook: Webhook): void {
-    let at = this.#places.get(account)
+  add(slot: number, account: WebhookAccount, webhook: Webhook): void {
+    let at = this.#accountIndexes.get(account)
     if (at === undefined) {
       at = this.accounts.push(textOf(account)) - 1
-      this.#places.set(account, at)
+      this.#accountIndexes.set(account, at)
     }
-    this.webhooks.push(...flatWebhook(place, at, webhook))
+    this.webhooks.push(...flatWebhook(slot, at, webhook))
   }
 }
 

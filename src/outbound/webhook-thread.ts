@@ -49,9 +49,9 @@ port.on('message', (message: ToThread) => {
   else eachWebhook(message, accountOf, send)
 })
 
-async function send(place: number, account: WebhookAccount, webhook: Webhook): Promise<void> {
+async function send(slot: number, account: WebhookAccount, webhook: Webhook): Promise<void> {
   const outcome = await sendWebhook(dispatcher, account, webhook, { lease, onDefect })
-  outcomes.push(...flatOutcome(place, outcome))
+  outcomes.push(...flatOutcome(slot, outcome))
   planFlush()
 }
 

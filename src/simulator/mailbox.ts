@@ -14,7 +14,7 @@ export interface Delivery {
   /** When it is written for the first time. */
   readonly onSent: (() => void) | null
   /** Once, at the end: answered with ESME_ROK, or given up. */
-  readonly onSettled: ((acknowledged: boolean) => void) | null
+  readonly onAnswered: ((acknowledged: boolean) => void) | null
 }
 
 type Limits = Pick<SimulatorSettings, 'keepLimit' | 'retryDelayMs' | 'deliverAttempts'>
@@ -74,7 +74,7 @@ export class Mailbox {
   answered(delivery: Delivery, status: number): void {
     if (status === STATUSES.ESME_ROK) {
       this.#counters[delivery.kind === 'receipt' ? 'receipts' : 'inbound'] += 1
-      delivery.onSettled?.(true)
+      delivery.onAnswered?.(true)
     } else if (PERMANENT.has(status) || delivery.attempts >= this.#limits.deliverAttempts) {
       this.#drop(delivery)
     } else {
@@ -114,7 +114,7 @@ export class Mailbox {
 
   #drop(delivery: Delivery): void {
     this.#counters.dropped += 1
-    delivery.onSettled?.(false)
+    delivery.onAnswered?.(false)
   }
 
   #pump(): void {

@@ -87,7 +87,7 @@ export function receiptDelivery(facts: ReceiptFacts, step: ReceiptStep, nowMs: n
     short_message: Buffer.from(receiptText(facts, step, nowMs), 'latin1'),
     tlvs: receiptTlvs(facts.messageId, step),
   }
-  return { kind: 'receipt', pdu, attempts: 0, onSent: null, onSettled: null }
+  return { kind: 'receipt', pdu, attempts: 0, onSent: null, onAnswered: null }
 }
 
 /** Appendix B, with mccmnc before the text: whatever stands behind `text:` is the message's own words. */

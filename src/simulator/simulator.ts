@@ -191,7 +191,7 @@ export class Simulator implements Smsc {
       return
     }
     connection.respond(pdu, STATUSES.ESME_ROK, { message_id: this.#intake.nextId().submitted })
-    mailbox.post({ kind: 'inbound', pdu: deliver, attempts: 0, onSent: null, onSettled: null })
+    mailbox.post({ kind: 'inbound', pdu: deliver, attempts: 0, onSent: null, onAnswered: null })
   }
 
   bound(bind: Bind): void {
@@ -223,10 +223,10 @@ function toDeliver(fields: Omit<PduInput<'deliver_sm'>, 'command'>): PduInput<'d
 
 function acknowledged(mailbox: Mailbox, pdu: PduInput<'deliver_sm'>): Promise<void> {
   return new Promise((resolve, reject) => {
-    const onSettled = (done: boolean) => {
+    const onAnswered = (done: boolean) => {
       if (done) resolve()
       else reject(new Error('The ESME did not take the message'))
     }
-    mailbox.post({ kind: 'inbound', pdu, attempts: 0, onSent: null, onSettled })
+    mailbox.post({ kind: 'inbound', pdu, attempts: 0, onSent: null, onAnswered })
   })
 }

@@ -154,7 +154,7 @@ export class Connection<Token = unknown> {
    */
   send(pdu: RequestInput, token: Token | PromisedRequest): number {
     const sequence = this.#session.send(pdu, token, performance.now())
-    if (sequence > 0) this.#settle(this.windowFree === 0)
+    if (sequence > 0) this.#applyOutput(this.windowFree === 0)
     return sequence
   }
 
@@ -180,7 +180,7 @@ export class Connection<Token = unknown> {
    */
   respond(request: RequestPdu, status: number, body?: ResponseBody): boolean {
     const taken = this.#session.respond(request, status, body, performance.now())
-    this.#settle(this.#session.toAnswer === 0)
+    this.#applyOutput(this.#session.toAnswer === 0)
     return taken
   }
 
@@ -246,11 +246,11 @@ export class Connection<Token = unknown> {
         error: error instanceof Error ? error : new Error(String(error)),
       })
     }
-    this.#settle()
+    this.#applyOutput()
   }
 
   /** Carries out what the session asks of the socket. `isAwaited`: ahead of other sockets, since the peer may wait for it. */
-  #settle(isAwaited = false): void {
+  #applyOutput(isAwaited = false): void {
     const paused = this.#session.readPaused && this.#session.state !== 'CLOSED'
     if (paused !== this.#paused) {
       this.#paused = paused
@@ -271,7 +271,7 @@ export class Connection<Token = unknown> {
     if (pieces.length > 1) this.#socket.uncork()
     if (this.#socket.writableLength <= this.#writeLimit) return
     this.#session.outputBlocked(true, performance.now())
-    this.#settle()
+    this.#applyOutput()
   }
 
   #sessionHandlers(): SessionHandlers<Token | PromisedRequest> {

@@ -1,4 +1,4 @@
-import type { SenderKind } from '../domain/addresses.ts'
+import type { SenderType } from '../domain/addresses.ts'
 import type {
   Account,
   Carrier,
@@ -36,7 +36,7 @@ interface PlanRow
     Omit<ServicePlan, 'account' | 'route' | 'rateLimit' | 'senderTypes'> {
   readonly account: number
   readonly route: number | null
-  readonly senderTypes: SenderKind[]
+  readonly senderTypes: SenderType[]
 }
 
 interface TokenRow {
@@ -72,7 +72,7 @@ interface DirectoryRow {
   /** Null when unchanged since `previous`. */
   readonly ranges: { prefix: string; mccmnc: string }[] | null
   readonly rates: Rate[] | null
-  readonly senderRules: { planId: number | null; country: string; senderTypes: SenderKind[] }[]
+  readonly senderRules: { planId: number | null; country: string; senderTypes: SenderType[] }[]
   readonly numbers: { number: string; planId: number; keywords: string[] }[]
 }
 

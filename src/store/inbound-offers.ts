@@ -17,7 +17,7 @@ export interface NewOffer extends OfferKey {
 /** A recorded PDU with the same contents as one that was asked for. */
 export interface RecordedOffer extends OfferKey {
   /** Place in the batch of the one asked for. */
-  readonly place: number
+  readonly index: number
   /** A living node knows how it was answered. */
   readonly isHeld: boolean
 }
@@ -44,15 +44,15 @@ export function isTurnTaken(error: unknown): boolean {
  */
 export async function findOffers(
   db: Queryable,
-  offers: readonly { place: number; carrierId: number; fingerprint: string }[],
+  offers: readonly { index: number; carrierId: number; fingerprint: string }[],
   ageMs: number,
 ): Promise<{ readonly recorded: RecordedOffer[]; readonly lastTurns: number[] }> {
   const { rows } = await db.query<Omit<RecordedOffer, 'offerId'> & { offerId: string | null; turn: number }>({
     name: 'find_inbound_offers',
     text: `
-      select i.place, i."carrierId", i.fingerprint, o.offer_id as "offerId", last.turn,
+      select i.index, i."carrierId", i.fingerprint, o.offer_id as "offerId", last.turn,
              exists (select from nodes n where n.node_id = o.holder and n.expires_at >= now()) as "isHeld"
-      from json_to_recordset($1) as i (place integer, "carrierId" integer, fingerprint text)
+      from json_to_recordset($1) as i (index integer, "carrierId" integer, fingerprint text)
       cross join lateral (
         select coalesce(max(turn), 0) as turn from inbound_offers
         where carrier_id = i."carrierId" and fingerprint = decode(i.fingerprint, 'hex')
@@ -63,13 +63,13 @@ export async function findOffers(
           and offered_at > now() - $2 * interval '1 ms'
         order by offer_id limit ${MAX_ALIKE}
       ) o on true
-      order by i.place, o.offer_id`,
+      order by i.index, o.offer_id`,
     values: [JSON.stringify(offers), ageMs],
   })
-  const turns = new Map(rows.map(({ place, turn }) => [place, turn]))
+  const turns = new Map(rows.map(({ index, turn }) => [index, turn]))
   return {
     recorded: rows.flatMap(({ turn: _, offerId, ...row }) => (offerId === null ? [] : [{ ...row, offerId }])),
-    lastTurns: offers.map(({ place }) => turns.get(place)!),
+    lastTurns: offers.map(({ index }) => turns.get(index)!),
   }
 }
 

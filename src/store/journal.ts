@@ -71,7 +71,7 @@ const EMPTY_GROUP = encodeEntry([])
  * Finds out what became of an entry whose COMMIT was not answered. `void`: it is not committed and never will be, because
  * a group without facts has its place. `fenced`: the lane was taken over, perhaps with the entry in it.
  */
-export async function settleEntry(
+export async function decideEntry(
   db: Queryable,
   lane: Lane,
   n: number,

@@ -36,7 +36,7 @@ function columnsOf(messages: readonly NewMessage[]): string {
  * or only by an earlier call whose answer was lost too, and can never be stored as QUEUED afterwards. All others were
  * committed by the lost statement.
  */
-export async function settleLostMessages(
+export async function decideLostMessages(
   db: Queryable,
   messages: readonly NewMessage[],
   errorCode: string,

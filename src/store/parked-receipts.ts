@@ -190,8 +190,8 @@ export async function readParkedReceipts(db: Queryable, readings: readonly Readi
 
 /** A message that has one of the ids that a receipt may mean. */
 export interface Candidate {
-  /** Place of the receipt in the batch. */
-  readonly place: number
+  /** Where its receipt is in the batch. */
+  readonly index: number
   readonly carrierMessageId: string
   readonly msgId: string
   /** Its recipient is one of the receipt's addresses. */
@@ -205,7 +205,7 @@ const MAX_CANDIDATES = 4
 export async function findCandidates(
   db: Queryable,
   spellings: readonly {
-    place: number
+    index: number
     carrierId: number
     carrierMessageId: string
     addresses: readonly string[]
@@ -214,16 +214,16 @@ export async function findCandidates(
   const { rows } = await db.query<Candidate>({
     name: 'find_candidates',
     text: `
-      select i.place, i."carrierMessageId", s.msg_id as "msgId",
+      select i.index, i."carrierMessageId", s.msg_id as "msgId",
              substr(m.recipient, 2) = any (i.addresses) as fits
-      from json_to_recordset($1) as i (place integer, "carrierId" integer, "carrierMessageId" text, addresses text[])
+      from json_to_recordset($1) as i (index integer, "carrierId" integer, "carrierMessageId" text, addresses text[])
       cross join lateral (
         select distinct s.plan_id, s.msg_id from submissions s
         where s.carrier_id = i."carrierId" and s.carrier_message_id = i."carrierMessageId"
         order by s.msg_id desc limit $2
       ) s
       cross join lateral (select recipient from messages where plan_id = s.plan_id and msg_id = s.msg_id offset 0) m
-      order by i.place, s.msg_id desc`,
+      order by i.index, s.msg_id desc`,
     values: [JSON.stringify(spellings), MAX_CANDIDATES],
   })
   return rows

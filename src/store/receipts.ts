@@ -39,8 +39,8 @@ export type NotedReceipt = Pick<
 
 /** The fields that a receipt is matched by. */
 export interface ReceiptKey {
-  /** Its place in the batch. */
-  readonly place: number
+  /** Where it is in the batch. */
+  readonly index: number
   readonly carrierId: number
   readonly carrierMessageId: string
   /** Null: its message may have gone to any address. */
@@ -51,8 +51,8 @@ export interface ReceiptKey {
 
 /** The message that a receipt belongs to, by the ids that carriers answered. */
 export interface ReceiptMatch extends MessageKey {
-  /** Place of the receipt in the batch. */
-  readonly place: number
+  /** Where its receipt is in the batch. */
+  readonly index: number
   /** Its segments that got the receipt's id. */
   readonly segments: readonly { readonly segment: number; readonly segmentation: string | null }[]
 }
@@ -84,8 +84,8 @@ export async function matchReceipts(
     // `newest` is hidden from the planner: knowing it, it took 17 ms for a new plan each time (90 days of partitions).
     text: `
       with newest as materialized (select $2::uuid as msg_id)
-      select i.place, s.*
-      from newest cross join json_to_recordset($1) as i (place integer, "carrierId" integer, "carrierMessageId" text)
+      select i.index, s.*
+      from newest cross join json_to_recordset($1) as i (index integer, "carrierId" integer, "carrierMessageId" text)
       cross join lateral (
         select plan_id as "planId", msg_id as "msgId", segment, cut as "segmentation" from submissions
         where carrier_id = i."carrierId" and carrier_message_id = i."carrierMessageId" and msg_id <= newest.msg_id
@@ -118,9 +118,9 @@ export async function matchClosely(
       with newest as materialized (select $2::uuid as msg_id
       ), input as materialized (
         select * from json_to_recordset($1) as i (
-          place integer, "carrierId" integer, "carrierMessageId" text, addresses text[], noted boolean)
+          index integer, "carrierId" integer, "carrierMessageId" text, addresses text[], noted boolean)
       )
-      select i.place, t.plan_id as "planId", t.msg_id as "msgId", t.segment, t.segment_cut as "segmentation",
+      select i.index, t.plan_id as "planId", t.msg_id as "msgId", t.segment, t.segment_cut as "segmentation",
              case when t.segments > 1 or t.cut is not null then (
                select json_agg(json_build_object('segment', segment, 'segmentation', cut)) from submissions
                where carrier_id = i."carrierId" and carrier_message_id = i."carrierMessageId" and msg_id = t.msg_id
@@ -162,6 +162,6 @@ export async function matchClosely(
   return rows.map(matchOf)
 }
 
-function matchOf({ place, planId, msgId, segment, segmentation, several }: MatchRow): ReceiptMatch {
-  return { place, planId, msgId, segments: several ?? [{ segment, segmentation }] }
+function matchOf({ index, planId, msgId, segment, segmentation, several }: MatchRow): ReceiptMatch {
+  return { index, planId, msgId, segments: several ?? [{ segment, segmentation }] }
 }

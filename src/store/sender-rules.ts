@@ -1,4 +1,4 @@
-import type { SenderKind } from '../domain/addresses.ts'
+import type { SenderType } from '../domain/addresses.ts'
 import { ConfigurationTable } from './configuration-table.ts'
 
 export interface SenderRuleRecord {
@@ -6,13 +6,13 @@ export interface SenderRuleRecord {
   /** Null: for every plan without a rule of its own. */
   readonly servicePlanId: string | null
   readonly country: string
-  readonly senderTypes: readonly SenderKind[]
+  readonly senderTypes: readonly SenderType[]
   readonly createdAt: Date
 }
 
 export const senderRules = new ConfigurationTable<
   SenderRuleRecord,
-  { planId: number | null; country: string; senderTypes: readonly SenderKind[] }
+  { planId: number | null; country: string; senderTypes: readonly SenderType[] }
 >({
   noun: 'sender rule',
   table: 'sender_rules',

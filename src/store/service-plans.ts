@@ -1,4 +1,4 @@
-import type { SenderKind } from '../domain/addresses.ts'
+import type { SenderType } from '../domain/addresses.ts'
 import type { AmbiguousSubmits, OptOutSettings } from '../domain/configuration.ts'
 import { canonicalPublicId } from '../domain/identifiers.ts'
 import { ConfigurationTable } from './configuration-table.ts'
@@ -10,7 +10,7 @@ interface ServicePlanSettings {
   readonly inboundUrl: string | null
   readonly messagesPerSecond: number | null
   readonly burst: number | null
-  readonly senderTypes: readonly SenderKind[]
+  readonly senderTypes: readonly SenderType[]
   readonly ambiguousSubmits: AmbiguousSubmits
   readonly validitySeconds: number
   readonly smartEncoding: boolean

@@ -5,7 +5,7 @@ import type { Database } from '../../src/store/database.ts'
 import { openDatabase } from '../../src/store/database-pool.ts'
 import { insertInboundMessages } from '../../src/store/inbound-messages.ts'
 import { countOffers } from '../../src/store/inbound-offers.ts'
-import { appendEntry, openLane, settleEntry } from '../../src/store/journal.ts'
+import { appendEntry, decideEntry, openLane } from '../../src/store/journal.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { eventually } from '../support/service.ts'
 import { type StockPostgres, startStockPostgres } from '../support/stock-postgres.ts'
@@ -82,5 +82,5 @@ test('an entry of the journal is found only when the standby has it', async () =
   const data = Buffer.from('entry')
   expect(await appendEntry(db, lane, 1, data)).toBe('written')
   expect(await waited(() => appendEntry(db, lane, 1, data))).toBe('written')
-  expect(await waited(() => settleEntry(db, lane, 1, data))).toBe('written')
+  expect(await waited(() => decideEntry(db, lane, 1, data))).toBe('written')
 })

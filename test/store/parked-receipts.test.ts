@@ -141,8 +141,8 @@ test('candidates: the messages of each spelling, each once, and whether the addr
     submission(plan, third, '1280', 1),
     sent(plan, third),
   ])
-  const asked = (place: number, id: string) => ({
-    place,
+  const asked = (index: number, id: string) => ({
+    index,
     carrierId: CARRIER_ID,
     carrierMessageId: id,
     addresses: ['15551230000'],
@@ -154,8 +154,8 @@ test('candidates: the messages of each spelling, each once, and whether the addr
     asked(2, 'none'),
   ])
   expect(found.toSorted((a, b) => a.carrierMessageId.localeCompare(b.carrierMessageId))).toEqual([
-    { place: 1, carrierMessageId: '1280', msgId: third, fits: true },
-    { place: 0, carrierMessageId: '1f4', msgId: first, fits: true },
-    { place: 0, carrierMessageId: '500', msgId: second, fits: false },
+    { index: 1, carrierMessageId: '1280', msgId: third, fits: true },
+    { index: 0, carrierMessageId: '1f4', msgId: first, fits: true },
+    { index: 0, carrierMessageId: '500', msgId: second, fits: false },
   ])
 })

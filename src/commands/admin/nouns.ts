@@ -96,8 +96,8 @@ export const NOUNS: Readonly<Record<string, Noun>> = {
     path: '/sender-rules',
     key: 'country',
     columns: 'ruleId servicePlanId country senderTypes',
-    notes: `A sender must be of a kind that its plan allows. If there is a rule for the recipient's country, it must allow the
-kind too: the plan's own rule applies, otherwise the one for all plans.`,
+    notes: `A sender must be of a type that its plan allows. If there is a rule for the recipient's country, it must allow the
+type too: the plan's own rule applies, otherwise the one for all plans.`,
   },
   number: { path: '/inbound-numbers', key: 'number', columns: 'number servicePlanId keywords' },
   'opt-out': {
@@ -134,7 +134,7 @@ SHARE of an explanation is the percentage of such messages that each carrier get
     path: '/routing-rules',
     columns: 'ruleId servicePlanId from mccmnc prefix country route',
     notes: `A rule may name a plan, a sender and one of mccmnc, prefix and country. If several rules match, one that names the
-sender comes first, then the more specific destination, then the plan's own. Messages that match no rule take the route
+sender comes first, then the more specific recipient, then the plan's own. Messages that match no rule take the route
 of their plan.`,
   },
   'number-range': {

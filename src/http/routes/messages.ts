@@ -28,7 +28,7 @@ const ShortLookupQuery = Type.Object({ servicePlanId: Type.Optional(PlanParamete
 
 const FILTERS = {
   from: Type.String({ description: 'Sender' }),
-  to: Type.String({ examples: ['+15551230001'], description: 'Destination' }),
+  to: Type.String({ examples: ['+15551230001'], description: 'Recipient' }),
   status: oneOf(MESSAGE_STATUSES, { title: 'MessageStatus', description: 'Current status' }),
   country: Type.String({ description: 'ISO 3166-1 alpha-2' }),
   mccmnc: Type.String({ pattern: '^[0-9]{5,6}$', description: 'Mobile country code and network code' }),

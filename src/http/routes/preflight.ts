@@ -67,7 +67,7 @@ export function registerPreflight(app: FastifyInstance, deps: PreflightDeps, lim
       const plan =
         typeof servicePlanId === 'string' ? planForReading(snapshot, tokenOf(request), servicePlanId) : null
       const faults = refusal?.errors ?? []
-      const told = await preflights.tell({ directory: snapshot, plan, fields, faults, known: KNOWN_FIELDS })
+      const told = await preflights.answer({ directory: snapshot, plan, fields, faults, known: KNOWN_FIELDS })
       const headroom = plan && headroomOf(plan, limiters, clock())
       return { refusal: refusal && presentRefusal(refusal), ...present(told), headroom }
     },

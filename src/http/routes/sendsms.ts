@@ -39,7 +39,7 @@ export const SendSmsRequest = ruled(
       from: Type.String({
         examples: ['12345', '+15550001111', 'Aldis'],
         description:
-          'A sender of a kind that plan and destination allow: short code of 3-8 digits, E.164 number, or up to 11 letters, digits, space . _ - & with at least one letter',
+          'A sender of a type that plan and recipient allow: short code of 3-8 digits, E.164 number, or up to 11 letters, digits, space . _ - & with at least one letter',
       }),
       to: Type.String({ examples: ['+15551230001'], description: 'One E.164 number' }),
       body: Type.String({

@@ -10,7 +10,7 @@ export const DeliveryReceiptSchema = titled('DeliveryReceipt', {
   channel: oneOf(['SMS', 'MMS']),
   direction: Type.String({ description: 'MT' }),
   from: nullableString({ description: 'Sender' }),
-  to: nullableString({ description: 'Destination' }),
+  to: nullableString({ description: 'Recipient' }),
   body: nullableString({ description: 'Text, exactly as sent' }),
   status: oneOf(MESSAGE_STATUSES, { title: 'MessageStatus' }),
   errorCode: Type.String({ description: '000 on success, otherwise the failure code' }),

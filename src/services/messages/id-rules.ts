@@ -62,8 +62,8 @@ export class IdRules {
   async read(receipts: readonly IncomingReceipt[]): Promise<readonly IncomingReceipt[]> {
     if (!receipts.some(({ unread }) => unread)) return receipts
     const found = await this.#matches(receipts, ({ unread }) => unread)
-    const read = receipts.map((receipt, place) => {
-      const match = found[place]
+    const read = receipts.map((receipt, index) => {
+      const match = found[index]
       return match ? { ...receipt, carrierMessageId: match.carrierMessageId, unread: false } : receipt
     })
     await this.#keep(receipts, read)
@@ -113,8 +113,8 @@ export class IdRules {
       }
     })
     const found = await this.#matches(asked, ({ unread }) => !unread)
-    const read = asked.map((row, place) => {
-      const match = found[place]
+    const read = asked.map((row, index) => {
+      const match = found[index]
       return match ? { ...row, carrierMessageId: match.carrierMessageId } : row
     })
     await this.#keep(stale, read)
@@ -126,24 +126,24 @@ export class IdRules {
     receipts: readonly IncomingReceipt[],
     isAsked: (receipt: IncomingReceipt) => boolean,
   ): Promise<readonly (Candidate | null)[]> {
-    const asked = receipts.flatMap((row, place) => {
+    const asked = receipts.flatMap((row, index) => {
       const { carrierId, addresses, idRule } = row
       return (isAsked(row) ? storedForms(receiptedId(row), idRule) : []).map((carrierMessageId) => ({
-        place,
+        index,
         carrierId,
         carrierMessageId,
         addresses,
       }))
     })
-    const candidates = Map.groupBy(await findCandidates(this.#options.db, asked), ({ place }) => place)
-    return receipts.map((_, place) => theOne(candidates.get(place) ?? []))
+    const candidates = Map.groupBy(await findCandidates(this.#options.db, asked), ({ index }) => index)
+    return receipts.map((_, index) => theOne(candidates.get(index) ?? []))
   }
 
   /** Stores in each parked receipt the id it is now read as, so that it is found and removed once it is applied. */
   async #keep(before: readonly IncomingReceipt[], read: readonly IncomingReceipt[]): Promise<void> {
-    const readings = read.flatMap(({ carrierMessageId: readAs, idRule, unread }, place): Reading[] => {
-      const { carrierId, carrierMessageId, parkedId, idRule: earlier } = before[place]!
-      const isChanged = readAs !== carrierMessageId || idRule !== earlier || unread !== before[place]!.unread
+    const readings = read.flatMap(({ carrierMessageId: readAs, idRule, unread }, index): Reading[] => {
+      const { carrierId, carrierMessageId, parkedId, idRule: earlier } = before[index]!
+      const isChanged = readAs !== carrierMessageId || idRule !== earlier || unread !== before[index]!.unread
       return parkedId === null || !isChanged
         ? []
         : [{ carrierId, carrierMessageId, parkedId, readAs, idRule, unread }]
@@ -153,8 +153,8 @@ export class IdRules {
 
   async #learn(receipts: readonly IncomingReceipt[], found: readonly (Candidate | null)[]): Promise<void> {
     const { db, directory, log } = this.#options
-    for (const [place, match] of found.entries()) {
-      const { carrierId, carrierMessageId } = receipts[place]!
+    for (const [index, match] of found.entries()) {
+      const { carrierId, carrierMessageId } = receipts[index]!
       const rule =
         match && ruleTold(canonicalId(match.carrierMessageId, 'normalised', 'submit'), carrierMessageId)
       if (!rule) continue

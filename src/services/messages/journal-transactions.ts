@@ -7,7 +7,7 @@ import {
   type Transaction,
   withTransaction,
 } from '../../store/database.ts'
-import { appendEntry, type Lane, settleEntry } from '../../store/journal.ts'
+import { appendEntry, decideEntry, type Lane } from '../../store/journal.ts'
 
 /** One row of the journal on its way into the lane. */
 export interface Entry<Item> {
@@ -130,7 +130,7 @@ export class JournalTransactions<Item extends JournalFact> {
     const { append, appends } = this.#options
     entry.uncertain = true
     await append(entry, lane, async (data) => {
-      const found = await settleEntry(appends, lane, entry.n, data)
+      const found = await decideEntry(appends, lane, entry.n, data)
       if (found !== 'void') return found
       entry.items = []
       return 'written'

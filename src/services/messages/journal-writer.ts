@@ -85,7 +85,7 @@ export class JournalWriter<Item extends JournalFact> {
         this.#admit()
       },
       append: (entry, lane, attempt) => this.#append(entry, lane, attempt),
-      settle: () => this.#settle(),
+      settle: () => this.#reportWritten(),
       maxWaitMs: options.overdueMs ?? OVERDUE_MS,
     })
     this.#watch = new PeriodicTask({
@@ -240,7 +240,7 @@ export class JournalWriter<Item extends JournalFact> {
         await wait(RETRY_MS)
       }
     }
-    if (this.#lane === lane) this.#settle()
+    if (this.#lane === lane) this.#reportWritten()
   }
 
   /** Retracts the items that need not wait for the database. Returns the rest. */
@@ -251,7 +251,7 @@ export class JournalWriter<Item extends JournalFact> {
   }
 
   /** Reports entries in order: one that is written waits for all before it. */
-  #settle(): void {
+  #reportWritten(): void {
     for (let head = this.#inFlight[0]; head?.state === 'written'; head = this.#inFlight[0]) {
       this.#inFlight.shift()
       this.#committed = head.n

@@ -249,7 +249,7 @@ export class MessagesInProgress implements AcceptanceJournal {
 
   /** The message is about to be sent. `onCommitted` gets true once that is committed, false if its lane was lost before. */
   begin(msgId: string, onCommitted: (begun: boolean) => void): boolean {
-    return this.tell(msgId, [{ kind: 'begun', atMs: this.#options.nowMs() }], { onCommitted })
+    return this.addFacts(msgId, [{ kind: 'begun', atMs: this.#options.nowMs() }], { onCommitted })
   }
 
   /** Commits the facts told so far as soon as possible, because no more arrive until then. */
@@ -257,8 +257,8 @@ export class MessagesInProgress implements AcceptanceJournal {
     this.#writer.hurry()
   }
 
-  tellOutcome(outcome: OutcomeFacts): boolean {
-    return this.tell(outcome.msgId, outcome.facts, { outcome })
+  addOutcome(outcome: OutcomeFacts): boolean {
+    return this.addFacts(outcome.msgId, outcome.facts, { outcome })
   }
 
   /** An event's first attempt was answered 2xx. `onCommitted` works as in `begin`. */
@@ -272,7 +272,7 @@ export class MessagesInProgress implements AcceptanceJournal {
   }
 
   /** Returns false if the message is not here. `waiting`: who waits for the last of these facts, or gets it back. */
-  tell(msgId: string, facts: readonly JournalFact['fact'][], waiting?: Partial<Waiting>): boolean {
+  addFacts(msgId: string, facts: readonly JournalFact['fact'][], waiting?: Partial<Waiting>): boolean {
     const live = this.#lives.usable(msgId)
     if (live === null) return false
     for (const fact of facts) {

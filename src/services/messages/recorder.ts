@@ -96,7 +96,7 @@ export class Recorder {
 
   outcome(outcome: OutcomeFacts): void {
     const { inProgress } = this.#options
-    if (inProgress.tellOutcome(outcome)) return
+    if (inProgress.addOutcome(outcome)) return
     for (const fact of outcome.facts) {
       if (fact.kind === 'submitted')
         for (const msgId of inProgress.receipts.namesakes(submissionId(fact))) this.#departing.add(msgId)
@@ -271,7 +271,7 @@ export class Recorder {
       const onCommitted = (isCommitted: boolean) => {
         if (!isCommitted) this.#add(one, one.fact)
       }
-      if (this.#options.inProgress.tell(one.msgId, [one.fact], { onCommitted })) continue
+      if (this.#options.inProgress.addFacts(one.msgId, [one.fact], { onCommitted })) continue
       const { sinceMs = nowMs } = one
       if (nowMs - sinceMs > MOST_WAIT_MS)
         log.error({ err: new Error('another process has held its message too long') }, 'answer not recorded')
@@ -312,9 +312,9 @@ export class Recorder {
       directory: directory(),
       atMs: nowMs(),
       newestMsgId: highestIdAt(nowMs() + CLOCK_SKEW_MS),
-      isHere: (msgId: string, place: number) =>
-        items[place]!.hasWaited === undefined &&
-        !inProgress.receipts.keepUntilLeft(msgId, rows[place]!) &&
+      isHere: (msgId: string, index: number) =>
+        items[index]!.hasWaited === undefined &&
+        !inProgress.receipts.keepUntilLeft(msgId, rows[index]!) &&
         inProgress.has(msgId),
     }
     const here = await writeEvents(async (events) => {
@@ -323,8 +323,8 @@ export class Recorder {
       return recorded.here
     })
     for (const msgId of here.values()) this.#departing.add(msgId)
-    return items.map(({ done }, place) =>
-      here.has(place) ? { row: rows[place]!, done, hasWaited: true } : null,
+    return items.map(({ done }, index) =>
+      here.has(index) ? { row: rows[index]!, done, hasWaited: true } : null,
     )
   }
 

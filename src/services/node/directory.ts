@@ -138,13 +138,13 @@ export class DirectoryService {
       const open = (sealed: string, context: string) => openSecret(secretKey, sealed, context)
       const directory = await readDirectory(db, open, this.#directory)
       this.#directory = directory
-      for (const listener of this.#listeners) this.#tell(listener, directory)
+      for (const listener of this.#listeners) this.#notify(listener, directory)
     }
     this.#confirmedAtMs = beganAtMs
   }
 
   /** A listener that throws must not affect the others, or the admin request that caused the change. */
-  #tell(listener: Listener, directory: Directory): void {
+  #notify(listener: Listener, directory: Directory): void {
     try {
       listener(directory)
     } catch (error) {

@@ -174,7 +174,7 @@ export class NodeLease {
     const { db, name, onReplaced, heartbeatMs = HEARTBEAT_MS } = this.#options
     this.#buckets = []
     this.#renewedAtMs = Number.NEGATIVE_INFINITY
-    this.#tell()
+    this.#notify()
     if (state === 'expired') for (const listener of this.#expiredListeners) listener()
     const nodeId = state === 'expired' ? await registerNodeAgain(db, name, this.#leaseMs) : null
     if (nodeId === null) {
@@ -190,16 +190,19 @@ export class NodeLease {
   #renewed(startedAtMs: number): void {
     this.#renewedAtMs = startedAtMs
     this.#watch()
-    this.#tell()
+    this.#notify()
   }
 
   /** Calls the listeners when the lease is over by this node's clock. A timer may fire a little early. */
   #watch(): void {
     if (this.#lapse !== null) clearTimeout(this.#lapse)
-    this.#lapse = setTimeout(() => (this.alive ? this.#watch() : this.#tell()), Math.max(this.leftMs, 0) + 1)
+    this.#lapse = setTimeout(
+      () => (this.alive ? this.#watch() : this.#notify()),
+      Math.max(this.leftMs, 0) + 1,
+    )
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const listener of this.#listeners) listener()
   }
 

@@ -126,35 +126,35 @@ export class InboundOffers {
   async judge(offers: readonly Offer[]): Promise<readonly OfferVerdict[]> {
     const { db, lease } = this.#options
     this.#nodeIds.add(lease.nodeId)
-    const asked = offers.map(({ carrierId, fingerprint }, place) => ({
-      place,
+    const asked = offers.map(({ carrierId, fingerprint }, index) => ({
+      index,
       carrierId,
       fingerprint,
     }))
     const { recorded: found, lastTurns } = await findOffers(db, asked, OFFERED_AGAIN_WITHIN_MS)
-    const recorded = Map.groupBy(found, ({ place }) => place)
+    const recorded = Map.groupBy(found, ({ index }) => index)
     /** By the offer_id of the row: the last offer of this batch that repeats it. */
     const repeating = new Map<string, Offer>()
     const fresh: RecordedOffer[] = []
-    const earlier = offers.map((offer, place) => {
+    const earlier = offers.map((offer, index) => {
       // Includes those before it in the batch, which may have waited long for the database.
       const alike = fresh.filter(
         (row) => row.fingerprint === offer.fingerprint && row.carrierId === offer.carrierId,
       )
-      const rows = [...(recorded.get(place) ?? []), ...alike]
+      const rows = [...(recorded.get(index) ?? []), ...alike]
       const found = this.#earlierOf(offer, rows, repeating)
       if (found === 'new') {
         // This node stood still. Another may have taken the PDU meanwhile, and its row may be gone again.
         if (rows.length === 0 && !(offer.isTimely && lease.alive)) return 'unclear'
-        offer.turn = lastTurns[place]! + alike.length + 1
+        offer.turn = lastTurns[index]! + alike.length + 1
         this.#known.set(offer.offerId, offer)
-        fresh.push({ ...this.keyOf(offer), place, isHeld: true })
+        fresh.push({ ...this.keyOf(offer), index, isHeld: true })
       } else if (found !== 'unclear') repeating.set(found.offerId, offer)
       return found
     })
     const mine = await this.#takeOver(earlier.filter((found) => typeof found !== 'string'))
-    return offers.map((offer, place) => {
-      const found = earlier[place]!
+    return offers.map((offer, index) => {
+      const found = earlier[index]!
       if (typeof found === 'string') return found
       return mine.has(found.offerId) ? this.#repeats(offer, found.offerId) : 'unclear'
     })

@@ -210,15 +210,15 @@ export class Receiver {
     const { offers, onBatch } = this.#options
     onBatch?.('inbound', items.length)
     const verdicts = await offers.judge(items.map(({ offer }) => offer))
-    const fresh = items.filter((_, place) => verdicts[place] === 'new')
-    const isTaken = new Set(items.filter((_, place) => verdicts[place] !== 'unclear'))
+    const fresh = items.filter((_, index) => verdicts[index] === 'new')
+    const isTaken = new Set(items.filter((_, index) => verdicts[index] !== 'unclear'))
     try {
       if (fresh.length > 0) await this.#record(fresh)
     } catch (error) {
       if (rounds === 1 || !isTurnTaken(error)) throw error
       // Another node was offered one of these too and was quicker. Its row can be found now.
       const taken = await this.#receive(fresh, rounds - 1)
-      for (const [place, item] of fresh.entries()) if (!taken[place]) isTaken.delete(item)
+      for (const [index, item] of fresh.entries()) if (!taken[index]) isTaken.delete(item)
     }
     return items.map((item) => isTaken.has(item))
   }

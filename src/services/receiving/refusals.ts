@@ -37,15 +37,15 @@ export class Refusals {
     this.#untold.set(name, (this.#untold.get(name) ?? 0) + 1)
     const pauseMs = Math.max(GATHER_MS, this.#toldAtMs + PAUSE_MS - performance.now())
     // A refusal after the stop must not keep the process alive.
-    this.#timer ??= setTimeout(() => this.#tell(), pauseMs).unref()
+    this.#timer ??= setTimeout(() => this.#log(), pauseMs).unref()
   }
 
   /** Logs the last refusals. */
   stop(): void {
-    if (this.#timer !== null) this.#tell()
+    if (this.#timer !== null) this.#log()
   }
 
-  #tell(): void {
+  #log(): void {
     if (this.#timer !== null) clearTimeout(this.#timer)
     this.#timer = null
     this.#toldAtMs = performance.now()

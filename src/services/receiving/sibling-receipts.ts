@@ -69,7 +69,7 @@ export class SiblingReceipts {
   async #offer(rows: readonly IncomingReceipt[]): Promise<readonly HandedReceipt[]> {
     const answers = await this.#options.ask!(rows)
     return rows.map(
-      (_, place) => answers.map((of) => of[place]).find((answer) => answer !== 'unknown') ?? 'unknown',
+      (_, index) => answers.map((of) => of[index]).find((answer) => answer !== 'unknown') ?? 'unknown',
     )
   }
 }

@@ -155,11 +155,11 @@ export class HeldMessages {
     held.pdus = pdus
     this.#begun.set(begunFor, this.begun(begunFor) + more)
     if (more >= 0) return
-    if (this.#roomy.size === 0) queueMicrotask(() => this.#tellRoom())
+    if (this.#roomy.size === 0) queueMicrotask(() => this.#announceRoom())
     this.#roomy.add(begunFor)
   }
 
-  #tellRoom(): void {
+  #announceRoom(): void {
     const roomy = [...this.#roomy]
     this.#roomy.clear()
     for (const carrierId of roomy) this.#onRoom(carrierId)

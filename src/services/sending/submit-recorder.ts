@@ -14,7 +14,7 @@ import type { SubmitJob } from './submit-job.ts'
 export interface SubmitRecorderOptions {
   readonly directory: () => Directory
   readonly conditions: Pick<CarrierConditions, 'isAlone'>
-  readonly inProgress: Pick<MessagesInProgress, 'tell' | 'whenAppended'>
+  readonly inProgress: Pick<MessagesInProgress, 'addFacts' | 'whenAppended'>
   readonly recorder: Pick<Recorder, 'outcome'>
   readonly held: HeldMessages
   /** Of the database, Unix milliseconds. */
@@ -78,7 +78,7 @@ export class SubmitRecorder {
     const { held, inProgress } = this.#options
     const facts = attempt === null ? [postponed] : [attempt, postponed]
     // If its lane was lost, the message is in doubt or due at its new owner.
-    if (!inProgress.tell(msgId, facts)) held.delete(msgId)
+    if (!inProgress.addFacts(msgId, facts)) held.delete(msgId)
     else inProgress.whenAppended(msgId, () => held.leave(msgId))
   }
 }

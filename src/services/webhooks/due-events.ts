@@ -67,7 +67,7 @@ export class DueEvents extends DueLoader {
 
   protected async look(): Promise<number | undefined> {
     const { clear, db, destinations, memory, take } = this.#options
-    await this.#rows.settle()
+    await this.#rows.reconcile()
     clear()
     if (!this.isOpen) return undefined
     await this.#takeSome(MAX_TAKEN, (taker) => takeDueEvents(db, taker), take)

@@ -53,7 +53,7 @@ export class HeldRows {
   }
 
   /** After a lost answer: compares the rows, or checks whether that can be done yet. Nothing may be taken meanwhile. */
-  async settle(): Promise<void> {
+  async reconcile(): Promise<void> {
     const { db, isInMemory, nodeId, requeue } = this.#options
     const lost = this.#lost
     if (lost === null || this.#underWay > 0) return

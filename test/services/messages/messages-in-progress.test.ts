@@ -62,8 +62,8 @@ async function accept(changes: Partial<Accepted> = {}): Promise<string> {
 /** A message that a carrier has under its own id. */
 async function acceptedByCarrier(changes: Partial<Accepted> = {}): Promise<string> {
   const msgId = await accept(changes)
-  expect(node.inProgress.tellOutcome(submission(plan, msgId, msgId))).toBe(true)
-  expect(node.inProgress.tellOutcome(sent(plan, msgId))).toBe(true)
+  expect(node.inProgress.addOutcome(submission(plan, msgId, msgId))).toBe(true)
+  expect(node.inProgress.addOutcome(sent(plan, msgId))).toBe(true)
   await told(1, msgId)
   return msgId
 }
@@ -113,7 +113,7 @@ test('memory is bounded by bytes: at first nothing is taken out of records any m
     [false, true],
     [false, false],
   ])
-  for (const msgId of msgIds) inProgress.tellOutcome(sent(plan, msgId))
+  for (const msgId of msgIds) inProgress.addOutcome(sent(plan, msgId))
   await inProgress.project(msgIds)
   expect(await rooms(0)).toEqual([true, true])
   await inProgress.stop(1_000)
@@ -122,8 +122,8 @@ test('memory is bounded by bytes: at first nothing is taken out of records any m
 describe('the facts of a message', () => {
   test('a segment that is told as a fact has its receipt matched in memory, like any other', async () => {
     const msgId = await accept()
-    expect(node.inProgress.tell(msgId, [submittedFact(msgId)])).toBe(true)
-    expect(node.inProgress.tellOutcome(sent(plan, msgId))).toBe(true)
+    expect(node.inProgress.addFacts(msgId, [submittedFact(msgId)])).toBe(true)
+    expect(node.inProgress.addOutcome(sent(plan, msgId))).toBe(true)
     await told(1, msgId)
     expect(await delivered(msgId)).toBe(true)
   })
@@ -163,7 +163,7 @@ describe('the facts of a message', () => {
     expect(node.inProgress.get(msgId)).toMatchObject({ accepted, state })
     const { rowCount } = await db.query('select from lanes where node_id = 77')
     expect(rowCount).toBe(1)
-    expect(node.inProgress.tellOutcome(sent(plan, msgId))).toBe(true)
+    expect(node.inProgress.addOutcome(sent(plan, msgId))).toBe(true)
     expect(await told(1, msgId)).toMatchObject([{ status: 'SENT', seq: 1 }])
   })
 
@@ -179,8 +179,8 @@ describe('the facts of a message', () => {
     const projected = node.inProgress.project([msgId])
     await eventually(() => node.inProgress.isLeaving(msgId))
     const { inProgress } = node
-    expect(inProgress.tellOutcome(sent(plan, msgId))).toBe(false)
-    expect(inProgress.tellOutcome(submission(plan, msgId, 'another'))).toBe(false)
+    expect(inProgress.addOutcome(sent(plan, msgId))).toBe(false)
+    expect(inProgress.addOutcome(submission(plan, msgId, 'another'))).toBe(false)
     expect(inProgress.eventTaken(msgId, taken(1))).toBe(false)
     expect(inProgress.receipts.take(receipt(msgId, 'DELIVERED'), null)).toEqual([msgId])
     going.resolve()
@@ -196,11 +196,11 @@ describe('the facts of a message', () => {
     const msgId = await accept({ segments: 2 })
     const { inProgress } = node
     const segmentation = 'udh gsm7 2'
-    expect(inProgress.tellOutcome(startingOver(plan, msgId, segmentation))).toBe(true)
+    expect(inProgress.addOutcome(startingOver(plan, msgId, segmentation))).toBe(true)
     for (const segment of [0, 1])
-      inProgress.tellOutcome(submission(plan, msgId, `${msgId}-${segment}`, segment, segmentation))
+      inProgress.addOutcome(submission(plan, msgId, `${msgId}-${segment}`, segment, segmentation))
     await delivered(`${msgId}-0`)
-    inProgress.tellOutcome(sent(plan, msgId, { segments: 2, segmentation }))
+    inProgress.addOutcome(sent(plan, msgId, { segments: 2, segmentation }))
     await delivered(`${msgId}-1`)
     expect((await told(2, msgId)).map(({ status }) => status)).toEqual(['SENT', 'DELIVERED'])
   })
@@ -238,8 +238,8 @@ describe('a receipt', () => {
   test('that came before its answer has the message recorded, so that both are found there', async () => {
     const msgId = await accept()
     expect(node.inProgress.receipts.take(receipt(msgId, 'DELIVERED'), null)).toEqual([])
-    node.inProgress.tellOutcome(submission(plan, msgId, msgId))
-    node.inProgress.tellOutcome(sent(plan, msgId))
+    node.inProgress.addOutcome(submission(plan, msgId, msgId))
+    node.inProgress.addOutcome(sent(plan, msgId))
     await gone(msgId)
     expect(node.projected).toEqual([msgId])
   })
@@ -262,11 +262,11 @@ describe('a receipt', () => {
   test('of an id that two messages have is left to their records, where they go at once', async () => {
     const [one, other] = [await accept(), await accept()]
     const known = { carrierId: CARRIER_ID, carrierMessageId: 'twice' }
-    for (const msgId of [one, other]) node.inProgress.tellOutcome(submission(plan, msgId, 'twice'))
+    for (const msgId of [one, other]) node.inProgress.addOutcome(submission(plan, msgId, 'twice'))
     // As long as they are being submitted the receipt waits for them.
     expect(node.inProgress.receipts.namesakes(known)).toEqual([])
     expect(node.inProgress.receipts.take(receipt('twice', 'DELIVERED'), null)).toEqual([])
-    for (const msgId of [one, other]) node.inProgress.tellOutcome(sent(plan, msgId))
+    for (const msgId of [one, other]) node.inProgress.addOutcome(sent(plan, msgId))
     await Promise.all([one, other].map(gone))
     expect(node.inProgress.receipts.namesakes(known)).toEqual([])
   })
@@ -277,8 +277,8 @@ describe('a receipt', () => {
       [one, 'af'],
       [other, 'b0'],
     ] as const) {
-      node.inProgress.tellOutcome(submission(plan, msgId, id))
-      node.inProgress.tellOutcome(sent(plan, msgId))
+      node.inProgress.addOutcome(submission(plan, msgId, id))
+      node.inProgress.addOutcome(sent(plan, msgId))
       await told(1, msgId)
     }
     const unread = (id: string) =>
@@ -294,9 +294,9 @@ describe('a receipt', () => {
       plans: [aPlan({ id: plan })],
     })
     const msgId = await accept()
-    node.inProgress.tellOutcome(submission(plan, msgId, msgId))
+    node.inProgress.addOutcome(submission(plan, msgId, msgId))
     expect(node.inProgress.receipts.take(receipt('0AF', 'DELIVERED', { unread: true }), null)).toEqual([])
-    node.inProgress.tellOutcome(sent(plan, msgId))
+    node.inProgress.addOutcome(sent(plan, msgId))
     await gone(msgId)
     expect(node.projected).toEqual([msgId])
   })
@@ -306,8 +306,8 @@ describe('an event', () => {
   test('that finds no room in memory is due in its record, and so are those behind it', async () => {
     holder = NOBODY
     const msgId = await accept()
-    node.inProgress.tellOutcome(submission(plan, msgId, msgId))
-    node.inProgress.tellOutcome(sent(plan, msgId))
+    node.inProgress.addOutcome(submission(plan, msgId, msgId))
+    node.inProgress.addOutcome(sent(plan, msgId))
     const [first] = await told(1, msgId)
     await gone(msgId)
     expect(first!.held).toBe(false)
@@ -378,14 +378,14 @@ describe('a lane that is lost', () => {
     const msgId = await acceptedByCarrier()
     const held = { lane: node.inProgress.lane!, epoch: 1, nodeId: dead! }
     await takeOverLane(db, held, living!)
-    expect(node.inProgress.tellOutcome(sent(plan, msgId))).toBe(true)
+    expect(node.inProgress.addOutcome(sent(plan, msgId))).toBe(true)
     const latePart = {
       kind: 'pdus-accepted',
       atMs: Date.now(),
       pdus: 1n,
       segmentation: 'udh GSM7 1',
     } as const
-    expect(node.inProgress.tellOutcome({ planId: plan, msgId, facts: [latePart] })).toBe(true)
+    expect(node.inProgress.addOutcome({ planId: plan, msgId, facts: [latePart] })).toBe(true)
     await eventually(() => node.returned.length > 1)
     const { inProgress } = node
     expect([inProgress.get(msgId), inProgress.has(msgId), node.returned]).toEqual([

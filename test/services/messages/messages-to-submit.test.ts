@@ -134,7 +134,7 @@ describe('a message that waited', () => {
       resubmission: false,
       reason: 'only carrier',
     }
-    expect(inProgress.tell(msgId, [attempt, postponed()])).toBe(true)
+    expect(inProgress.addFacts(msgId, [attempt, postponed()])).toBe(true)
     await eventually(() => left.includes(msgId))
     expect(await recordOf(msgId)).toEqual({ lane: null, status: 'QUEUED', attempt: 1 })
     const { rows } = await db.query('select outcome from submit_attempts where msg_id = $1', [msgId])
@@ -146,8 +146,8 @@ describe('a message that waited', () => {
     await start()
     const msgId = await storeMessage(db, plan, { callback_url: null })
     await take()
-    inProgress.tellOutcome(submission(plan, msgId, msgId))
-    inProgress.tellOutcome(sent(plan, msgId))
+    inProgress.addOutcome(submission(plan, msgId, msgId))
+    inProgress.addOutcome(sent(plan, msgId))
     await eventually(() => inProgress.get(msgId)?.state.status === 'SENT')
     await inProgress.project([msgId])
     expect(await recordOf(msgId)).toEqual({ lane: null, status: 'SENT', attempt: null })
@@ -157,7 +157,7 @@ describe('a message that waited', () => {
     await start()
     const msgId = await accept(2)
     inProgress.begin(msgId, () => undefined)
-    inProgress.tellOutcome(submission(plan, msgId, `${msgId}/0`, 0))
+    inProgress.addOutcome(submission(plan, msgId, `${msgId}/0`, 0))
     await eventually(() => inProgress.get(msgId)?.submissions.length === 1)
     await removeNode(db, nodeId)
     await recoverLanes(db, { nodeId: -1, ambiguityWaitMs: 0, delivers: () => false, log: quietLog })
@@ -166,8 +166,8 @@ describe('a message that waited', () => {
     await start()
     expect(await take()).toMatchObject([{ msgId, state: { dispatch: { attempt: 0, ambiguous: true } } }])
     for (const segment of [0, 1])
-      inProgress.tellOutcome(submission(plan, msgId, `${msgId}/${segment}`, segment))
-    inProgress.tellOutcome(sent(plan, msgId))
+      inProgress.addOutcome(submission(plan, msgId, `${msgId}/${segment}`, segment))
+    inProgress.addOutcome(sent(plan, msgId))
     await eventually(() => inProgress.get(msgId)?.state.status === 'SENT')
     await inProgress.project([msgId])
     expect(await recordOf(msgId)).toEqual({ lane: null, status: 'SENT', attempt: null })
@@ -186,7 +186,7 @@ describe('a message that waited', () => {
     }
     await start({ db: gatedDatabase(db, around, { inTransactions: true }) })
     const msgId = await accept()
-    inProgress.tell(msgId, [postponed()])
+    inProgress.addFacts(msgId, [postponed()])
     await eventually(() => isCommitted)
     const other = await storeMessage(db, plan)
     expect(await take()).toMatchObject([{ msgId: other }])
@@ -202,7 +202,7 @@ test('a message whose record is gone holds up no other', async () => {
   const [gone, other] = [await storeMessage(db, plan), await storeMessage(db, plan)]
   await take()
   await db.query('delete from messages where msg_id = $1', [gone])
-  for (const msgId of [gone, other]) inProgress.tellOutcome(sent(plan, msgId))
+  for (const msgId of [gone, other]) inProgress.addOutcome(sent(plan, msgId))
   await eventually(() => inProgress.get(other)?.state.status === 'SENT')
   await inProgress.project([gone, other])
   expect(await recordOf(other)).toMatchObject({ lane: null, status: 'SENT' })
@@ -224,7 +224,7 @@ test('what is said while a message is recorded is in the journal before the lane
   isRenewing = true
   const renewed = inProgress.project([msgId])
   await eventually(() => letGo)
-  inProgress.tellOutcome(sent(plan, msgId))
+  inProgress.addOutcome(sent(plan, msgId))
   expect(inProgress.pending).toBeGreaterThan(0)
   const stopped = inProgress.stop(10_000)
   letGo!()
@@ -242,11 +242,11 @@ describe('a message that is being submitted', () => {
     await eventually(async () => {
       const other = await storeMessage(db, plan, { callback_url: null })
       await take()
-      inProgress.tellOutcome(sent(plan, other, { status: 'FAILED', errorCode: '101' }))
+      inProgress.addOutcome(sent(plan, other, { status: 'FAILED', errorCode: '101' }))
       return (await cut()) > 1
     })
     expect(inProgress.get(msgId)).toMatchObject({ state: { status: 'QUEUED' } })
-    inProgress.tellOutcome(sent(plan, msgId))
+    inProgress.addOutcome(sent(plan, msgId))
     await eventually(async () => (await recordOf(msgId)).lane === null)
     expect(await recordOf(msgId)).toEqual({ lane: null, status: 'SENT', attempt: null })
   })
@@ -256,7 +256,7 @@ describe('a message that is being submitted', () => {
     const msgId = await accept()
     const recorded = await heldUp(msgId)
     const begun = new Promise((told) => inProgress.begin(msgId, told))
-    expect(inProgress.tell(msgId, [postponed({ attempt: 3 })])).toBe(true)
+    expect(inProgress.addFacts(msgId, [postponed({ attempt: 3 })])).toBe(true)
     let isAppended = false
     inProgress.whenAppended(msgId, () => {
       isAppended = true
@@ -273,7 +273,7 @@ describe('a message that is being submitted', () => {
     await start()
     const msgId = await accept()
     const recorded = await heldUp(msgId)
-    inProgress.tell(msgId, [postponed()])
+    inProgress.addFacts(msgId, [postponed()])
     let isAppended = false
     inProgress.whenAppended(msgId, () => {
       isAppended = true
@@ -306,7 +306,7 @@ describe('a message that is being submitted', () => {
   test('has its events in the records from then on, the next behind them', async () => {
     await start()
     const msgId = await accept(2)
-    inProgress.tellOutcome(submission(plan, msgId, `${msgId}/0`, 0))
+    inProgress.addOutcome(submission(plan, msgId, `${msgId}/0`, 0))
     const row = receipt(`${msgId}/0`, 'FAILED', { mccmnc: null })
     await new Promise((done) => inProgress.receipts.take(row, done))
     expect(inProgress.get(msgId)?.events).toMatchObject([{ sequence: 1, status: 'FAILED' }])
@@ -320,7 +320,7 @@ describe('a message that is being submitted', () => {
       msgId,
     ])
     expect(rows).toEqual([{ count: 1 }])
-    inProgress.tellOutcome(sent(plan, msgId))
+    inProgress.addOutcome(sent(plan, msgId))
     await eventually(async () => (await recordOf(msgId)).lane === null)
     expect(await recordOf(msgId)).toMatchObject({ lane: null, status: 'FAILED' })
     expect(await eventsOf(db, msgId)).toHaveLength(1)

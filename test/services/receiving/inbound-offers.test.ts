@@ -88,7 +88,7 @@ function arrived(node: Node, link: Link, of = pdu()): Offer {
 /** Judges these as one batch and records what is new, as the receiver does. */
 async function received(node: Node, ...offers: Offer[]): Promise<readonly OfferVerdict[]> {
   const verdicts = await node.offers.judge(offers)
-  const fresh = offers.filter((_, place) => verdicts[place] === 'new')
+  const fresh = offers.filter((_, index) => verdicts[index] === 'new')
   const keys = fresh.map((offer) => node.offers.keyOf(offer))
   await insertInboundMessages(db, [], NOBODY, { offers: keys, nodeId: node.nodeId })
   return verdicts

@@ -67,7 +67,7 @@ async function accepted(): Promise<string> {
 test('receipts of another worker are committed there, those of one turn together, and then acknowledged', async () => {
   const { asked, worker } = workers()
   const msgIds = [await accepted(), await accepted()]
-  for (const msgId of msgIds) owner.tellOutcome(submission(plan, msgId, msgId))
+  for (const msgId of msgIds) owner.addOutcome(submission(plan, msgId, msgId))
   const answers = msgIds.map((msgId) =>
     answerTo(worker, receipt(msgId, 'DELIVERED')).then((answer) => [answer, owner.get(msgId)?.state.status]),
   )
@@ -83,7 +83,7 @@ test('one that overtakes the answer to its submit_sm by a turn finds its message
   const msgId = await accepted()
   const answer = answerTo(worker, receipt(msgId, 'DELIVERED'))
   // Behind the offer, which goes out in this phase too.
-  setImmediate(() => owner.tellOutcome(submission(plan, msgId, msgId)))
+  setImmediate(() => owner.addOutcome(submission(plan, msgId, msgId)))
   expect(await answer).toBe(true)
   expect(recorded).toEqual([])
 })
@@ -91,7 +91,7 @@ test('one that overtakes the answer to its submit_sm by a turn finds its message
 test('one that the owner cannot take as a fact is recorded by the owner', async () => {
   const { worker } = workers()
   const msgId = await accepted()
-  owner.tellOutcome(submission(plan, msgId, msgId))
+  owner.addOutcome(submission(plan, msgId, msgId))
   expect(await answerTo(worker, receipt(msgId, 'DELIVERED'))).toBe(true)
   const again = answerTo(worker, receipt(msgId, 'DELIVERED'))
   const item = await eventually(() => recorded[0])

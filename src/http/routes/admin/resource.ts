@@ -103,7 +103,7 @@ export function addReads<Item extends Type.TSchema, Row extends object>(
     return page(rows, shown, keyOf, present)
   })
 
-  const { path, params } = placeOfOne(resource)
+  const { path, params } = pathOfOne(resource)
   const show = schemas(resource, 'show', { params, response: answers(200, item) })
   scope.get<PathOfOne>(path, show, async (request) => {
     const row = await table.find(reads, request.params[resource.key]!)
@@ -121,7 +121,7 @@ export function addChange<Item extends Type.TSchema, Row extends object, Body ex
   change: (transaction: Transaction, key: string, body: Type.Static<Body>) => Promise<Row>,
   prepare?: (body: Type.Static<Body>) => Promise<Type.Static<Body>>,
 ): void {
-  const { path, params } = placeOfOne(resource)
+  const { path, params } = pathOfOne(resource)
   const options = schemas(resource, 'change', { params, body, response: answers(200, resource.item) })
   scope.patch<PathOfOne>(path, options, async (request) => {
     const key = request.params[resource.key]!
@@ -144,7 +144,7 @@ export function addDelete<Item extends Type.TSchema, Row extends object>(
   remove: (transaction: Transaction, key: string) => Promise<void>,
 ): void {
   const { table } = resource
-  const { path, params } = placeOfOne(resource)
+  const { path, params } = pathOfOne(resource)
   const options = schemas(resource, 'remove', { params, response: answers(204, Type.Null()) })
   scope.delete<PathOfOne>(path, options, async (request, reply) => {
     const key = request.params[resource.key]!
@@ -182,9 +182,12 @@ export function rowChange<Item extends Type.TSchema, Row extends object>(
   }
 }
 
-type Place = Pick<Resource<Type.TSchema, object>, 'table' | 'path' | 'texts' | 'removal' | 'key' | 'keyField'>
+type PathParts = Pick<
+  Resource<Type.TSchema, object>,
+  'table' | 'path' | 'texts' | 'removal' | 'key' | 'keyField'
+>
 
-function placeOfOne({ path, key, keyField }: Place) {
+function pathOfOne({ path, key, keyField }: PathParts) {
   return { path: `${path}/:${key}`, params: Type.Object({ [key]: keyField }) }
 }
 
@@ -199,7 +202,7 @@ const VERBS = {
 
 /** The schemas of an operation, and what the document says of it. */
 function schemas(
-  { table: { noun }, texts, removal }: Place,
+  { table: { noun }, texts, removal }: PathParts,
   operation: keyof typeof VERBS,
   schema: FastifySchema,
 ): { schema: FastifySchema } {

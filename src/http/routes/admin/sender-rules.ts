@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { SENDER_KINDS } from '../../../domain/configuration.ts'
+import { SENDER_TYPES } from '../../../domain/configuration.ts'
 import { changeRow } from '../../../operations/configuration-rows.ts'
 import { createSenderRule } from '../../../operations/manage-sender-rules.ts'
 import { type SenderRuleRecord, senderRules } from '../../../store/sender-rules.ts'
@@ -8,9 +8,9 @@ import { CountryCode, PlanOrAll, pageQuery, RuleId, ServicePlanId, Timestamp } f
 import { addChange, addCreate, addReads, addRemoval, type Resource } from './resource.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
-const SenderTypes = Type.Array(Type.Enum([...SENDER_KINDS], { title: 'SenderKind' }), {
+const SenderTypes = Type.Array(Type.Enum([...SENDER_TYPES], { title: 'SenderType' }), {
   uniqueItems: true,
-  description: 'Kinds of sender to allow; empty: allow no sender in this country',
+  description: 'Types of sender to allow; empty: allow no sender in this country',
 })
 const Creation = requestBody(
   'SenderRuleCreation',
@@ -38,8 +38,8 @@ const RULES: Resource<typeof SenderRule, SenderRuleRecord> = {
   table: senderRules,
   path: '/sender-rules',
   texts: {
-    create: 'Sets which kinds of sender are allowed for recipients in a country.',
-    show: 'Returns its country and the kinds of sender that it allows.',
+    create: 'Sets which types of sender are allowed for recipients in a country.',
+    show: 'Returns its country and the types of sender that it allows.',
     remove: 'Senders are judged by the next rule that applies, if any, and by the service plan.',
   },
   key: 'ruleId',

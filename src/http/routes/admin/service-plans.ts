@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { AMBIGUOUS_SUBMITS, SENDER_KINDS, VALIDITY_SECONDS } from '../../../domain/configuration.ts'
+import { AMBIGUOUS_SUBMITS, SENDER_TYPES, VALIDITY_SECONDS } from '../../../domain/configuration.ts'
 import { MAX_WORD_CHARACTERS, MAX_WORDS } from '../../../domain/opt-outs.ts'
 import type { SecretKeys } from '../../../domain/secrets.ts'
 import { MAX_BODY_CHARACTERS } from '../../../domain/send-requests.ts'
@@ -30,10 +30,10 @@ import {
 import { addChange, addCreate, addDelete, addReads, type Resource } from './resource.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
-const SenderTypes = Type.Array(Type.Enum([...SENDER_KINDS], { title: 'SenderKind' }), {
+const SenderTypes = Type.Array(Type.Enum([...SENDER_TYPES], { title: 'SenderType' }), {
   minItems: 1,
   uniqueItems: true,
-  description: 'Kinds of sender that it may use; default: all',
+  description: 'Types of sender that it may use; default: all',
 })
 const AmbiguousSubmits = Type.Enum([...AMBIGUOUS_SUBMITS], {
   title: 'AmbiguousSubmits',

@@ -88,7 +88,7 @@ export function registerWebhookEvents(scope: AdminScope, deps: AdminDeps): void 
         response: answers(200, WebhookEventDetailSchema),
       },
     },
-    async ({ params }) => show(deps, await place(deps, params.eventId)),
+    async ({ params }) => show(deps, await locate(deps, params.eventId)),
   )
 
   registerRedeliveries(scope, deps)
@@ -110,7 +110,7 @@ function registerRedeliveries(scope: AdminScope, deps: AdminDeps): void {
       },
     },
     async (request, reply) => {
-      const { planId, key } = await place(deps, request.params.eventId)
+      const { planId, key } = await locate(deps, request.params.eventId)
       await change(request, async (transaction) => {
         await redeliverEvent(transaction, planId, key)
         const objectId = eventId(key)
@@ -159,10 +159,10 @@ function registerRedeliveries(scope: AdminScope, deps: AdminDeps): void {
   )
 }
 
-type Place = { planId: number; key: EventKey }
+type EventLocation = { planId: number; key: EventKey }
 
 /** The key of an event, whichever plan it belongs to; or 404. */
-async function place({ reads, messages }: AdminDeps, id: string): Promise<Place> {
+async function locate({ reads, messages }: AdminDeps, id: string): Promise<EventLocation> {
   const key = parseEventId(id)
   if (key !== null) await messages.untilRecorded([key.msgId])
   const planId = key === null ? undefined : await findPlanOfEvent(reads, key)
@@ -170,7 +170,7 @@ async function place({ reads, messages }: AdminDeps, id: string): Promise<Place>
   return { planId, key }
 }
 
-async function show({ reads, directory }: AdminDeps, { planId, key }: Place) {
+async function show({ reads, directory }: AdminDeps, { planId, key }: EventLocation) {
   const plan = directory.current().planById(planId)
   const event = await findEvent(reads, planId, key)
   if (event === null || plan === undefined) throw notFound('event')
