@@ -73,6 +73,7 @@ const ROOMS: Record<string, readonly string[]> = {
   loops: [],
   node: ['loops'],
   quality: ['loops'],
+  statistics: ['loops'],
   links: ['loops', 'node'],
   messages: ['loops', 'node'],
   receiving: ['loops', 'messages', 'node'],

@@ -7,6 +7,15 @@ import type {
   EventType,
   Fault,
   Redelivered,
+  Statistics,
+  StatisticsBounds,
+  StatisticsFigures,
+  StatisticsGroup,
+  StatisticsLatencies,
+  StatisticsLatency,
+  StatisticsPoint,
+  StatisticsPrice,
+  StatisticsSeries,
   StatusCounts,
   TestEvent,
   WebhookAttempt,
@@ -22,6 +31,15 @@ export type {
   EventType,
   Fault,
   Redelivered,
+  Statistics,
+  StatisticsBounds,
+  StatisticsFigures,
+  StatisticsGroup,
+  StatisticsLatencies,
+  StatisticsLatency,
+  StatisticsPoint,
+  StatisticsPrice,
+  StatisticsSeries,
   StatusCounts,
   TestEvent,
   WebhookAttempt,
@@ -1734,6 +1752,32 @@ export interface Operations {
     }
     answer: undefined
   }
+  /** Show statistics of all service plans, or of one. Counts, prices and latencies over time. Each count is at the time when it happened. By service plan or country, without `servicePlanId`, at most 60 minutes, 48 hours or 31 days. */
+  getStatisticsOfPlans: {
+    input: {
+      /** Id of the service plan, 24 hex digits. */
+      servicePlanId?: string | undefined
+      /** Carrier, by name or number. */
+      carrier?: string | undefined
+      /** Route, by name or number. */
+      route?: string | undefined
+      /** One or two of servicePlanId, carrier, route, country, status, errorCode, with a comma between. */
+      groupBy?: string | undefined
+      /** Start, RFC 3339, inclusive; default: 24 hours before toDate. */
+      fromDate?: string | undefined
+      /** End, RFC 3339, exclusive; default: now. */
+      toDate?: string | undefined
+      /** minute (of the last 8 days), hour or day, in UTC; default: minute up to 3 hours, hour up to 10 days, then day. */
+      interval?: string | undefined
+      /** Country (ISO 3166-1 alpha-2). */
+      country?: string | undefined
+      /** Count only changes to this status. */
+      status?: string | undefined
+      /** Count only changes with this error code, 3 digits. */
+      errorCode?: string | undefined
+    }
+    answer: Statistics
+  }
   /** Show the backlog. Returns the waiting messages by route, carrier and cause, and the waiting webhooks by cause. */
   getQueue: { input: Record<string, never>; answer: Queue }
   /** List the nodes. Returns every node whose lease is not over. Each worker is a node. What a node says of itself is some seconds old. */
@@ -2230,6 +2274,23 @@ export const OPERATIONS = {
     method: 'DELETE',
     path: '/admin/v1/quality/pauses/{route}/{carrier}',
     query: [],
+    body: false,
+  },
+  getStatisticsOfPlans: {
+    method: 'GET',
+    path: '/admin/v1/statistics',
+    query: [
+      'servicePlanId',
+      'carrier',
+      'route',
+      'groupBy',
+      'fromDate',
+      'toDate',
+      'interval',
+      'country',
+      'status',
+      'errorCode',
+    ],
     body: false,
   },
   getQueue: { method: 'GET', path: '/admin/v1/queue', query: [], body: false },

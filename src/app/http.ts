@@ -49,7 +49,7 @@ export interface HttpListener {
 export async function listenHttp(
   options: AppOptions,
   platform: Platform,
-  { lease, reports, inProgress, submitter, links, quality }: MessagePath,
+  { lease, reports, inProgress, submitter, links, quality, statistics }: MessagePath,
 ): Promise<HttpListener> {
   const { anomalies, databases, directory, directoryService, guard, secretKey, random, registry } = platform
   const { db, reads } = databases
@@ -63,6 +63,7 @@ export async function listenHttp(
     random,
     log,
     onBatch: platform.counters.batch,
+    onAccepted: (message, latencyMs) => statistics.accepted(message, latencyMs),
     journal: inProgress,
     placement: submitter.newMessages,
   })

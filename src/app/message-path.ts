@@ -18,6 +18,7 @@ import { SiblingReceipts } from '../services/receiving/sibling-receipts.ts'
 import { CarrierConditions } from '../services/sending/carrier-conditions.ts'
 import type { SubmitToken } from '../services/sending/submit-job.ts'
 import { AMBIGUITY_WAIT_MS, Submitter } from '../services/sending/submitter.ts'
+import { StatisticsWriter } from '../services/statistics/statistics-writer.ts'
 import { Maintenance } from '../services/upkeep/maintenance.ts'
 import { serviceMetrics } from '../services/upkeep/metrics/services.ts'
 import { Deliverer } from '../services/webhooks/deliverer.ts'
@@ -36,7 +37,7 @@ import type { ShutdownStack } from './shutdown.ts'
 export function makeMessagePath(options: AppOptions, shutdown: ShutdownStack, platform: Platform) {
   const { databases, directory, directoryService, registry, sender } = platform
   const kept = keepMessages(options, shutdown, platform)
-  const { lease, reports, quality, recovery, inProgress, destinations, deliverer } = kept
+  const { lease, reports, quality, recovery, inProgress, destinations, deliverer, statistics } = kept
   const answers = takeAnswers(options, shutdown, platform, kept)
   const { offers, recorder, siblings } = answers
   const { links, binds, conditions, submitter } = submitMessages(options, shutdown, platform, kept, answers)
@@ -53,6 +54,7 @@ export function makeMessagePath(options: AppOptions, shutdown: ShutdownStack, pl
   const start = async () => {
     // Which carriers are out of use must be known before anything is sent.
     await quality.start()
+    statistics.start()
     await destinations.start()
     // Before the first bind, so that no change is missed.
     const unfollow = directoryService.onChange((changed) => {
@@ -73,7 +75,7 @@ export function makeMessagePath(options: AppOptions, shutdown: ShutdownStack, pl
     for (const each of upkeep) each.start()
     reports.start()
   }
-  return { start, lease, reports, inProgress, siblings, submitter, links, quality }
+  return { start, lease, reports, inProgress, siblings, submitter, links, quality, statistics }
 }
 
 export type MessagePath = ReturnType<typeof makeMessagePath>
@@ -84,7 +86,7 @@ function keepMessages(options: AppOptions, shutdown: ShutdownStack, platform: Pl
   const { appends, db } = platform.databases
   const { ambiguityWaitMs = AMBIGUITY_WAIT_MS, drainTimeoutMs, log, projectionAgeMs: ageMs } = options
   const { nowMs } = clock
-  const { batch: onBatch, webhookAttempt: onAttempt } = counters
+  const { batch: onBatch } = counters
   const lease = nodeLease(options, shutdown, platform)
   const reports = new NodeReports({ db, lease, log })
   shutdown.add('node reports', () => reports.stop())
@@ -97,6 +99,8 @@ function keepMessages(options: AppOptions, shutdown: ShutdownStack, platform: Pl
     intervalMs: options.qualityMs,
   })
   shutdown.add('quality watch', () => quality.stop())
+  const statistics = new StatisticsWriter({ db, clock: nowMs, log, intervalMs: options.statisticsMs })
+  shutdown.add('statistics', () => statistics.stop())
   const recovery = laneRecovery({ db, directory, lease, ambiguityWaitMs, log })
   lease.onTaken(async (buckets) => {
     // This node's own work does not depend on what follows, which may fail.
@@ -119,7 +123,10 @@ function keepMessages(options: AppOptions, shutdown: ShutdownStack, platform: Pl
     sender,
     destinations,
     secretKey,
-    onAttempt,
+    onAttempt: (outcome, event) => {
+      counters.webhookAttempt(outcome)
+      if (outcome === 'delivered') statistics.delivered(event)
+    },
     onBatch,
     clock: nowMs,
     maxHeld: options.webhooksHeld,
@@ -130,8 +137,12 @@ function keepMessages(options: AppOptions, shutdown: ShutdownStack, platform: Pl
     deliverer.enqueue(heldEvents(messages, holder))
     quality.changed(messages)
   }
-  inProgress.heardBy({ eventHolder, onChanged })
-  return { lease, reports, quality, recovery, inProgress, destinations, deliverer, onChanged }
+  const onState: MessagesListeners['onState'] = (change) => statistics.changed(change)
+  inProgress.heardBy({ eventHolder, onChanged, onState })
+  return {
+    ...{ lease, reports, quality, recovery, inProgress, destinations, deliverer },
+    ...{ onChanged, onState, statistics },
+  }
 }
 
 type Kept = ReturnType<typeof keepMessages>
@@ -173,7 +184,7 @@ function takeAnswers(
   { drainTimeoutMs, log, worker }: AppOptions,
   shutdown: ShutdownStack,
   { anomalies, clock: { nowMs }, counters, databases: { db }, directory, random }: Platform,
-  { lease, inProgress, deliverer, onChanged }: Kept,
+  { lease, inProgress, deliverer, onChanged, onState, statistics }: Kept,
 ) {
   const { batch: onBatch, unowned: onUnowned } = counters
   // Stopped after the recorder, which may still refuse receipts.
@@ -190,6 +201,7 @@ function takeAnswers(
     idRules,
     writeEvents,
     onChanged,
+    onState,
     onBatch,
   })
   inProgress.heardBy({
@@ -217,6 +229,7 @@ function takeAnswers(
     writeEvents,
     onBatch,
     onUnowned,
+    onOwned: (received) => statistics.inbound(received),
     onAnomaly: anomalies.note,
     onReceived: (received, holder) => deliverer.enqueue(heldInboundEvents(received, holder)),
   })
@@ -267,7 +280,7 @@ function keepUp(
   { log, retentionDays, auditRetentionDays }: AppOptions,
   shutdown: ShutdownStack,
   { clock: { nowMs }, counters, databases: { db }, directory }: Platform,
-  { lease }: Kept,
+  { lease, onState, statistics }: Kept,
   { idRules, receiver, recorder }: Answers,
 ) {
   const foreign = foreignReceipts({ db, lease, nowMs, recorder, log })
@@ -283,6 +296,8 @@ function keepUp(
     applyReceipts: (rows) => recorder.applyParked(rows),
     readReceipts: () => idRules.readParked(),
     onUnowned: counters.unowned,
+    onOwned: (received) => statistics.inbound(received),
+    onState,
   })
   shutdown.add('maintenance', () => maintenance.stop())
   return [foreign, maintenance]

@@ -76,6 +76,7 @@ export interface AppOptions {
   readonly qualityMs?: number
   /** Clock of the quality watch, Unix milliseconds. */
   readonly qualityClock?: () => number
+  readonly statisticsMs?: number
   readonly httpLimits?: HttpLimits
 }
 

@@ -12,6 +12,7 @@ const OPERATOR_PATHS = '/admin/v1/'
 const CUSTOMER_TAGS = [
   { name: 'Messages', description: 'Send messages, and read their delivery records.' },
   { name: 'Inbound messages', description: 'Messages that people sent to your numbers.' },
+  { name: 'Statistics', description: 'Counts, prices and latencies over time.' },
   { name: 'Events', description: 'Changes of status and inbound messages, to be read in their order.' },
   { name: 'Webhook deliveries', description: 'Events pushed to your URLs, and deliveries that wait.' },
   { name: 'Webhooks', description: 'What the service pushes to your URLs.' },
@@ -34,6 +35,7 @@ const OPERATOR_TAGS = [
   ['Number ranges', 'Networks of number prefixes.'],
   ['Rates', 'What a segment costs.'],
   ['Quality', 'How carriers do in each route.'],
+  ['Statistics', 'Counts, prices and latencies over time.'],
   ['Queue', 'What waits, and why.'],
   ['Nodes', 'Processes of the service.'],
   ['Secrets', 'Secrets encrypted with SECRET_KEY.'],

@@ -22,6 +22,7 @@ import { type LookupDeps, registerMessages } from './routes/messages.ts'
 import { registerMetrics } from './routes/metrics.ts'
 import { registerPreflight } from './routes/preflight.ts'
 import { registerSend, SEND_PATH, type SendDeps } from './routes/sendsms.ts'
+import { registerStatistics } from './routes/statistics.ts'
 import {
   registerRedeliveries,
   registerWebhookTest,
@@ -148,6 +149,7 @@ async function registerCustomerRoutes(
     registerEventFeed(reads, deps)
     registerWebhookEvents(reads, deps)
     registerWebhookDestinations(reads, deps)
+    registerStatistics(reads, deps)
   })
   await app.register(async (actions) => {
     actions.addHook('onRequest', authenticate)

@@ -123,6 +123,8 @@ export interface AccepterOptions {
   readonly answerWithinMs?: number
   readonly log: Log
   readonly onBatch?: BatchMeter
+  /** Called once for each message that is stored, with the milliseconds since its request. */
+  readonly onAccepted?: (message: Accepted, latencyMs: number) => void
 }
 
 const ANSWER_WITHIN_MS = 10_000
@@ -170,10 +172,11 @@ export class GroupAccepter {
 
   /** Answers after COMMIT, or at the deadline. Rejects only for a draft that was not validated. */
   async accept(request: AcceptRequest): Promise<AcceptOutcome> {
+    const beganAtMs = performance.now()
     const { promise, resolve, reject } = Promise.withResolvers<AcceptOutcome>()
     const item = this.#newItem(request, (hasGone) => resolve(hasGone ? UNKNOWN : notStored(item)))
     // Continues after the deadline, because a message that turns out to be stored here is sent.
-    this.#outcomeOf(item, request.plan).then(resolve, reject)
+    this.#outcomeOf(item, request.plan, beganAtMs).then(resolve, reject)
     return await promise
   }
 
@@ -204,7 +207,7 @@ export class GroupAccepter {
     return { msgId, accepted, owner, chosenCarrierId, key: idempotency, deadline }
   }
 
-  async #outcomeOf(item: PendingSend, { optOut }: ServicePlan): Promise<AcceptOutcome> {
+  async #outcomeOf(item: PendingSend, { optOut }: ServicePlan, beganAtMs: number): Promise<AcceptOutcome> {
     const { msgId, accepted, owner, deadline } = item
     let stored: Stored
     try {
@@ -216,6 +219,7 @@ export class GroupAccepter {
     }
     deadline.clear()
     const { isHere = false, ...outcome } = stored
+    if (outcome.kind === 'queued') this.#options.onAccepted?.(accepted, performance.now() - beganAtMs)
     if (owner !== null && isHere) this.#options.placement.enqueue(msgId)
     else if (owner !== null) this.#options.placement.release(msgId)
     return outcome

@@ -49,6 +49,8 @@ export interface InboundDeps {
   readonly log: Log
   /** Called with the number of messages to numbers that nobody owns. They are kept for the operator. */
   readonly onUnowned?: ((count: number) => void) | undefined
+  /** Called for each message of a plan once it is recorded. */
+  readonly onOwned?: ((received: ReceivedInbound) => void) | undefined
   /** The PDUs that the segments came in, recorded with them. */
   readonly offers?: NewOffers
 }
@@ -56,6 +58,7 @@ export interface InboundDeps {
 /** A recorded message that somebody owns. */
 export interface ReceivedInbound {
   readonly inbound: InboundMessage
+  readonly carrierId: number
   readonly plan: ServicePlan
   /** This node delivers its event from memory. */
   readonly held: boolean
@@ -229,13 +232,18 @@ function recordedOf(messages: readonly Addressed[], isHeld: (message: Addressed)
   const received = messages.flatMap((message) => {
     const { row, owner } = message
     if (owner === undefined) return []
-    return [{ inbound: inboundOf(row, owner), plan: owner.plan, held: isHeld(message) }]
+    const { carrierId } = row
+    return [{ inbound: inboundOf(row, owner), carrierId, plan: owner.plan, held: isHeld(message) }]
   })
   return { received, unowned: messages.length - received.length }
 }
 
 /** Counted after the COMMIT, because a batch that was rolled back comes again. */
-function counted({ log, onUnowned }: InboundDeps, { received, unowned }: Recorded): ReceivedInbound[] {
+function counted(
+  { log, onOwned, onUnowned }: InboundDeps,
+  { received, unowned }: Recorded,
+): ReceivedInbound[] {
+  if (onOwned !== undefined) for (const each of received) onOwned(each)
   if (unowned === 0) return received
   log.warn({ count: unowned }, 'inbound messages to numbers that nobody owns')
   onUnowned?.(unowned)

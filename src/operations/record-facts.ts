@@ -9,6 +9,7 @@ import {
   changedMessage,
   type MessageInProgress,
 } from '../domain/messages-in-progress.ts'
+import type { StateChange } from '../domain/statistics-tallies.ts'
 import { isPushed } from '../domain/webhook-targets.ts'
 import { type Database, type Transaction, withTransaction } from '../store/database.ts'
 import { lockMessages, type MessageKey } from '../store/messages-at-rest.ts'
@@ -19,10 +20,11 @@ export interface FactAtRest extends MessageKey {
   readonly fact: LaterFact
 }
 
-/** Who delivers the events of a change. */
+/** Who delivers the events of a change, and who hears of every change of a state once it is committed. */
 export interface Announcing {
   readonly directory: Directory
   readonly events: EventHolder
+  readonly onState?: ((change: StateChange) => void) | undefined
 }
 
 /**
@@ -37,15 +39,17 @@ export async function recordFacts(
 ): Promise<{ readonly changed: readonly ChangedMessage[]; readonly elsewhere: ReadonlySet<string> }> {
   if (facts.length === 0) return { changed: [], elsewhere: new Set() }
   const keys = new Map(facts.map(({ planId, msgId }) => [msgId, { planId, msgId }]))
-  return withTransaction(db, async (tx) => {
+  const changes = new ChangesAtRest(announcing)
+  const recorded = await withTransaction(db, async (tx) => {
     const { messages, elsewhere } = await lockMessages(tx, [...keys.values()])
-    const changes = new ChangesAtRest(announcing)
     for (const { msgId, fact } of facts) {
       const message = messages.get(msgId)
       if (message !== undefined) changes.add(message, fact)
     }
     return { changed: await changes.write(tx), elsewhere }
   })
+  changes.committed()
+  return recorded
 }
 
 /** The changes that facts make to messages which a transaction has locked. */
@@ -53,6 +57,7 @@ export class ChangesAtRest {
   readonly #announcing: Announcing
   readonly #messages = new Set<MessageInProgress>()
   readonly #changed: ChangedMessage[] = []
+  readonly #states: StateChange[] = []
 
   constructor(announcing: Announcing) {
     this.#announcing = announcing
@@ -60,7 +65,9 @@ export class ChangesAtRest {
 
   add(message: MessageInProgress, fact: LaterFact): void {
     this.#messages.add(message)
+    const before = message.state
     const event = addFact(message, fact)
+    if (message.state !== before) this.#states.push({ message, before, after: message.state, fact })
     if (event !== null) this.#changed.push(changedMessage(message, event, false))
   }
 
@@ -76,5 +83,10 @@ export class ChangesAtRest {
     }))
     const held = await writeRecords(tx, records, null)
     return this.#changed.map((message) => ({ ...message, held: held.has(message.msgId) }))
+  }
+
+  committed(): void {
+    const { onState } = this.#announcing
+    if (onState !== undefined) for (const change of this.#states) onState(change)
   }
 }

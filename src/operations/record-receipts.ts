@@ -33,9 +33,9 @@ export async function recordReceipts(
   options: ReceiptOptions,
 ): Promise<{ readonly changed: readonly ChangedMessage[]; readonly here: ReadonlyMap<number, string> }> {
   if (receipts.length === 0) return { changed: [], here: new Map() }
-  return withTransaction(db, async (tx) => {
+  const changes = new ChangesAtRest(options)
+  const recorded = await withTransaction(db, async (tx) => {
     const matches = await matchesOf(tx, receipts, options.newestMsgId)
-    const changes = new ChangesAtRest(options)
     const here = new Map<number, string>()
     const parked: ParkedReceipt[] = []
     const unparked: IncomingReceipt[] = []
@@ -52,6 +52,8 @@ export async function recordReceipts(
     if (unparked.length > 0) await unparkReceipts(tx, unparked)
     return { changed: await changes.write(tx), here }
   })
+  changes.committed()
+  return recorded
 }
 
 /**

@@ -6,6 +6,7 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { openApiDocument } from '../../scripts/openapi-document.ts'
 import { NameResolver } from '../../src/outbound/resolver.ts'
+import { writeStatistics } from '../../src/store/statistics.ts'
 import { startAdminServer } from '../support/admin-server.ts'
 import { startDnsServer } from '../support/dns-server.ts'
 import {
@@ -70,6 +71,7 @@ const chosen = (choice: (step: Step) => boolean) => steps.filter(choice)
 describe('examples of requests', () => {
   test.each(chosen((step) => isSetUp(step)))('set up: $operation.operationId', follow)
   test('messages and events of the plan are stored', storeHistory)
+  test('statistics of the plan are stored', storeStatistics)
   test.each(chosen(({ method }) => method === 'patch'))('change: $operation.operationId', follow)
   test.each(chosen((step) => ofCustomers(step)))('customers: $operation.operationId', follow)
   test.each(chosen((step) => !ofCustomers(step) && !isSetUp(step) && /get|post/.test(step.method)))(
@@ -158,6 +160,18 @@ async function storeHistory(): Promise<void> {
     `insert into carrier_pauses (route_id, carrier_id, since, until, reason)
      values (1, 1, now(), now() + interval '1 hour', '10 of 100 delivered')`,
   )
+}
+
+/** What the example of statistics says of the plan, just now. */
+async function storeStatistics(): Promise<void> {
+  const latency = (bucket: number) => Array.from({ length: 16 }, (_, at) => (at === bucket ? 2 : 0))
+  const row = {
+    ...{ atMs: startMs - (startMs % 60_000), planId: 1, routeId: 1, carrierId: 1, country: 'US' },
+    ...{ accepted: 2, sent: 2, delivered: 1, failed: 1, unknown: 0, inbound: 0, segments: 2 },
+    ...{ codes: [301], codeCounts: [1], currencies: ['USD'], prices: [17_000] },
+    ...{ accept: latency(2), submit: latency(4), receipt: latency(4), webhook: null },
+  }
+  await writeStatistics(server.database.db, 1, [row])
 }
 
 async function clearHistory(): Promise<void> {

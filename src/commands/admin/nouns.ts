@@ -6,6 +6,7 @@ import {
   presentExplanation,
   presentQuality,
   presentQueue,
+  presentStatistics,
 } from './presentations.ts'
 import { type Columns, type Fields, type Tables, without } from './printing.ts'
 
@@ -49,6 +50,8 @@ const BINDS = {
   binds: 'number type node state since retryAt window unanswered',
   errors: 'number type node at error status count detail',
 }
+const STATISTICS = `what accepted sent delivered failed unknown inbound segments price
+ACCEPT_P99_MS=latencyMs.accept.p99 SUBMIT_P99_MS=latencyMs.submit.p99 RECEIPT_P50_S=receiptSeconds WEBHOOK_P99_MS=latencyMs.webhook.p99`
 const FIGURES = `SUBMITS=submits.total REFUSED=submits.refused THROTTLED=submits.throttled NO_ANSWER=submits.noAnswer
 P50_MS=submits.latencyMs.p50 P95_MS=submits.latencyMs.p95 SENT=messages.sent DELIVERED_%=messages.deliveryRate
 MISSING=messages.missing RECEIPT_P50_S=receiptSeconds.p50 RECEIPT_P95_S=receiptSeconds.p95`
@@ -208,6 +211,15 @@ last 24 hours, or of at most 24 hours from --from-date or up to --to-date. Dates
     path: '/quality/pauses',
     description: 'Carriers that are out of use in a route because of their quality',
     columns: 'route carrier since until reason',
+  },
+  statistics: {
+    path: '/statistics',
+    isShown: true,
+    description: 'Counts, prices and latencies over time',
+    tables: { show: { rows: STATISTICS } },
+    present: { show: presentStatistics },
+    notes: `With --group-by, the totals of each group; otherwise a row for each interval. --json has both, and the buckets of latencies.
+docs/statistics.md explains each column.`,
   },
   queue: {
     path: '/queue',

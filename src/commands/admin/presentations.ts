@@ -47,6 +47,40 @@ export function presentQuality({ items, series, truncated }: Fields): Fields {
   }
 }
 
+interface StatisticsFigures extends Fields {
+  readonly prices: readonly { currency: string; price: string }[] | null
+  readonly latencyMs: { readonly receipt: { readonly p50: number } | null } | null
+}
+
+interface StatisticsSeries {
+  readonly group: Readonly<Record<string, string | null>> | null
+  readonly totals: StatisticsFigures
+  readonly points: readonly (StatisticsFigures & { readonly at: string })[]
+}
+
+/** The points of the only series, or the totals of each group. */
+export function presentStatistics({ series, groupBy, from, to, interval, completeUntil }: Fields): Fields {
+  const all = series as readonly StatisticsSeries[]
+  const isGrouped = (groupBy as readonly string[]).length > 0
+  const rows = isGrouped
+    ? all.map(({ group, totals }) => statisticsRow(groupText(group), totals))
+    : all.flatMap(({ points }) => points.map((point) => statisticsRow(point.at, point)))
+  return { from, to, interval, completeUntil, rows }
+}
+
+function groupText(group: StatisticsSeries['group']): string {
+  if (group === null) return 'other'
+  return Object.values(group)
+    .map((value) => value ?? '-')
+    .join(' ')
+}
+
+function statisticsRow(what: string, figures: StatisticsFigures): Fields {
+  const { prices, latencyMs } = figures
+  const price = prices?.map((each) => `${each.price} ${each.currency}`).join(', ') || null
+  return { ...figures, what, price, receiptSeconds: seconds(latencyMs?.receipt?.p50 ?? null) }
+}
+
 function withSeconds(figures: Figures): Fields {
   const { p50, p95 } = figures.messages.receiptLatencyMs
   return { ...figures, receiptSeconds: { p50: seconds(p50), p95: seconds(p95) } }

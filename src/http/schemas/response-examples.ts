@@ -1,5 +1,6 @@
 import { SUCCESSES } from '../../domain/error-codes.ts'
 import type { InboundSmsWebhook, PublicMessage } from '../../domain/events.ts'
+import { LATENCY_BOUNDS_MS } from '../../domain/statistics.ts'
 
 /** Examples of answers of the customers' API. They tell one story: that of the message which the requests name. */
 
@@ -184,4 +185,46 @@ export const RESUMED_DESTINATION = {
   since: '2026-04-20T14:20:00.000Z',
   parked: 1,
   failed: 0,
+}
+
+const SENT_TWO = {
+  accepted: 2,
+  sent: 2,
+  delivered: 1,
+  failed: 1,
+  unknown: 0,
+  inbound: 0,
+  segments: 2,
+  prices: [{ currency: 'USD', price: '0.017' }],
+  latencyMs: {
+    accept: { count: 2, p50: 3, p99: 5, buckets: [0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0] },
+    submit: { count: 2, p50: 75, p99: 100, buckets: [0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0] },
+    receipt: { count: 2, p50: 3_500, p99: 4_970, buckets: [0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0] },
+    webhook: null,
+  },
+}
+
+const NOTHING_SENT = {
+  ...{ accepted: 0, sent: 0, delivered: 0, failed: 0, unknown: 0, inbound: 0, segments: 0 },
+  prices: [],
+  latencyMs: { accept: null, submit: null, receipt: null, webhook: null },
+}
+
+export const STATISTICS = {
+  from: '2026-04-20T12:00:00.000Z',
+  to: '2026-04-20T14:00:00.000Z',
+  interval: 'hour',
+  groupBy: ['country'],
+  completeUntil: '2026-04-20T13:59:20.000Z',
+  latencyBoundsMs: LATENCY_BOUNDS_MS,
+  series: [
+    {
+      group: { country: 'US' },
+      totals: SENT_TWO,
+      points: [
+        { at: '2026-04-20T12:00:00.000Z', ...NOTHING_SENT },
+        { at: '2026-04-20T13:00:00.000Z', ...SENT_TWO },
+      ],
+    },
+  ],
 }

@@ -2,6 +2,7 @@ import { type EventHolder, NO_HOLDER } from '../../domain/events.ts'
 import type { EventTaken, JournalFact, LaterFact, Submitted } from '../../domain/message-facts.ts'
 import type { MessageState } from '../../domain/messages.ts'
 import type { ChangedMessage, MessageInProgress } from '../../domain/messages-in-progress.ts'
+import type { StateChange } from '../../domain/statistics-tallies.ts'
 import type { Acceptance, KeptMessage } from '../../operations/accept-messages.ts'
 import type { DeliveryOutcome } from '../../outbound/webhook-post.ts'
 import type { WebhookEvent } from '../../store/event-deliveries.ts'
@@ -45,6 +46,8 @@ export interface MessagesListeners {
   readonly eventHolder: () => EventHolder
   /** `holder`: the node that delivers their events from memory, by its id when they were written; null: none. */
   readonly onChanged: (messages: readonly ChangedMessage[], holder: number | null) => void
+  /** A committed fact has changed a state, whether or not that is announced. */
+  readonly onState: (change: StateChange) => void
   /** The rows of these segments are written: receipts that came before are looked up. */
   readonly onProjected: (submissions: readonly SubmissionId[]) => void
   /** The outcome is not in the journal, because its lane was lost. */
@@ -56,6 +59,7 @@ export interface MessagesListeners {
 export const NOBODY: MessagesListeners = {
   eventHolder: () => NO_HOLDER,
   onChanged: () => undefined,
+  onState: () => undefined,
   onProjected: () => undefined,
   onOutcomeLost: () => undefined,
   onLeft: () => undefined,

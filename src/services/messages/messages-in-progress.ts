@@ -315,7 +315,10 @@ export class MessagesInProgress implements AcceptanceJournal {
       else if (live !== null) {
         live.pending -= 1
         if (fact.kind === 'postponed') this.#projector.postponed(live)
-        const event = addFact(live.message, fact)
+        const { message } = live
+        const before = message.state
+        const event = addFact(message, fact)
+        if (message.state !== before) this.#listeners.onState({ message, before, after: message.state, fact })
         if (event !== null) changed.push(this.#announce(live, event, holder))
         item.onReceiptCommitted?.(true)
         item.onCommitted?.(true)

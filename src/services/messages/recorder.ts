@@ -25,6 +25,7 @@ export interface RecorderOptions {
   readonly nowMs: () => number
   readonly writeEvents: WriteEvents
   readonly onChanged: MessagesListeners['onChanged']
+  readonly onState?: MessagesListeners['onState']
   readonly onBatch?: BatchMeter
   readonly log: Log
 }
@@ -256,10 +257,10 @@ export class Recorder {
 
   /** Returns for each fact whether it is written. A fact of a message in progress goes to the end, and waits for its record. */
   async #addFacts(facts: readonly WaitingFact[]): Promise<readonly boolean[]> {
-    const { db, directory, writeEvents, onBatch, onChanged, log } = this.#options
+    const { db, directory, writeEvents, onBatch, onChanged, onState, log } = this.#options
     onBatch?.('submissions', facts.length)
     const elsewhere = await writeEvents(async (events) => {
-      const recorded = await recordFacts(db, facts, { directory: directory(), events })
+      const recorded = await recordFacts(db, facts, { directory: directory(), events, onState })
       onChanged(recorded.changed, events.nodeId)
       return recorded.elsewhere
     })
@@ -305,7 +306,8 @@ export class Recorder {
 
   /** Returns null for each receipt, or the receipt to retry when its message is recorded. */
   async #applyReceipts(items: readonly ReceiptItem[]): Promise<readonly (ReceiptItem | null)[]> {
-    const { db, directory, writeEvents, idRules, inProgress, nowMs, onBatch, onChanged } = this.#options
+    const { db, directory, writeEvents, idRules, inProgress, nowMs, onBatch, onChanged, onState } =
+      this.#options
     onBatch?.('receipts', items.length)
     const rows = await idRules.read(items.map(({ row }) => row))
     const about = {
@@ -318,7 +320,7 @@ export class Recorder {
         inProgress.has(msgId),
     }
     const here = await writeEvents(async (events) => {
-      const recorded = await recordReceipts(db, rows, { ...about, events })
+      const recorded = await recordReceipts(db, rows, { ...about, events, onState })
       onChanged(recorded.changed, events.nodeId)
       return recorded.here
     })

@@ -19,6 +19,7 @@ import { parseUserData } from '../../domain/text/concatenation.ts'
 import type { Log } from '../../log.ts'
 import { Batcher, type BatchMeter } from '../../operations/batches.ts'
 import {
+  type InboundDeps,
   type InboundSegment,
   type ReceivedInbound,
   receiveInbound,
@@ -52,8 +53,9 @@ export interface ReceiverOptions {
   /** `holder`: the node that delivers their events from memory, by its id when they were written; null: none. */
   readonly onReceived: (received: readonly ReceivedInbound[], holder: number | null) => void
   readonly onBatch?: BatchMeter
-  /** Called when messages to numbers that nobody owns were kept for the operator. */
+  /** See `InboundDeps`. */
   readonly onUnowned: (count: number) => void
+  readonly onOwned?: InboundDeps['onOwned']
   /** Called when the carrier sent something that nobody can use. It was answered all the same. */
   readonly onAnomaly: (kind: 'receipt_without_id', carrier: Carrier, pdu: RequestPdu) => void
   readonly log: Log
@@ -224,12 +226,13 @@ export class Receiver {
   }
 
   async #record(fresh: readonly InboundItem[]): Promise<void> {
-    const { db, directory, lease, writeEvents, offers, log, onUnowned, onReceived } = this.#options
+    const { db, directory, lease, writeEvents, offers, log, onUnowned, onOwned, onReceived } = this.#options
     const deps = {
       db,
       directory: directory(),
       newMessageId: () => this.newMessageId(),
       onUnowned,
+      onOwned,
       log,
       offers: { offers: fresh.map(({ offer }) => offers.keyOf(offer)), nodeId: lease.nodeId },
     }

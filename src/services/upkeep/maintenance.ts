@@ -2,6 +2,7 @@ import type { Directory } from '../../domain/directory.ts'
 import { NO_HOLDER } from '../../domain/events.ts'
 import { createdAtMs, highestIdAt, lowestIdAt } from '../../domain/identifiers.ts'
 import { RECEIPT_GRACE_MS } from '../../domain/messages.ts'
+import { HOURS_KEPT_MS, MINUTES_KEPT_MS, ROLL_UP_AFTER_MS } from '../../domain/statistics.ts'
 import { VALIDITY_MS } from '../../domain/submit-retries.ts'
 import type { Log } from '../../log.ts'
 import { IDEMPOTENCY_LIFETIME_MS } from '../../operations/idempotency-keys.ts'
@@ -10,7 +11,7 @@ import {
   deliverIncompleteSets,
   type InboundDeps,
 } from '../../operations/receive-inbound.ts'
-import { recordFacts } from '../../operations/record-facts.ts'
+import { type Announcing, recordFacts } from '../../operations/record-facts.ts'
 import { deleteOldAuditEntries } from '../../store/audit-log.ts'
 import type { Database } from '../../store/database.ts'
 import { deleteDeliveriesBefore, releaseEvents, requeueStranded } from '../../store/event-deliveries.ts'
@@ -24,6 +25,7 @@ import {
 } from '../../store/parked-receipts.ts'
 import { deleteOldQualityMinutes } from '../../store/quality.ts'
 import type { IncomingReceipt } from '../../store/receipts.ts'
+import { deleteOldStatistics, rollUpStatistics } from '../../store/statistics.ts'
 import { deleteUnownedBefore } from '../../store/unowned-inbound-messages.ts'
 import { unparkStray } from '../../store/webhook-destinations.ts'
 import { PeriodicTask } from '../loops/periodic-task.ts'
@@ -48,6 +50,9 @@ export interface MaintenanceOptions {
   readonly log: Log
   /** See `InboundDeps`. */
   readonly onUnowned?: InboundDeps['onUnowned']
+  readonly onOwned?: InboundDeps['onOwned']
+  /** See `Announcing`. */
+  readonly onState?: Announcing['onState']
 }
 
 interface Job {
@@ -143,6 +148,12 @@ export class Maintenance {
         intervalMs: 10 * MINUTE_MS,
         run: () => this.#sweep((limit) => deleteOldQualityMinutes(db, QUALITY_LIFETIME_MS, limit)),
       },
+      { name: 'statistics', intervalMs: MINUTE_MS, run: () => this.#rollUpStatistics() },
+      {
+        name: 'old statistics',
+        intervalMs: MINUTE_MS,
+        run: () => this.#sweep((limit) => this.#deleteOldStatistics(limit)),
+      },
       { name: 'stray webhook events', intervalMs: 10 * MINUTE_MS, run: () => this.#requeueStray() },
       {
         name: 'old rows of the audit log',
@@ -208,8 +219,8 @@ export class Maintenance {
 
   /** Nobody holds the events, because nothing here waits for them. */
   #inboundDeps(): InboundDeps {
-    const { db, directory, newMessageId, log, onUnowned } = this.#options
-    return { db, directory: directory(), newMessageId, holder: NO_HOLDER, log, onUnowned }
+    const { db, directory, newMessageId, log, onOwned, onUnowned } = this.#options
+    return { db, directory: directory(), newMessageId, holder: NO_HOLDER, log, onOwned, onUnowned }
   }
 
   /**
@@ -217,7 +228,7 @@ export class Maintenance {
    * one message to the next, so that periods without messages cost no statements.
    */
   async #expireOverdue(): Promise<void> {
-    const { db, directory, nowMs } = this.#options
+    const { db, directory, nowMs, onState } = this.#options
     const endMs = nowMs() - OVERDUE_AFTER_MS
     this.#overdueFromMs ??= endMs - OVERDUE_LOOKBACK_MS
     await this.#repeat(MAX_OVERDUE_STEPS, async () => {
@@ -234,7 +245,7 @@ export class Maintenance {
       await recordFacts(
         db,
         overdue.map((key) => ({ ...key, fact })),
-        { directory: directory(), events: NO_HOLDER },
+        { directory: directory(), events: NO_HOLDER, onState },
       )
       if (overdue.length < BATCH_ROWS)
         this.#overdueFromMs = nextMsgId === null ? endMs + 1 : createdAtMs(nextMsgId)
@@ -250,6 +261,19 @@ export class Maintenance {
     await this.#sweep((limit) => deleteUnownedBefore(db, keptId, limit))
     const eventsGone = await this.#sweep((limit) => deleteDeliveriesBefore(db, keptId, limit))
     if (eventsGone) await dropOldPartitions(db, now, retentionDays)
+  }
+
+  async #rollUpStatistics(): Promise<void> {
+    const { db, nowMs } = this.#options
+    const ready = new Date(nowMs() - ROLL_UP_AFTER_MS)
+    for (const step of ['hour', 'day'] as const)
+      await this.#repeat(MAX_BATCHES, () => rollUpStatistics(db, step, ready))
+  }
+
+  #deleteOldStatistics(limit: number): Promise<number> {
+    const { db, nowMs } = this.#options
+    const [minutes, others] = [MINUTES_KEPT_MS, HOURS_KEPT_MS].map((keptMs) => new Date(nowMs() - keptMs))
+    return deleteOldStatistics(db, { minutes: minutes!, others: others! }, limit)
   }
 
   async #requeueStray(): Promise<void> {

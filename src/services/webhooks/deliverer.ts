@@ -37,7 +37,7 @@ export interface DelivererOptions {
   /** Events in memory. */
   readonly maxHeld?: number | undefined
   /** Called after each attempt: `delivered` after a 2xx, otherwise `failed`. */
-  readonly onAttempt?: (outcome: 'delivered' | 'failed') => void
+  readonly onAttempt?: (outcome: 'delivered' | 'failed', event: WebhookEvent) => void
   readonly onBatch?: BatchMeter
   /** Unix milliseconds; Date.now when absent. */
   readonly clock?: (() => number) | undefined
@@ -235,7 +235,7 @@ export class Deliverer {
   #conclude(delivery: Delivery, outcome: DeliveryOutcome, attemptedAtMs: number): void {
     const { event } = delivery
     const { inProgress, onAttempt } = this.#options
-    onAttempt?.(outcome.kind === 'success' ? 'delivered' : 'failed')
+    onAttempt?.(outcome.kind === 'success' ? 'delivered' : 'failed', event)
     const decided = this.#decide(delivery, outcome)
     const isFirstSuccess = event.earlierAttempts + event.attempt === 0 && decided.outcome === 'delivered'
     const followUp = (isCommitted: boolean) => this.#followUp(event, isCommitted ? 'delivered' : 'lost', 0)

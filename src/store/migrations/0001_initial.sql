@@ -716,6 +716,54 @@ comment on column quality_minutes.submit_latency is 'answers by SUBMIT_LATENCY_B
 comment on column quality_minutes.submit_latency_max is 'ms';
 comment on column quality_minutes.receipt_latency is 'final receipts by RECEIPT_LATENCY_BOUNDS_MS';
 
+-- Statistics.
+
+create sequence statistics_writers as integer cycle;
+comment on sequence statistics_writers is 'a process takes a number when it starts, and writes rows of its own';
+
+create table statistics (
+  step_s integer not null check (step_s in (60, 3600, 86400)),
+  at timestamptz not null,
+  plan_id integer not null,
+  route_id integer not null,
+  carrier_id integer not null,
+  country text not null,
+  writer integer not null,
+  accepted integer not null,
+  sent integer not null,
+  delivered integer not null,
+  failed integer not null,
+  unknown integer not null,
+  inbound integer not null,
+  segments integer not null,
+  codes smallint[] not null,
+  code_counts integer[] not null,
+  currencies text[] not null,
+  prices bigint[] not null,
+  accept_latency integer[] check (cardinality(accept_latency) = 16),
+  submit_latency integer[] check (cardinality(submit_latency) = 16),
+  receipt_latency integer[] check (cardinality(receipt_latency) = 16),
+  webhook_latency integer[] check (cardinality(webhook_latency) = 16)
+) with (fillfactor = 80);
+create index statistics_at on statistics (step_s, at);
+alter table statistics add primary key (plan_id, step_s, at, route_id, carrier_id, country, writer);
+comment on table statistics is 'what happened to messages in a minute, hour or day (step_s seconds)';
+comment on column statistics.plan_id is '0: the sums of all plans, without countries';
+comment on column statistics.route_id is '0: none or not known yet, as carrier_id and an empty country';
+comment on column statistics.writer is 'the process that counted a minute; 0 of hours and days, which are sums';
+comment on column statistics.codes is 'error codes of FAILED messages, plus 1000 of UNKNOWN ones; code_counts: how many';
+comment on column statistics.prices is 'millionths of currencies';
+comment on column statistics.accept_latency is 'by LATENCY_BOUNDS_MS of domain/statistics.ts; null: none';
+
+create table statistics_rolled_up (
+  step_s integer primary key,
+  until timestamptz not null
+);
+insert into statistics_rolled_up (step_s, until) values
+  (3600, date_trunc('hour', now(), 'UTC')),
+  (86400, date_trunc('day', now(), 'UTC'));
+comment on table statistics_rolled_up is 'up to when minutes are summed into hours, and hours into days';
+
 create table carrier_pauses (
   route_id integer not null references routes (id) on delete cascade,
   carrier_id integer not null references carriers (id) on delete cascade,

@@ -30,6 +30,7 @@ import { registerSecrets } from './secrets.ts'
 import { registerSenderRules } from './sender-rules.ts'
 import { registerSenders } from './senders.ts'
 import { registerServicePlans } from './service-plans.ts'
+import { registerStatistics } from './statistics.ts'
 import { registerTokens } from './tokens.ts'
 import { registerUnownedInboundMessages } from './unowned-inbound-messages.ts'
 import { registerWebhookDestinations } from './webhook-destinations.ts'
@@ -74,6 +75,7 @@ export function registerAdminRoutes(
       registerRoutes(scope, deps)
       registerRouteExplanation(scope, deps)
       registerQuality(scope, deps)
+      registerStatistics(scope, deps)
       registerQueue(scope, deps)
       registerNodes(scope, deps)
       registerSecrets(scope, deps)

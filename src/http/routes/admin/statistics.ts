@@ -1,0 +1,56 @@
+import { Type } from 'typebox'
+import { DIMENSIONS, parseStatisticsQuery } from '../../../domain/statistics-query.ts'
+import { type Fault, invalid } from '../../../errors.ts'
+import { keyOfCarrier, keyOfPlan, keyOfRoute } from '../../../operations/configuration-rows.ts'
+import { readStatistics } from '../../../operations/read-statistics.ts'
+import {
+  groupByParameter,
+  presentStatistics,
+  STATISTICS_PARAMETERS,
+  StatisticsSchema,
+} from '../../schemas/statistics.ts'
+import { described, LinkKey, RouteKey, ServicePlanId } from './fields.ts'
+import { answers } from './responses.ts'
+import type { AdminDeps, AdminScope } from './scope.ts'
+
+const Query = Type.Object(
+  {
+    servicePlanId: Type.Optional(ServicePlanId),
+    carrier: Type.Optional(described(LinkKey, 'Carrier, by name or number')),
+    route: Type.Optional(described(RouteKey, 'Route, by name or number')),
+    groupBy: groupByParameter(DIMENSIONS),
+    ...STATISTICS_PARAMETERS,
+  },
+  { additionalProperties: false },
+)
+
+/** Statistics of all plans, or of one. */
+export function registerStatistics(scope: AdminScope, { reads, directory, clock }: AdminDeps): void {
+  scope.get(
+    '/statistics',
+    {
+      schema: {
+        operationId: 'getStatisticsOfPlans',
+        summary: 'Show statistics of all service plans, or of one',
+        description:
+          'Counts, prices and latencies over time. Each count is at the time when it happened. By service plan or country, without `servicePlanId`, at most 60 minutes, 48 hours or 31 days.',
+        tags: ['Statistics'],
+        querystring: Query,
+        response: answers(200, StatisticsSchema),
+      },
+    },
+    async ({ query: { servicePlanId, carrier, route, ...texts } }) => {
+      const filters = {
+        planIds: servicePlanId === undefined ? null : [await keyOfPlan(reads, servicePlanId)],
+        carrierId: carrier === undefined ? null : await keyOfCarrier(reads, carrier),
+        routeId: route === undefined ? null : await keyOfRoute(reads, route),
+      }
+      const faults: Fault[] = []
+      const nowMs = clock()
+      const query = parseStatisticsQuery(texts, filters, { dimensions: DIMENSIONS, nowMs }, faults)
+      if (faults.length > 0) throw invalid(faults)
+      const about = { directory: directory.current(), nowMs }
+      return presentStatistics(await readStatistics(reads, query, about))
+    },
+  )
+}

@@ -1,0 +1,63 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { type Static, Type } from 'typebox'
+import { readablePlanIds } from '../../domain/send-requests.ts'
+import { CUSTOMER_DIMENSIONS, parseStatisticsQuery } from '../../domain/statistics-query.ts'
+import { type Fault, invalid } from '../../errors.ts'
+import { readStatistics } from '../../operations/read-statistics.ts'
+import type { Queryable } from '../../store/database.ts'
+import { planToRead, tokenOf } from '../authentication.ts'
+import type { DirectorySource } from '../fresh-directory.ts'
+import { answered } from '../schemas/error-body.ts'
+import { PlanParameter } from '../schemas/parameters.ts'
+import { STATISTICS } from '../schemas/response-examples.ts'
+import {
+  groupByParameter,
+  presentStatistics,
+  STATISTICS_PARAMETERS,
+  StatisticsSchema,
+} from '../schemas/statistics.ts'
+
+export interface StatisticsDeps {
+  readonly directory: DirectorySource
+  readonly db: Queryable
+  /** Unix milliseconds. */
+  readonly clock: () => number
+}
+
+const Query = Type.Object({
+  servicePlanId: Type.Optional({
+    ...PlanParameter,
+    description: 'Service plan; default: all that the token may read',
+  } as typeof PlanParameter),
+  groupBy: groupByParameter(CUSTOMER_DIMENSIONS),
+  ...STATISTICS_PARAMETERS,
+})
+
+const SCHEMA = {
+  operationId: 'getStatistics',
+  summary: 'Show statistics',
+  description:
+    'Counts, prices and latencies over time, of one service plan or of all that the token may read. Each count is at the time when it happened.',
+  tags: ['Statistics'],
+  querystring: Query,
+  response: answered(200, StatisticsSchema, 'Series with a point for each interval', STATISTICS),
+}
+
+/** `GET /v1/statistics` */
+export function registerStatistics(app: FastifyInstance, deps: StatisticsDeps): void {
+  app.get('/v1/statistics', { schema: SCHEMA }, async (request: FastifyRequest) => {
+    const { servicePlanId, ...texts } = request.query as Static<typeof Query>
+    const directory = await deps.directory()
+    const planIds =
+      servicePlanId === undefined
+        ? readablePlanIds(directory, tokenOf(request))
+        : [planToRead(directory, request, servicePlanId).id]
+    const faults: Fault[] = []
+    const nowMs = deps.clock()
+    const filters = { planIds, carrierId: null, routeId: null }
+    const how = { dimensions: CUSTOMER_DIMENSIONS, nowMs }
+    const query = parseStatisticsQuery(texts, filters, how, faults)
+    if (faults.length > 0) throw invalid(faults)
+    return presentStatistics(await readStatistics(deps.db, query, { directory, nowMs }))
+  })
+}

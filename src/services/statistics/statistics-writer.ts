@@ -1,0 +1,94 @@
+import { countryOf } from '../../domain/countries.ts'
+import type { Accepted } from '../../domain/message-facts.ts'
+import { FLUSH_MS } from '../../domain/statistics.ts'
+import { type StateChange, StatisticsTallies } from '../../domain/statistics-tallies.ts'
+import type { Log } from '../../log.ts'
+import type { ReceivedInbound } from '../../operations/receive-inbound.ts'
+import type { Database } from '../../store/database.ts'
+import type { WebhookEvent } from '../../store/event-deliveries.ts'
+import { nextWriter, writeStatistics } from '../../store/statistics.ts'
+import { PeriodicTask } from '../loops/periodic-task.ts'
+
+export interface StatisticsWriterOptions {
+  readonly db: Database
+  /** Unix milliseconds. */
+  readonly clock: () => number
+  readonly log: Log
+  readonly intervalMs?: number | undefined
+}
+
+const MAX_BATCH = 1_000
+
+/**
+ * Counts what happens to messages in this process, and writes the counts every 10 s. A row holds all of its minute and replaces
+ * the one before, so a write can be repeated. A crash loses what was counted since the last one.
+ */
+export class StatisticsWriter {
+  readonly #options: StatisticsWriterOptions
+  readonly #tallies = new StatisticsTallies()
+  readonly #task: PeriodicTask
+  #writer: number | null = null
+
+  constructor(options: StatisticsWriterOptions) {
+    this.#options = options
+    this.#task = new PeriodicTask({
+      run: () => this.runOnce(),
+      intervalMs: options.intervalMs ?? FLUSH_MS,
+      log: options.log,
+      failure: 'statistics not written',
+    })
+  }
+
+  /** A message is committed, so long after its request. */
+  accepted(message: Accepted, latencyMs: number): void {
+    this.#tallies.accepted(this.#options.clock(), message, latencyMs)
+  }
+
+  /** A fact has changed the state of a message. */
+  changed(change: StateChange): void {
+    this.#tallies.changed(this.#options.clock(), change)
+  }
+
+  /** An inbound message of a plan is recorded. */
+  inbound({ inbound: { planId, sender }, carrierId }: ReceivedInbound): void {
+    this.#tallies.inbound(this.#options.clock(), planId, carrierId, countryOf(sender))
+  }
+
+  /** An event was answered 2xx, so long after its change or after it was redelivered by hand. */
+  delivered({ planId, payload, beganAtMs }: WebhookEvent): void {
+    const country = payload.direction === 'MT' ? payload.message.country : countryOf(payload.inbound.sender)
+    const nowMs = this.#options.clock()
+    this.#tallies.webhook(nowMs, planId, country, Math.max(nowMs - beganAtMs, 0))
+  }
+
+  start(): void {
+    this.#task.start()
+  }
+
+  /** Writes the counts. Never rejects. */
+  async stop(): Promise<void> {
+    await this.#task.stop()
+    await this.runOnce().catch((error) => this.#options.log.error({ err: error }, 'statistics lost'))
+  }
+
+  /** Writes what was counted since the last time. */
+  async runOnce(): Promise<void> {
+    const { db, clock, log } = this.#options
+    const { minutes, dropped } = this.#tallies.due(clock())
+    if (dropped > 0)
+      log.warn({ minutes: dropped }, 'statistics of minutes dropped: they could not be written')
+    for (const minute of minutes) {
+      const rows = minute.takeNews()
+      try {
+        for (let at = 0; at < rows.length; at += MAX_BATCH) {
+          this.#writer ??= await nextWriter(db)
+          await writeStatistics(db, this.#writer, rows.slice(at, at + MAX_BATCH))
+        }
+      } catch (error) {
+        minute.putBack()
+        throw error
+      }
+      this.#tallies.written(minute)
+    }
+  }
+}
