@@ -1371,7 +1371,7 @@ export interface Operations {
     answer: Account
   }
   /** Update an account. Omitted fields keep their values. The change takes effect at once on the node that answers, and within 5 seconds on every other node. */
-  changeAccount: {
+  updateAccount: {
     input: {
       /** Id of the account, 24 hex digits. */
       accountId: string
@@ -1395,7 +1395,7 @@ export interface Operations {
     answer: RotatedWebhookSecret
   }
   /** Remove the previous webhook secret of an account. Ends a rotation: from now on webhooks are signed with the newest secret only. */
-  removePreviousWebhookSecret: {
+  deletePreviousWebhookSecret: {
     input: {
       /** Id of the account, 24 hex digits. */
       accountId: string
@@ -1425,7 +1425,7 @@ export interface Operations {
     answer: ServicePlan
   }
   /** Update a service plan. Omitted fields keep their values. The change takes effect at once on the node that answers, and within 5 seconds on every other node. */
-  changeServicePlan: {
+  updateServicePlan: {
     input: {
       /** Id of the service plan, 24 hex digits. */
       servicePlanId: string
@@ -1511,7 +1511,7 @@ export interface Operations {
       objectId?: string | undefined
       /** Name of the operator token; that of OPERATOR_TOKEN is environment. */
       token?: string | undefined
-      /** operationId in the OpenAPI document: changeCarrier. */
+      /** operationId in the OpenAPI document: updateCarrier. */
       operation?: string | undefined
       /** Start of the window, RFC 3339, inclusive. */
       fromDate?: string | undefined
@@ -1585,7 +1585,7 @@ export interface Operations {
     answer: InboundNumber
   }
   /** Update an inbound number. Omitted fields keep their values. The change takes effect at once on the node that answers, and within 5 seconds on every other node. */
-  changeInboundNumber: {
+  updateInboundNumber: {
     input: {
       /** E.164 number or short code. */
       number: string
@@ -1601,7 +1601,7 @@ export interface Operations {
     answer: undefined
   }
   /** Create an opt-out. The service plan sends nothing more from this sender to this recipient. An opt-out that exists already is kept. */
-  addOptOut: { input: OptOutCreation; answer: OptOut }
+  createOptOut: { input: OptOutCreation; answer: OptOut }
   /** List the opt-outs of a service plan. Sorted by sender, then by recipient. */
   listOptOuts: {
     input: {
@@ -1619,7 +1619,7 @@ export interface Operations {
     answer: OptOutPage
   }
   /** Delete an opt-out. The recipient may get messages from this sender again. */
-  removeOptOut: {
+  deleteOptOut: {
     input: {
       /** Id of the service plan, 24 hex digits. */
       servicePlanId: string
@@ -1653,7 +1653,7 @@ export interface Operations {
     answer: Carrier
   }
   /** Update a carrier. Omitted fields keep their values. Binds are renewed where the change needs it. The change takes effect at once on the node that answers, and within 5 seconds on every other node. */
-  changeCarrier: {
+  updateCarrier: {
     input: {
       /** Name or number. */
       carrier: string
@@ -1697,7 +1697,7 @@ export interface Operations {
     answer: Route
   }
   /** Update a route. Omitted fields keep their values. The carriers given replace all of its carriers. The change takes effect at once on the node that answers, and within 5 seconds on every other node. */
-  changeRoute: {
+  updateRoute: {
     input: {
       /** Name or number. */
       route: string
@@ -1809,7 +1809,7 @@ export interface Operations {
     answer: RoutingRule
   }
   /** Update a routing rule. What the rule applies to cannot be changed. */
-  changeRoutingRule: {
+  updateRoutingRule: {
     input: {
       /** Number of the rule, as listed. */
       ruleId: string
@@ -1893,7 +1893,7 @@ export interface Operations {
     answer: Rate
   }
   /** Update a rate. Omitted fields keep their values. Messages that were charged before keep their price. */
-  changeRate: {
+  updateRate: {
     input: {
       /** Number of the rate, as listed. */
       rateId: string
@@ -1933,7 +1933,7 @@ export interface Operations {
     answer: SenderRule
   }
   /** Update a sender rule. The change takes effect at once on the node that answers, and within 5 seconds on every other node. */
-  changeSenderRule: {
+  updateSenderRule: {
     input: {
       /** Number of the rule, as listed. */
       ruleId: string
@@ -1949,7 +1949,7 @@ export interface Operations {
     answer: undefined
   }
   /** Show a message and its timeline. Returns every attempt, segment, receipt and webhook of the message, and a timeline of them. */
-  inspectMessage: {
+  getMessageOfPlans: {
     input: {
       /** UUID of the message. */
       msgId: string
@@ -2035,7 +2035,7 @@ export interface Operations {
     answer: InspectedInboundMessagePage
   }
   /** Show an inbound message. Returns the message and the carrier that delivered it. */
-  inspectInboundMessage: {
+  getInboundMessageOfPlan: {
     input: {
       /** UUID of the message. */
       msgId: string
@@ -2083,7 +2083,7 @@ export interface Operations {
     answer: WebhookEventPage
   }
   /** Show an event. Returns the event and every attempt to deliver it. */
-  inspectWebhookEvent: {
+  getWebhookEventOfPlan: {
     input: {
       /** Message id, a dash, and the place among the events of the message. */
       eventId: string
@@ -2125,7 +2125,7 @@ export const OPERATIONS = {
   createAccount: { method: 'POST', path: '/admin/v1/accounts', query: [], body: true },
   listAccounts: { method: 'GET', path: '/admin/v1/accounts', query: ['limit', 'after'], body: false },
   getAccount: { method: 'GET', path: '/admin/v1/accounts/{accountId}', query: [], body: false },
-  changeAccount: { method: 'PATCH', path: '/admin/v1/accounts/{accountId}', query: [], body: true },
+  updateAccount: { method: 'PATCH', path: '/admin/v1/accounts/{accountId}', query: [], body: true },
   deleteAccount: { method: 'DELETE', path: '/admin/v1/accounts/{accountId}', query: [], body: false },
   rotateWebhookSecret: {
     method: 'POST',
@@ -2133,7 +2133,7 @@ export const OPERATIONS = {
     query: [],
     body: false,
   },
-  removePreviousWebhookSecret: {
+  deletePreviousWebhookSecret: {
     method: 'DELETE',
     path: '/admin/v1/accounts/{accountId}/webhook-secret/previous',
     query: [],
@@ -2147,7 +2147,7 @@ export const OPERATIONS = {
     body: false,
   },
   getServicePlan: { method: 'GET', path: '/admin/v1/service-plans/{servicePlanId}', query: [], body: false },
-  changeServicePlan: {
+  updateServicePlan: {
     method: 'PATCH',
     path: '/admin/v1/service-plans/{servicePlanId}',
     query: [],
@@ -2225,21 +2225,21 @@ export const OPERATIONS = {
     body: false,
   },
   getInboundNumber: { method: 'GET', path: '/admin/v1/inbound-numbers/{number}', query: [], body: false },
-  changeInboundNumber: { method: 'PATCH', path: '/admin/v1/inbound-numbers/{number}', query: [], body: true },
+  updateInboundNumber: { method: 'PATCH', path: '/admin/v1/inbound-numbers/{number}', query: [], body: true },
   deleteInboundNumber: {
     method: 'DELETE',
     path: '/admin/v1/inbound-numbers/{number}',
     query: [],
     body: false,
   },
-  addOptOut: { method: 'POST', path: '/admin/v1/opt-outs', query: [], body: true },
+  createOptOut: { method: 'POST', path: '/admin/v1/opt-outs', query: [], body: true },
   listOptOuts: {
     method: 'GET',
     path: '/admin/v1/opt-outs',
     query: ['limit', 'after', 'servicePlanId', 'from', 'to'],
     body: false,
   },
-  removeOptOut: {
+  deleteOptOut: {
     method: 'DELETE',
     path: '/admin/v1/opt-outs',
     query: ['servicePlanId', 'from', 'to'],
@@ -2249,13 +2249,13 @@ export const OPERATIONS = {
   createCarrier: { method: 'POST', path: '/admin/v1/carriers', query: [], body: true },
   listCarriers: { method: 'GET', path: '/admin/v1/carriers', query: ['limit', 'after'], body: false },
   getCarrier: { method: 'GET', path: '/admin/v1/carriers/{carrier}', query: [], body: false },
-  changeCarrier: { method: 'PATCH', path: '/admin/v1/carriers/{carrier}', query: [], body: true },
+  updateCarrier: { method: 'PATCH', path: '/admin/v1/carriers/{carrier}', query: [], body: true },
   deleteCarrier: { method: 'DELETE', path: '/admin/v1/carriers/{carrier}', query: [], body: false },
   listCarrierBinds: { method: 'GET', path: '/admin/v1/carriers/{carrier}/binds', query: [], body: false },
   createRoute: { method: 'POST', path: '/admin/v1/routes', query: [], body: true },
   listRoutes: { method: 'GET', path: '/admin/v1/routes', query: ['limit', 'after'], body: false },
   getRoute: { method: 'GET', path: '/admin/v1/routes/{route}', query: [], body: false },
-  changeRoute: { method: 'PATCH', path: '/admin/v1/routes/{route}', query: [], body: true },
+  updateRoute: { method: 'PATCH', path: '/admin/v1/routes/{route}', query: [], body: true },
   deleteRoute: { method: 'DELETE', path: '/admin/v1/routes/{route}', query: [], body: false },
   explainRoute: {
     method: 'GET',
@@ -2304,7 +2304,7 @@ export const OPERATIONS = {
     body: false,
   },
   getRoutingRule: { method: 'GET', path: '/admin/v1/routing-rules/{ruleId}', query: [], body: false },
-  changeRoutingRule: { method: 'PATCH', path: '/admin/v1/routing-rules/{ruleId}', query: [], body: true },
+  updateRoutingRule: { method: 'PATCH', path: '/admin/v1/routing-rules/{ruleId}', query: [], body: true },
   deleteRoutingRule: { method: 'DELETE', path: '/admin/v1/routing-rules/{ruleId}', query: [], body: false },
   importNumberRanges: { method: 'POST', path: '/admin/v1/number-ranges/import', query: [], body: true },
   setNumberRange: { method: 'PUT', path: '/admin/v1/number-ranges/{prefix}', query: [], body: true },
@@ -2325,7 +2325,7 @@ export const OPERATIONS = {
     body: false,
   },
   getRate: { method: 'GET', path: '/admin/v1/rates/{rateId}', query: [], body: false },
-  changeRate: { method: 'PATCH', path: '/admin/v1/rates/{rateId}', query: [], body: true },
+  updateRate: { method: 'PATCH', path: '/admin/v1/rates/{rateId}', query: [], body: true },
   deleteRate: { method: 'DELETE', path: '/admin/v1/rates/{rateId}', query: [], body: false },
   createSenderRule: { method: 'POST', path: '/admin/v1/sender-rules', query: [], body: true },
   listSenderRules: {
@@ -2335,9 +2335,9 @@ export const OPERATIONS = {
     body: false,
   },
   getSenderRule: { method: 'GET', path: '/admin/v1/sender-rules/{ruleId}', query: [], body: false },
-  changeSenderRule: { method: 'PATCH', path: '/admin/v1/sender-rules/{ruleId}', query: [], body: true },
+  updateSenderRule: { method: 'PATCH', path: '/admin/v1/sender-rules/{ruleId}', query: [], body: true },
   deleteSenderRule: { method: 'DELETE', path: '/admin/v1/sender-rules/{ruleId}', query: [], body: false },
-  inspectMessage: { method: 'GET', path: '/admin/v1/messages/{msgId}', query: [], body: false },
+  getMessageOfPlans: { method: 'GET', path: '/admin/v1/messages/{msgId}', query: [], body: false },
   listMessagesOfPlans: {
     method: 'GET',
     path: '/admin/v1/messages',
@@ -2382,7 +2382,7 @@ export const OPERATIONS = {
     query: ['limit', 'after', 'servicePlanId', 'from', 'to', 'keyword'],
     body: false,
   },
-  inspectInboundMessage: {
+  getInboundMessageOfPlan: {
     method: 'GET',
     path: '/admin/v1/inbound-messages/{msgId}',
     query: [],
@@ -2406,7 +2406,12 @@ export const OPERATIONS = {
     query: ['limit', 'after', 'servicePlanId', 'msgId', 'destination', 'fromDate', 'toDate', 'state'],
     body: false,
   },
-  inspectWebhookEvent: { method: 'GET', path: '/admin/v1/webhook-events/{eventId}', query: [], body: false },
+  getWebhookEventOfPlan: {
+    method: 'GET',
+    path: '/admin/v1/webhook-events/{eventId}',
+    query: [],
+    body: false,
+  },
   redeliverWebhookEventOfPlan: {
     method: 'POST',
     path: '/admin/v1/webhook-events/{eventId}/redeliver',

@@ -44,7 +44,7 @@ export async function createAccount(
 }
 
 /** Settings that are not in `change` keep their values. */
-export async function changeAccount(
+export async function updateAccount(
   transaction: Transaction,
   secretKey: SecretKeys,
   accountId: string,
@@ -105,7 +105,7 @@ export async function rotateWebhookSecret(
 }
 
 /** Ends a rotation. Does nothing without a previous secret. */
-export async function removePreviousWebhookSecret(
+export async function deletePreviousWebhookSecret(
   transaction: Transaction,
   accountId: string,
 ): Promise<AccountRecord> {

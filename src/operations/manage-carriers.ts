@@ -36,7 +36,7 @@ export async function createCarrier(
 }
 
 /** By name or number. Settings that are not in `change` keep their values, including the password. */
-export async function changeCarrier(
+export async function updateCarrier(
   transaction: Transaction,
   secretKey: SecretKeys,
   nameOrId: string,

@@ -18,7 +18,7 @@ export async function createInboundNumber(
 }
 
 /** Settings that are not in `change` keep their values. */
-export async function changeInboundNumber(
+export async function updateInboundNumber(
   transaction: Transaction,
   number: string,
   { servicePlanId, keywords }: { servicePlanId?: string; keywords?: readonly string[] },

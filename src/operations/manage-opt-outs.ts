@@ -14,7 +14,7 @@ interface OptOutInput {
 }
 
 /** Adds an opt-out, or returns the existing one. */
-export async function addOptOut(
+export async function createOptOut(
   transaction: Transaction,
   input: OptOutInput,
 ): Promise<store.OptOutRecord & { created: boolean }> {
@@ -77,7 +77,7 @@ export async function listOptOuts(
 }
 
 /** The person may be sent to again. */
-export async function removeOptOut(transaction: Transaction, query: OptOutInput): Promise<void> {
+export async function deleteOptOut(transaction: Transaction, query: OptOutInput): Promise<void> {
   const { from, to } = query
   refuseAny(addressFaults({ from, to }, ''))
   const planId = await keyOfPlan(transaction, query.servicePlanId)

@@ -52,7 +52,7 @@ export async function importRates(
 }
 
 /** Settings that are not in `change` keep their values. Plan and destination identify a rate and cannot change. */
-export async function changeRate(
+export async function updateRate(
   transaction: Transaction,
   rateId: string,
   change: Partial<Pick<RateInput, 'price' | 'ptf' | 'currency'>>,

@@ -25,7 +25,7 @@ export async function createRoute(transaction: Transaction, input: RouteInput): 
 }
 
 /** By name or number. `carriers`, if given, replaces all of the route's carriers. */
-export async function changeRoute(
+export async function updateRoute(
   transaction: Transaction,
   nameOrId: string,
   change: Partial<RouteInput>,

@@ -38,7 +38,7 @@ export async function createRoutingRule(
 }
 
 /** A rule's limits identify it, so only its route can change. */
-export async function changeRoutingRule(
+export async function updateRoutingRule(
   transaction: Transaction,
   ruleId: string,
   { route }: { route: string },

@@ -41,7 +41,7 @@ export async function createServicePlan(
 }
 
 /** Settings that are not in `change` keep their values. A plan does not move to another account. */
-export async function changeServicePlan(
+export async function updateServicePlan(
   transaction: Transaction,
   servicePlanId: string,
   change: Partial<Omit<NewServicePlan, 'optOut'>> & { route?: string | null; optOut?: OptOutChange },

@@ -17,7 +17,7 @@ it('creates, shows, changes and deletes', async () => {
   const created = await admin.createCarrier({ ...CARRIER, window: 5 })
   expect(created).toMatchObject({ name: 'acme', window: 5 })
   expect(await admin.getCarrier({ carrier: 'acme' })).toEqual(created)
-  const changed = await admin.changeCarrier({ carrier: 'acme', state: 'draining' })
+  const changed = await admin.updateCarrier({ carrier: 'acme', state: 'draining' })
   expect(changed).toMatchObject({ window: 5, state: 'draining' })
   expect(await admin.deleteCarrier({ carrier: 'acme' })).toBeUndefined()
   await expect(admin.getCarrier({ carrier: 'acme' })).rejects.toThrow(AldisError)

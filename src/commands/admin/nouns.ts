@@ -68,7 +68,7 @@ export const NOUNS: Readonly<Record<string, Noun>> = {
     environment: { create: { webhookCredentials: 'ALDIS_WEBHOOK_BASIC' } },
     verbs: {
       rotateWebhookSecret: 'rotate-webhook-secret',
-      removePreviousWebhookSecret: 'remove-previous-webhook-secret',
+      deletePreviousWebhookSecret: 'delete-previous-webhook-secret',
     },
   },
   plan: {

@@ -3,11 +3,11 @@ import { orUnreadable } from '../../../domain/audit-log.ts'
 import type { SecretKeys } from '../../../domain/secrets.ts'
 import { MAX_WEBHOOK_HEADERS } from '../../../domain/webhook-requests.ts'
 import {
-  changeAccount,
   createAccount,
+  deletePreviousWebhookSecret,
   removeAccount,
-  removePreviousWebhookSecret,
   rotateWebhookSecret,
+  updateAccount,
   webhookHeadersOf,
 } from '../../../operations/manage-accounts.ts'
 import { type AccountRecord, accounts as table } from '../../../store/accounts.ts'
@@ -112,7 +112,7 @@ export function registerAccounts(scope: AdminScope, deps: AdminDeps): void {
     transaction: Transaction,
     accountId: string,
     { rateLimit, ...rest }: Static<typeof Change>,
-  ) => changeAccount(transaction, secretKey, accountId, { ...rest, ...rateLimitColumns(rateLimit) })
+  ) => updateAccount(transaction, secretKey, accountId, { ...rest, ...rateLimitColumns(rateLimit) })
   addChange(scope, deps, accounts, Change, change, prepare)
   addDelete(scope, deps, accounts, removeAccount)
   registerWebhookSecret(scope, deps, accounts)
@@ -202,7 +202,7 @@ function registerWebhookSecret(
     '/accounts/:accountId/webhook-secret/previous',
     {
       schema: {
-        operationId: 'removePreviousWebhookSecret',
+        operationId: 'deletePreviousWebhookSecret',
         summary: 'Remove the previous webhook secret of an account',
         description: 'Ends a rotation: from now on webhooks are signed with the newest secret only.',
         tags: ['Accounts'],
@@ -214,7 +214,7 @@ function registerWebhookSecret(
       const { accountId } = request.params
       await change(request, async (transaction) => {
         const before = await table.find(transaction, accountId, 'for update')
-        const account = await removePreviousWebhookSecret(transaction, accountId)
+        const account = await deletePreviousWebhookSecret(transaction, accountId)
         return { value: null, entry: rowChange(accounts, before, account) }
       })
       return reply.code(204).send(null)

@@ -18,7 +18,7 @@ const Query = pageQuery(AuditId, {
   objectType: text('Kind of the object: account, service-plan, carrier, …', 'carrier'),
   objectId: text('Name or number of the object, as listed', 'acme'),
   token: text('Name of the operator token; that of OPERATOR_TOKEN is environment', 'environment'),
-  operation: text('operationId in the OpenAPI document: changeCarrier', 'changeCarrier'),
+  operation: text('operationId in the OpenAPI document: updateCarrier', 'updateCarrier'),
   fromDate: text('Start of the window, RFC 3339, inclusive', '2026-11-01T00:00:00Z'),
   toDate: text('End of the window, RFC 3339, inclusive', '2026-11-30T23:59:59Z'),
 })

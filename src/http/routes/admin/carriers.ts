@@ -11,7 +11,7 @@ import {
   VALIDITY_FORMATS,
   VALIDITY_SECONDS,
 } from '../../../domain/configuration.ts'
-import { changeCarrier, createCarrier } from '../../../operations/manage-carriers.ts'
+import { createCarrier, updateCarrier } from '../../../operations/manage-carriers.ts'
 import { type CarrierRecord, carriers as table } from '../../../store/carriers.ts'
 import { Nullable, requestBody, titled } from '../../schemas/shapes.ts'
 import {
@@ -165,7 +165,7 @@ export function registerCarriers(scope: AdminScope, deps: AdminDeps): void {
   )
   addReads(scope, deps, carriers, pageQuery(LinkName, {}))
   addChange(scope, deps, carriers, Change, (transaction, carrier, body) =>
-    changeCarrier(transaction, secretKey, carrier, body),
+    updateCarrier(transaction, secretKey, carrier, body),
   )
   addRemoval(scope, deps, carriers, 'the carrier is still used by a route')
 }

@@ -76,7 +76,7 @@ export function registerInboundMessages(scope: AdminScope, { reads }: AdminDeps)
     '/inbound-messages/:msgId',
     {
       schema: {
-        operationId: 'inspectInboundMessage',
+        operationId: 'getInboundMessageOfPlan',
         summary: 'Show an inbound message',
         description: 'Returns the message and the carrier that delivered it.',
         tags,

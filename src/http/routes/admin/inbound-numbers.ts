@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { changeInboundNumber, createInboundNumber } from '../../../operations/manage-inbound-numbers.ts'
+import { createInboundNumber, updateInboundNumber } from '../../../operations/manage-inbound-numbers.ts'
 import { type InboundNumberRecord, inboundNumbers } from '../../../store/inbound-numbers.ts'
 import { changeBody, requestBody, titled } from '../../schemas/shapes.ts'
 import { InboundNumberField, Keyword, pageQuery, ServicePlanId, Timestamp } from './fields.ts'
@@ -50,6 +50,6 @@ const NUMBERS: Resource<typeof InboundNumber, InboundNumberRecord> = {
 export function registerInboundNumbers(scope: AdminScope, deps: AdminDeps): void {
   addCreate(scope, deps, NUMBERS, Creation, createInboundNumber)
   addReads(scope, deps, NUMBERS, Query)
-  addChange(scope, deps, NUMBERS, Change, changeInboundNumber)
+  addChange(scope, deps, NUMBERS, Change, updateInboundNumber)
   addRemoval(scope, deps, NUMBERS)
 }

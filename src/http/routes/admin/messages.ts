@@ -107,7 +107,7 @@ export function registerMessages(scope: AdminScope, { reads, messages, secretKey
     '/messages/:msgId',
     {
       schema: {
-        operationId: 'inspectMessage',
+        operationId: 'getMessageOfPlans',
         summary: 'Show a message and its timeline',
         description:
           'Returns every attempt, segment, receipt and webhook of the message, and a timeline of them.',

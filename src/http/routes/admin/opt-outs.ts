@@ -1,7 +1,12 @@
 import { type Static, Type } from 'typebox'
 import { maskedNumber } from '../../../domain/audit-log.ts'
 import { canonicalPublicId } from '../../../domain/identifiers.ts'
-import { addOptOut, importOptOuts, listOptOuts, removeOptOut } from '../../../operations/manage-opt-outs.ts'
+import {
+  createOptOut,
+  deleteOptOut,
+  importOptOuts,
+  listOptOuts,
+} from '../../../operations/manage-opt-outs.ts'
 import type { OptOutRecord } from '../../../store/opt-outs.ts'
 import { withPlus } from '../../query-strings.ts'
 import { requestBody, titled } from '../../schemas/shapes.ts'
@@ -44,7 +49,7 @@ export function registerOptOuts(scope: AdminScope, deps: AdminDeps): void {
     '/opt-outs',
     {
       schema: {
-        operationId: 'addOptOut',
+        operationId: 'createOptOut',
         summary: 'Create an opt-out',
         description:
           'The service plan sends nothing more from this sender to this recipient. An opt-out that exists already is kept.',
@@ -56,7 +61,7 @@ export function registerOptOuts(scope: AdminScope, deps: AdminDeps): void {
     async (request, reply) => {
       const { body } = request
       const record = await change(request, async (transaction) => {
-        const value = await addOptOut(transaction, body)
+        const value = await createOptOut(transaction, body)
         const masked = maskedOptOut(body)
         return { value, entry: { ...masked, before: value.created ? null : masked.after } }
       })
@@ -72,7 +77,7 @@ export function registerOptOuts(scope: AdminScope, deps: AdminDeps): void {
     '/opt-outs',
     {
       schema: {
-        operationId: 'removeOptOut',
+        operationId: 'deleteOptOut',
         summary: 'Delete an opt-out',
         description: 'The recipient may get messages from this sender again.',
         tags,
@@ -83,7 +88,7 @@ export function registerOptOuts(scope: AdminScope, deps: AdminDeps): void {
     async (request, reply) => {
       const { query } = request
       await change(request, async (transaction) => {
-        await removeOptOut(transaction, query)
+        await deleteOptOut(transaction, query)
         const masked = maskedOptOut(query)
         return { value: null, entry: { ...masked, before: masked.after, after: null } }
       })

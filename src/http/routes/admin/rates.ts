@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { changeRate, createRate, importRates } from '../../../operations/manage-rates.ts'
+import { createRate, importRates, updateRate } from '../../../operations/manage-rates.ts'
 import { type RateRecord, rates } from '../../../store/rates.ts'
 import { changeBody, Nullable, requestBody, titled } from '../../schemas/shapes.ts'
 import {
@@ -117,6 +117,6 @@ export function registerRates(scope: AdminScope, deps: AdminDeps): void {
     createRate(transaction, { ...DEFAULTS, ...body }),
   )
   addReads(scope, deps, RATES, Query)
-  addChange(scope, deps, RATES, Change, changeRate)
+  addChange(scope, deps, RATES, Change, updateRate)
   addRemoval(scope, deps, RATES)
 }

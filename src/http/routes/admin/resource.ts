@@ -196,7 +196,7 @@ const VERBS = {
   create: ['create', 'Create'],
   list: ['list', 'List'],
   show: ['get', 'Show'],
-  change: ['change', 'Update'],
+  change: ['update', 'Update'],
   remove: ['delete', 'Delete'],
 } as const
 

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { QualityFloor } from '../../../domain/configuration.ts'
-import { changeRoute, createRoute } from '../../../operations/manage-routes.ts'
+import { createRoute, updateRoute } from '../../../operations/manage-routes.ts'
 import { type RouteRecord, routes } from '../../../store/routes.ts'
 import { changeBody, Nullable, requestBody, titled } from '../../schemas/shapes.ts'
 import { LinkName, pageQuery, RouteKey, Timestamp } from './fields.ts'
@@ -111,7 +111,7 @@ export function registerRoutes(scope: AdminScope, deps: AdminDeps): void {
   )
   addReads(scope, deps, ROUTES, pageQuery(LinkName, {}))
   addChange(scope, deps, ROUTES, Change, (transaction, route, { carriers, qualityFloor, ...rest }) =>
-    changeRoute(transaction, route, {
+    updateRoute(transaction, route, {
       ...rest,
       ...(carriers !== undefined && { carriers: carriers.map(withDefaults) }),
       ...(qualityFloor !== undefined && { qualityFloor: judgedBy(qualityFloor) }),

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { changeRoutingRule, createRoutingRule } from '../../../operations/manage-routing-rules.ts'
+import { createRoutingRule, updateRoutingRule } from '../../../operations/manage-routing-rules.ts'
 import { type RoutingRuleRecord, routingRules } from '../../../store/routing-rules.ts'
 import { Nullable, requestBody, titled } from '../../schemas/shapes.ts'
 import {
@@ -75,6 +75,6 @@ export function registerRoutingRules(scope: AdminScope, deps: AdminDeps): void {
     createRoutingRule(transaction, { ...UNLIMITED, ...body }),
   )
   addReads(scope, deps, RULES, Query)
-  addChange(scope, deps, RULES, Change, changeRoutingRule)
+  addChange(scope, deps, RULES, Change, updateRoutingRule)
   addRemoval(scope, deps, RULES)
 }

@@ -5,9 +5,9 @@ import type { SecretKeys } from '../../../domain/secrets.ts'
 import { MAX_BODY_CHARACTERS } from '../../../domain/send-requests.ts'
 import { NATIONAL_LANGUAGES } from '../../../domain/text/gsm-national-tables.ts'
 import {
-  changeServicePlan,
   createServicePlan,
   removeServicePlan,
+  updateServicePlan,
 } from '../../../operations/manage-service-plans.ts'
 import { type ServicePlanRecord, servicePlans } from '../../../store/service-plans.ts'
 import { changeBody, Nullable, requestBody, titled } from '../../schemas/shapes.ts'
@@ -143,7 +143,7 @@ export function registerServicePlans(scope: AdminScope, deps: AdminDeps): void {
     deps,
     plans,
     Change,
-    (transaction, servicePlanId, body) => changeServicePlan(transaction, servicePlanId, columns(body)),
+    (transaction, servicePlanId, body) => updateServicePlan(transaction, servicePlanId, columns(body)),
     prepare,
   )
   addDelete(scope, deps, plans, (transaction, servicePlanId) =>

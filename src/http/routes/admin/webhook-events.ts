@@ -80,7 +80,7 @@ export function registerWebhookEvents(scope: AdminScope, deps: AdminDeps): void 
     '/webhook-events/:eventId',
     {
       schema: {
-        operationId: 'inspectWebhookEvent',
+        operationId: 'getWebhookEventOfPlan',
         summary: 'Show an event',
         description: 'Returns the event and every attempt to deliver it.',
         tags,

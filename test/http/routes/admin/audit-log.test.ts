@@ -59,7 +59,7 @@ const STEPS: readonly Step[] = [
     after: { name: 'One', defaultDlrUrl: RECORDED },
   },
   {
-    operation: 'changeAccount',
+    operation: 'updateAccount',
     request: [
       'PATCH',
       `/accounts/${ACCOUNT}`,
@@ -81,7 +81,7 @@ const STEPS: readonly Step[] = [
     after: { previousWebhookSecretLive: true },
   },
   {
-    operation: 'removePreviousWebhookSecret',
+    operation: 'deletePreviousWebhookSecret',
     request: ['DELETE', `/accounts/${ACCOUNT}/webhook-secret/previous`],
     object: ['account', ACCOUNT],
     before: { previousWebhookSecretLive: true },
@@ -95,14 +95,14 @@ const STEPS: readonly Step[] = [
     after: { host: CARRIER.host, password: '***' },
   },
   {
-    operation: 'changeCarrier',
+    operation: 'updateCarrier',
     request: ['PATCH', '/carriers/acme', { name: 'acme2', window: 20 }],
     object: ['carrier', 'acme'],
     before: { name: 'acme', window: 10 },
     after: { name: 'acme2', window: 20 },
   },
   {
-    operation: 'changeCarrier',
+    operation: 'updateCarrier',
     request: ['PATCH', '/carriers/acme2', { name: 'acme' }],
     object: ['carrier', 'acme2'],
     before: { name: 'acme2' },
@@ -128,7 +128,7 @@ const STEPS: readonly Step[] = [
     after: { carriers: [acme] },
   },
   {
-    operation: 'changeRoute',
+    operation: 'updateRoute',
     request: ['PATCH', '/routes/main', { qualityFloor: { minDelivered: 50 } }],
     object: ['route', 'main'],
     before: { qualityFloor: null, carriers: [acme] },
@@ -155,7 +155,7 @@ const STEPS: readonly Step[] = [
     after: { route: null },
   },
   {
-    operation: 'changeServicePlan',
+    operation: 'updateServicePlan',
     request: ['PATCH', `/service-plans/${PLAN}`, { route: 'main', optOut: {}, inboundUrl: CALLBACK }],
     object: ['service-plan', PLAN],
     before: { route: null, inboundUrl: null, optOut: null },
@@ -211,7 +211,7 @@ const STEPS: readonly Step[] = [
     after: { keywords: [] },
   },
   {
-    operation: 'changeInboundNumber',
+    operation: 'updateInboundNumber',
     request: ['PATCH', '/inbound-numbers/71234', { keywords: ['JOIN'] }],
     object: ['inbound-number', '71234'],
     before: { keywords: [] },
@@ -225,14 +225,14 @@ const STEPS: readonly Step[] = [
     after: null,
   },
   {
-    operation: 'addOptOut',
+    operation: 'createOptOut',
     request: ['POST', '/opt-outs', PHONE],
     object: ['opt-out', `${PLAN}/Aldis/+155******01`],
     before: null,
     after: { servicePlanId: PLAN, from: 'Aldis', to: '+155******01' },
   },
   {
-    operation: 'removeOptOut',
+    operation: 'deleteOptOut',
     request: ['DELETE', `/opt-outs?${OPT_OUT}`],
     object: ['opt-out', `${PLAN}/Aldis/+155******01`],
     before: { to: '+155******01' },
@@ -253,7 +253,7 @@ const STEPS: readonly Step[] = [
     after: { country: 'GB' },
   },
   {
-    operation: 'changeRoutingRule',
+    operation: 'updateRoutingRule',
     request: ['PATCH', '/routing-rules/1', { route: 'main' }],
     object: ['routing-rule', '1'],
     before: { route: 'main' },
@@ -295,7 +295,7 @@ const STEPS: readonly Step[] = [
     after: { price: '0.01', ptf: '0' },
   },
   {
-    operation: 'changeRate',
+    operation: 'updateRate',
     request: ['PATCH', '/rates/1', { price: '0.02' }],
     object: ['rate', '1'],
     before: { price: '0.01' },
@@ -323,7 +323,7 @@ const STEPS: readonly Step[] = [
     after: { senderTypes: [] },
   },
   {
-    operation: 'changeSenderRule',
+    operation: 'updateSenderRule',
     request: ['PATCH', '/sender-rules/1', { senderTypes: ['e164'] }],
     object: ['sender-rule', '1'],
     before: { senderTypes: [] },
@@ -555,7 +555,7 @@ describe('the list', () => {
 
   test.each([
     [{ objectType: 'account' }, /Account|WebhookSecret/],
-    [{ objectType: 'carrier', objectId: 'acme2' }, /^changeCarrier$/],
+    [{ objectType: 'carrier', objectId: 'acme2' }, /^updateCarrier$/],
     [{ operation: 'importRates' }, /^importRates$/],
     [{ token: 'environment', operation: 'createToken' }, /^createToken$/],
   ])('by %j', async (query, operations) => {
