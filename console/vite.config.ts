@@ -16,6 +16,8 @@ export default defineConfig({
     outDir: folder('../dist/console'),
     emptyOutDir: true,
     target: 'es2023',
+    // The first that know light-dark() of CSS, of 2024. Its replacement for older ones does not work with Mantine's scheme.
+    cssTarget: ['chrome123', 'edge123', 'firefox120', 'safari17.5'],
     // The policy of the page allows no data: URL but for images, and no inline script.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },

@@ -21,6 +21,8 @@ const LOOKS: readonly Look[] = [
   { width: 360, scheme: 'dark' },
 ]
 const HEIGHT = 900
+/** Ends a hang; no page takes this long. */
+const TIMEOUT_MS = 60_000
 
 export interface ConsoleOptions extends Partial<Look> {
   /** Tokens to be signed in with: a customer's, an operator's, or both. */
@@ -58,6 +60,7 @@ export async function openConsole(
   })
   await signIn(context, tokens)
   const page = await context.newPage()
+  page.setDefaultTimeout(TIMEOUT_MS)
   const faults: string[] = []
   page.on('console', (message) => message.type() === 'error' && faults.push(message.text()))
   page.on('pageerror', (error) => faults.push(String(error.stack)))
@@ -116,6 +119,10 @@ interface AxeResult {
 async function violations(page: Page): Promise<string[]> {
   // Through the debugger, which the policy of the page does not hold back.
   await page.evaluate(`typeof axe === 'undefined' && (() => { ${AXE} })()`)
+  // A colour half-way to that of the other scheme is none that anybody reads.
+  await page.evaluate(
+    'document.getAnimations().filter((each) => each instanceof CSSTransition).forEach((each) => each.finish())',
+  )
   const options = { runOnly: WCAG, resultTypes: ['violations'] }
   const result = (await page.evaluate(`axe.run(document, ${JSON.stringify(options)})`)) as AxeResult
   const found = result.violations.flatMap(({ id, nodes }) =>

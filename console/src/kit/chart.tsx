@@ -72,6 +72,7 @@ function optionsOf(
         label,
         stroke: CHART_COLORS[color][scheme],
         width: 1.5,
+        points: { show: false },
         value: (_: UPlot, value: number | null) => (value === null ? '–' : format(value)),
       })),
     ],

@@ -35,7 +35,14 @@ export function DataTable<Item>({ label, columns, list, keyOf, empty }: DataTabl
   return (
     <>
       {/* Focusable, so that the keyboard scrolls it. */}
-      <Table.ScrollContainer minWidth={0} type="native" tabIndex={0} role="region" aria-label={label}>
+      <Table.ScrollContainer
+        minWidth={0}
+        maxHeight="75vh"
+        type="native"
+        tabIndex={0}
+        role="region"
+        aria-label={label}
+      >
         <Table highlightOnHover verticalSpacing={6} className="aldis-table">
           <Table.Thead>
             <Table.Tr>

@@ -17,7 +17,7 @@ export function PageHeader({ title, documentTitle = title, description, actions 
   return (
     <Group justify="space-between" align="flex-start" mb="md" gap="sm">
       <div>
-        <Title order={1} size="h2">
+        <Title order={1} size="h3">
           {title}
         </Title>
         {description !== undefined && (

@@ -15,6 +15,9 @@ const accent: MantineColorsTuple = [
   '#364fc7',
 ]
 
+/** Mantine gives these buttons no name. */
+const CLOSE = { closeButtonProps: { 'aria-label': 'Close' } }
+
 const theme = createTheme({
   colors: { accent },
   primaryColor: 'accent',
@@ -25,6 +28,13 @@ const theme = createTheme({
   cursorType: 'pointer',
   respectReducedMotion: true,
   headings: { fontWeight: '600' },
+  components: {
+    Modal: { defaultProps: CLOSE },
+    Drawer: { defaultProps: CLOSE },
+    Notification: { defaultProps: CLOSE },
+    // A focusable element that is no item of the menu.
+    Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
+  },
 })
 
 /** Theme, colour scheme and notifications. The scheme that a person chooses is kept in this browser. */

@@ -14,7 +14,7 @@ export function Frame() {
   const session = useSession().data
   const [isOpen, { toggle, close }] = useDisclosure(false)
   const signedIn = session != null && (session.customer !== null || session.operator !== null)
-  const isDrawer = useMediaQuery('(max-width: 48em)', false)
+  const isDrawer = useMediaQuery('(max-width: 47.99em)', false)
   const main = useFocusOnRouteChange()
   return (
     <AppShell
@@ -23,6 +23,7 @@ export function Frame() {
         navbar: { width: 'var(--aldis-sidebar-width)', breakpoint: 'sm', collapsed: { mobile: !isOpen } },
       })}
       padding={{ base: 'sm', sm: 'lg' }}
+      transitionDuration={0}
     >
       <a className="aldis-skip" href="#main">
         Skip to the page

@@ -6,7 +6,7 @@ import { CUSTOMER_PAGES, OPERATOR_PAGES, type PageLink } from './pages.ts'
 /** Links to the pages of each session that this browser has. */
 export function Navigation({ session, onFollow }: { session: Session; onFollow: () => void }) {
   return (
-    <ScrollArea h="100%" type="auto">
+    <ScrollArea h="100%" type="scroll">
       <Stack gap="lg" p="sm" component="nav" aria-label="Pages">
         {session.customer !== null && <Group title="Account" pages={CUSTOMER_PAGES} onFollow={onFollow} />}
         {session.operator !== null &&
@@ -40,7 +40,7 @@ function Group({
           // An overview's address is the beginning of all the others.
           activeOptions={{ exact: label === 'Overview', includeSearch: false }}
           onClick={onFollow}
-          py={6}
+          py={5}
         />
       ))}
     </div>
