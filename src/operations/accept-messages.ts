@@ -167,7 +167,7 @@ export class GroupAccepter {
     this.#keyed = batcher((items) => this.#writeBatch(items, this.#acceptKeyed), 1, MAX_KEYS)
     this.#records = batcher((items) => this.#writeBatch(items, this.#writeRecords), 2, MAX_KEYS)
     this.#repeated = batcher((items) => this.#answerRepeated(items), 2)
-    this.#lost = batcher((items) => this.#settleLost(items), 1)
+    this.#lost = batcher((items) => this.#decideLost(items), 1)
   }
 
   /** Answers after COMMIT, or at the deadline. Rejects only for a draft that was not validated. */
@@ -298,7 +298,7 @@ export class GroupAccepter {
       return outcomesOf(items, keys, keys.first.map(queued))
     } catch (error) {
       if (!(error instanceof CommitOutcomeUnknownError)) throw error
-      return outcomesOf(items, keys, await this.#settleLost(keys.first))
+      return outcomesOf(items, keys, await this.#decideLost(keys.first))
     }
   }
 
@@ -320,10 +320,10 @@ export class GroupAccepter {
   }
 
   /** The connection was lost during COMMIT. Asks what became of the batch as long as anybody waits for the answer. */
-  async #settleLost(items: readonly PendingSend[]): Promise<readonly AcceptOutcome[]> {
+  async #decideLost(items: readonly PendingSend[]): Promise<readonly AcceptOutcome[]> {
     while (items.some(({ deadline }) => !deadline.isOver)) {
       try {
-        return await writeInHalves(items, this.#settlePart, failed)
+        return await writeInHalves(items, this.#decidePart, failed)
       } catch (error) {
         this.#options.log.error({ err: error }, 'outcome of a COMMIT is still unknown')
         await wait(LOST_COMMIT_RETRY_MS)
@@ -332,7 +332,7 @@ export class GroupAccepter {
     return items.map(() => UNKNOWN)
   }
 
-  readonly #settlePart = async (items: readonly PendingSend[]): Promise<readonly AcceptOutcome[]> => {
+  readonly #decidePart = async (items: readonly PendingSend[]): Promise<readonly AcceptOutcome[]> => {
     const refused = await decideLostMessages(this.#options.db, items, NOT_QUEUED)
     return items.map((item) => (refused.has(item.msgId) ? failed(item) : queued(item)))
   }

@@ -32,7 +32,7 @@ function columnsOf(messages: readonly NewMessage[]): string {
 }
 
 /**
- * Settles messages whose COMMIT was lost: stores each as FAILED unless it is there already. Returned ids were not there,
+ * Decides about messages whose COMMIT was lost: stores each as FAILED unless it is there already. Returned ids were not there,
  * or only by an earlier call whose answer was lost too, and can never be stored as QUEUED afterwards. All others were
  * committed by the lost statement.
  */
@@ -42,7 +42,7 @@ export async function decideLostMessages(
   errorCode: string,
 ): Promise<Set<string>> {
   const { rows } = await db.query<{ msgId: string }>({
-    name: 'settle_lost_messages',
+    name: 'decide_lost_messages',
     text: `
       insert into messages as m (plan_id, msg_id, sender, recipient, body, segments, country, callback_url, updated_at,
                                  status, error_code)
