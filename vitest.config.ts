@@ -5,6 +5,7 @@ import { defineConfig } from 'vitest/config'
 const PURE = [
   'test/{collections,domain,smpp,simulator}/**/*.test.ts',
   'test/faults/*.test.ts',
+  'test/console/{api,kit,pages}/**/*.test.ts',
   'test/bench/{options,report,totals}.test.ts',
   'test/{config,configuration-document,conventions,database-url,documents,errors,histogram}.test.ts',
 ]
