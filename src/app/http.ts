@@ -241,9 +241,11 @@ function startTestEvents({ clock, sender, guard, secretKey, random }: Platform):
   return new TestEvents({ post, guard, secretKey, random, clock: clock.nowMs })
 }
 
-/** Replication is reported, but does not make a node unready, because another node would be no better. */
+/**
+ * Replication and unreadable secrets are reported, but do not make a node unready, because another node would be no better.
+ */
 async function readiness(
-  { clock, databases: { db, server } }: Platform,
+  { clock, databases: { db, server }, directory }: Platform,
   lease: NodeLease,
   options: AppOptions,
 ): Promise<Readiness> {
@@ -259,7 +261,9 @@ async function readiness(
     checks.database = 'does not answer'
   }
   const ok = Object.values(checks).every((check) => check === 'ok')
-  return { ok, checks: { ...checks, ...replication } }
+  const { unreadable } = directory().contents
+  const secrets = unreadable.length > 0 && { secrets: `cannot be decrypted: ${unreadable.length}` }
+  return { ok, checks: { ...checks, ...replication, ...secrets } }
 }
 
 function offText(aheadMs: number): string {

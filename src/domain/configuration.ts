@@ -12,11 +12,21 @@ export interface Account {
   readonly accountId: string
   readonly name: string
   readonly defaultDlrUrl: string | null
-  /** Standard Webhooks secrets (`whsec_…`), the current one first; two while one is being rotated. */
-  readonly webhookSecrets: readonly string[]
+  /**
+   * Standard Webhooks secrets (`whsec_…`), the current one first; two while one is being rotated. Null: a secret or the
+   * headers cannot be decrypted, so its webhooks wait.
+   */
+  readonly webhookSecrets: readonly string[] | null
   /** Headers that its webhooks carry beside ours, by name: credentials for its receivers. */
   readonly webhookHeaders: Readonly<Record<string, string>>
   readonly rateLimit: RateLimit | null
+}
+
+/** An account whose webhooks can be signed. */
+export type SigningAccount = Account & { readonly webhookSecrets: readonly string[] }
+
+export function canSign(account: Account): account is SigningAccount {
+  return account.webhookSecrets !== null
 }
 
 /** Token bucket: `perSecond` messages, up to `burst` at once. */

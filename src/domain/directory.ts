@@ -20,6 +20,8 @@ export interface DirectoryContents {
   readonly version: string
   /** Version of `numberRanges` and `rates`. These may be large, and are read and sorted again only when it changes. */
   readonly bulkVersion: string
+  /** What is wrong with each secret that cannot be decrypted. Its carrier is stopped, the webhooks of its account wait. */
+  readonly unreadable: readonly string[]
   readonly accounts: readonly Account[]
   readonly plans: readonly ServicePlan[]
   /** By SHA-256 of the token, hex. Revoked tokens are not here. */

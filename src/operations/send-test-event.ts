@@ -1,6 +1,6 @@
 import { SharedSlots } from '../collections/shared-room.ts'
 import { type CallbackChecker, openCallbackUrl, withoutCredentials } from '../domain/callback-url.ts'
-import type { Account, RateLimit, ServicePlan } from '../domain/configuration.ts'
+import { canSign, type RateLimit, type ServicePlan, type SigningAccount } from '../domain/configuration.ts'
 import { type EventType, testEvent } from '../domain/events.ts'
 import { messageId } from '../domain/identifiers.ts'
 import { RateLimiter, refusalHeaders } from '../domain/rate-limits.ts'
@@ -19,7 +19,7 @@ interface PostOutcome {
 
 export interface TestEventsDeps {
   /** Judges the URL again when dialling. Never rejects. */
-  readonly post: (account: Account, webhook: Webhook) => Promise<PostOutcome>
+  readonly post: (account: SigningAccount, webhook: Webhook) => Promise<PostOutcome>
   readonly guard: CallbackChecker
   readonly secretKey: SecretKeys
   readonly clock: () => number
@@ -58,17 +58,19 @@ export class TestEvents {
 
   /**
    * Sends to `url`, or by default to where such an event of the plan goes. Throws VALIDATION_ERROR for a URL that the guard
-   * refuses, CONFLICT if there is no URL, and RATE_LIMITED.
+   * refuses, CONFLICT if there is no URL or the account's secrets cannot be decrypted, and RATE_LIMITED.
    */
   async send(plan: ServicePlan, type: EventType, url: string | null): Promise<TestEventAnswer> {
     const { post, clock, random } = this.#deps
-    this.#takeTurn(plan.account.id)
+    const { account } = plan
+    if (!canSign(account)) throw conflict("the account's webhook secrets or headers cannot be decrypted")
+    this.#takeTurn(account.id)
     try {
       const to = await this.#urlOf(plan, type, url)
       const nowMs = clock()
       const msgId = messageId(nowMs, random(9), 0)
       const event = testEvent(type, plan, { msgId, nowMs })
-      const outcome = await post(plan.account, { ...event, url: to })
+      const outcome = await post(account, { ...event, url: to })
       return {
         eventId: event.eventId,
         url: url === null ? withoutQuery(withoutCredentials(to)) : withoutCredentials(to),
@@ -79,7 +81,7 @@ export class TestEvents {
         responseHead: outcome.responseHead === '' ? null : outcome.responseHead,
       }
     } finally {
-      this.#slots.release(plan.account.id)
+      this.#slots.release(account.id)
     }
   }
 

@@ -11,7 +11,7 @@ import type {
   Token,
 } from '../domain/configuration.ts'
 import { Directory, senderKey } from '../domain/directory.ts'
-import { accountSecretContext, carrierSecretContext } from '../domain/secrets.ts'
+import { accountSecretContext, carrierSecretContext, SecretError } from '../domain/secrets.ts'
 import type { SubmitOutcome } from '../domain/submit-outcomes.ts'
 import type { Operator, TokenScope } from '../domain/tokens.ts'
 import { openWebhookHeaders, sentWebhookHeaders } from '../domain/webhook-requests.ts'
@@ -88,7 +88,8 @@ export async function readDirectoryVersion(db: Queryable): Promise<string> {
 /**
  * The whole configuration at one instant: one statement sees one snapshot, where several would need a transaction of a
  * higher isolation level. Rates and number ranges, which may be 200,000 each (0.9 s), are taken from `previous` while
- * they are unchanged. Throws what `open` throws.
+ * they are unchanged. An account or carrier whose secrets `open` cannot open is taken out of service. Throws if it can open
+ * none at all and there is no `previous`: a node with a wrong key must not start.
  */
 export async function readDirectory(
   db: Queryable,
@@ -151,7 +152,8 @@ export async function readDirectory(
 }
 
 function assemble(row: DirectoryRow, open: SecretOpener, previous: Directory | null): Directory {
-  const accounts = new Map(row.accounts.map((account) => [account.id, accountOf(account, open)]))
+  const secrets = new Secrets(open)
+  const accounts = new Map(row.accounts.map((account) => [account.id, accountOf(account, secrets)]))
   const routes = new Map(row.routes.map((route) => [route.id, route]))
   const plans = new Map(row.plans.map((plan) => [plan.id, planOf(plan, accounts, routes)]))
   const tokens = row.tokens.map((token): [string, Token] => [
@@ -169,16 +171,12 @@ function assemble(row: DirectoryRow, open: SecretOpener, previous: Directory | n
     number,
     { number, plan: plans.get(planId)!, keywords },
   ])
-  const carriers = row.carriers.map((carrier) => ({
-    ...carrier,
-    password: open(carrier.password, carrierSecretContext(carrier.id)),
-    submitOutcomes: new Map(
-      Object.entries(carrier.submitOutcomes).map(([status, outcome]) => [Number(status), outcome]),
-    ),
-  }))
+  const carriers = row.carriers.map((carrier) => carrierOf(carrier, secrets))
+  if (previous === null) secrets.refuseWrongKey()
   const contents = {
     version: row.version,
     bulkVersion: row.bulkVersion,
+    unreadable: secrets.unreadable,
     accounts: [...accounts.values()],
     plans: [...plans.values()],
     tokens: new Map(tokens),
@@ -198,17 +196,59 @@ function assemble(row: DirectoryRow, open: SecretOpener, previous: Directory | n
   return new Directory(contents, previous)
 }
 
-function accountOf(row: AccountRow, open: SecretOpener): Account {
+/** Opens secrets, and keeps count of those that cannot be opened. */
+class Secrets {
+  readonly #open: SecretOpener
+  readonly unreadable: string[] = []
+  #isAnyReadable = false
+
+  constructor(open: SecretOpener) {
+    this.#open = open
+  }
+
+  /** What `read` makes of secrets; null if one of them cannot be opened. */
+  attempt<T>(read: (open: SecretOpener) => T): T | null {
+    try {
+      const value = read(this.#open)
+      this.#isAnyReadable = true
+      return value
+    } catch (error) {
+      if (!(error instanceof SecretError)) throw error
+      this.unreadable.push(error.message)
+      return null
+    }
+  }
+
+  refuseWrongKey(): void {
+    const [first] = this.unreadable
+    if (first !== undefined && !this.#isAnyReadable) throw new SecretError(first)
+  }
+}
+
+function carrierOf(row: CarrierRow, secrets: Secrets): Carrier {
+  const password = secrets.attempt((open) => open(row.password, carrierSecretContext(row.id)))
+  const outcomes = Object.entries(row.submitOutcomes)
+  return {
+    ...row,
+    ...(password === null ? { password: '', state: 'stopped' } : { password }),
+    submitOutcomes: new Map(outcomes.map(([status, outcome]) => [Number(status), outcome])),
+  }
+}
+
+function accountOf(row: AccountRow, secrets: Secrets): Account {
   const { id, accountId, name, defaultDlrUrl, secret, previousSecret } = row
   const context = accountSecretContext(accountId)
-  const secrets = previousSecret === null ? [secret] : [secret, previousSecret]
+  const sealed = previousSecret === null ? [secret] : [secret, previousSecret]
+  const signing = secrets.attempt((open) => ({
+    webhookSecrets: sealed.map((one) => open(one, context)),
+    webhookHeaders: sentWebhookHeaders(openWebhookHeaders(open, row.webhookHeaders, accountId)),
+  }))
   return {
     id,
     accountId,
     name,
     defaultDlrUrl,
-    webhookSecrets: secrets.map((sealed) => open(sealed, context)),
-    webhookHeaders: sentWebhookHeaders(openWebhookHeaders(open, row.webhookHeaders, accountId)),
+    ...(signing ?? { webhookSecrets: null, webhookHeaders: {} }),
     rateLimit: rateLimitOf(row),
   }
 }

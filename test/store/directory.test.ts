@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { SecretError } from '../../src/domain/secrets.ts'
 import { readDirectory, readDirectoryVersion } from '../../src/store/directory.ts'
 import { databaseOfFile, freshDatabase } from '../support/database.ts'
 import { aDirectory } from '../support/directory.ts'
@@ -93,6 +94,46 @@ test('everything, with its references resolved', async () => {
   })
   expect(directory.carrierById(1)).toMatchObject({ name: 'acme', password: 'pw of carrier 1', window: 10 })
   expect(directory.contents.routes).toHaveLength(2)
+})
+
+test('what cannot be decrypted puts its account or carrier out of service, and nothing else', async () => {
+  await using fresh = await freshDatabase()
+  const { db } = fresh
+  await db.query(`
+    insert into accounts (account_id, name, webhook_secret, previous_webhook_secret, webhook_headers) values
+      ('aaaaaaaaaaaaaaaaaaaaaaaa', 'secret', 'lost', null, null),
+      ('bbbbbbbbbbbbbbbbbbbbbbbb', 'previous', 'kept', 'lost', null),
+      ('cccccccccccccccccccccccc', 'headers', 'kept', null, 'lost'),
+      ('dddddddddddddddddddddddd', 'whole', 'kept', null, null)`)
+  await db.query(`
+    insert into carriers (name, host, port, system_id, password) values
+      ('locked', 'localhost', 2775, 'aldis', 'lost'), ('open', 'localhost', 2775, 'aldis', 'kept')`)
+  const lossy = (sealed: string, context: string) => {
+    if (sealed === 'lost') throw new SecretError(`secret of ${context}: damaged`)
+    return open(sealed, context)
+  }
+  const { contents } = await readDirectory(db, lossy)
+  expect(contents.accounts.map(({ name, webhookSecrets }) => [name, webhookSecrets])).toEqual([
+    ['secret', null],
+    ['previous', null],
+    ['headers', null],
+    ['whole', ['kept of account dddddddddddddddddddddddd']],
+  ])
+  expect(contents.carriers.map(({ name, state, password }) => [name, state, password])).toEqual([
+    ['locked', 'stopped', ''],
+    ['open', 'started', 'kept of carrier 2'],
+  ])
+  expect(contents.unreadable).toEqual([
+    'secret of account aaaaaaaaaaaaaaaaaaaaaaaa: damaged',
+    'secret of account bbbbbbbbbbbbbbbbbbbbbbbb: damaged',
+    'secret of account cccccccccccccccccccccccc webhook headers: damaged',
+    'secret of carrier 1: damaged',
+  ])
+  // With a wrong key a node must not start. One that runs has the right key.
+  const lost = (_sealed: string, context: string) => lossy('lost', context)
+  await expect(readDirectory(db, lost)).rejects.toThrow(SecretError)
+  const later = await readDirectory(db, lost, aDirectory())
+  expect(later.contents.unreadable).toHaveLength(6)
 })
 
 test('every change raises the version, a rolled back one does not', async () => {

@@ -91,6 +91,7 @@ export function aDirectory(contents: Partial<DirectoryContents> = {}): Directory
   return new Directory({
     version: '1',
     bulkVersion: '1',
+    unreadable: [],
     accounts: [],
     plans: [],
     tokens: new Map(),

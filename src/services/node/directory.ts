@@ -137,10 +137,21 @@ export class DirectoryService {
     if (version !== this.#directory?.contents.version) {
       const open = (sealed: string, context: string) => openSecret(secretKey, sealed, context)
       const directory = await readDirectory(db, open, this.#directory)
+      this.#report(directory.contents.unreadable)
       this.#directory = directory
       for (const listener of this.#listeners) this.#notify(listener, directory)
     }
     this.#confirmedAtMs = beganAtMs
+  }
+
+  #report(unreadable: readonly string[]): void {
+    const known = this.#directory?.contents.unreadable ?? []
+    for (const fault of unreadable)
+      if (!known.includes(fault))
+        this.#options.log.error(
+          { fault },
+          'secret cannot be decrypted: its account or carrier is out of service',
+        )
   }
 
   /** A listener that throws must not affect the others, or the admin request that caused the change. */

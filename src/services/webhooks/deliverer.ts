@@ -1,5 +1,5 @@
 import { BoundedMap } from '../../collections/bounded-map.ts'
-import type { ServicePlan } from '../../domain/configuration.ts'
+import { canSign, type ServicePlan, type SigningAccount } from '../../domain/configuration.ts'
 import { DeliveryScheduler, type InFlightLimits, type Scheduled } from '../../domain/delivery-scheduler.ts'
 import type { Directory } from '../../domain/directory.ts'
 import { eventBody, eventId } from '../../domain/events.ts'
@@ -48,6 +48,7 @@ export interface DelivererOptions {
  * or was open when the sending thread died. That pause doubles each time.
  */
 const UNREADY_DELAY_MS = 5_000
+/** Also the pause before an event is retried whose account's secrets cannot be decrypted. */
 const MOST_UNREADY_DELAY_MS = 600_000
 /** Events whose failures are counted. The thread has at most 1,024 events when it dies. */
 const MAX_UNSENT = 10_000
@@ -59,6 +60,7 @@ export const CROWDED_MS = 600_000
 interface Delivery extends Scheduled<Delivery>, WebhookTarget {
   readonly event: WebhookEvent
   readonly plan: ServicePlan
+  readonly account: SigningAccount
   /** The event is sent to find out whether its destination has recovered. */
   readonly probes: boolean
 }
@@ -155,11 +157,10 @@ export class Deliverer {
   #assign(event: WebhookEvent, probed?: Endpoint): void {
     const { destinations, directory } = this.#options
     const plan = directory().planById(event.planId)
-    if (plan === undefined) {
-      // The event was made by a node that knew of a change before this one.
-      void this.#requeue(event.msgId, UNREADY_DELAY_MS)
-      return
-    }
+    // The event was made by a node that knew of a change before this one.
+    if (plan === undefined) return void this.#requeue(event.msgId, UNREADY_DELAY_MS)
+    const { account } = plan
+    if (!canSign(account)) return void this.#requeue(event.msgId, MOST_UNREADY_DELAY_MS)
     const target = this.#targetOf(event, plan)
     const probes = probed !== undefined && probed.destination === target?.destination
     // The URL has changed since the event was parked. Others parked there go elsewhere too, or find out anew.
@@ -168,7 +169,16 @@ export class Deliverer {
       void this.#keep(event)
       return
     }
-    const delivery: Delivery = { planId: plan.id, event, plan, ...target, probes, next: null, previous: null }
+    const delivery: Delivery = {
+      planId: plan.id,
+      event,
+      plan,
+      account,
+      ...target,
+      probes,
+      next: null,
+      previous: null,
+    }
     const state = destinations.stateOf(delivery)
     const leftMs = this.#leftMs(event)
     if (this.#stopped) void this.#requeue(event.msgId, 0)
@@ -206,7 +216,7 @@ export class Deliverer {
       this.#ended(delivery, null, attemptedAtMs)
       return
     }
-    this.#options.sender.post(delivery.plan.account, webhook, (outcome) =>
+    this.#options.sender.post(delivery.account, webhook, (outcome) =>
       this.#ended(delivery, outcome, attemptedAtMs),
     )
   }

@@ -75,6 +75,44 @@ describe('signatures', () => {
   })
 })
 
+describe('a secret that cannot be decrypted', () => {
+  const read = async (path: string) => (await fetch(`${service.app.url}${path}`)).text()
+
+  test('holds the webhooks of its account, and nobody else is affected', async () => {
+    const { rows } = await service.db.query('select id, webhook_secret from accounts where account_id = $1', [
+      service.accountId,
+    ])
+    const [{ id, webhook_secret: secret }] = rows
+    const set = (value: string) =>
+      service.db.query('update accounts set webhook_secret = $1 where id = $2', [value, id])
+    await using other = await tenant()
+    await set('v1.00000000.AAAA')
+    await eventually(async () => (await read('/metrics')).includes('aldis_secrets_unreadable 1'))
+    expect(JSON.parse(await read('/readyz'))).toMatchObject({
+      ok: true,
+      checks: { secrets: 'cannot be decrypted: 1' },
+    })
+    const shown = await service.admin('GET', `/accounts/${service.accountId}`)
+    expect(shown).toMatchObject({ accountId: service.accountId })
+    const [held, delivered] = [await service.sent(), await other.sent()]
+    await other.untilWebhooks(delivered, ['SENT', 'DELIVERED'])
+    await service.until(held, 'DELIVERED')
+    const waiting = async () => {
+      const { rows } = await service.db.query(
+        'select from event_deliveries where msg_id = $1 and holder is null and attempt = 0',
+        [held],
+      )
+      return rows.length
+    }
+    await eventually(async () => (await waiting()) === 2)
+    expect(service.receiver.received).toEqual([])
+    await set(secret)
+    await eventually(async () => (await read('/metrics')).includes('aldis_secrets_unreadable 0'))
+    await service.makeDue()
+    await service.untilWebhooks(held, ['SENT', 'DELIVERED'])
+  })
+})
+
 describe('many events', () => {
   test('200 messages: 400 webhooks, each once, in order', async () => {
     const ids = await Promise.all(Array.from({ length: 200 }, () => service.sent()))

@@ -140,21 +140,20 @@ function accountsOf(secretKey: SecretKeys): Accounts {
       ...shownHeaders(secretKey, account),
       ...restOf(account),
     }),
-    settings: (account) => {
-      const headers = orUnreadable(() => shownHeaders(secretKey, account))
-      return {
-        accountId: account.accountId,
-        name: account.name,
-        defaultDlrUrl: recordedUrl(secretKey, account.defaultDlrUrl),
-        ...(typeof headers === 'string' ? { webhookHeaderNames: headers } : headers),
-        ...restOf(account),
-      }
-    },
+    settings: (account) => ({
+      accountId: account.accountId,
+      name: account.name,
+      defaultDlrUrl: recordedUrl(secretKey, account.defaultDlrUrl),
+      ...shownHeaders(secretKey, account),
+      ...restOf(account),
+    }),
   }
 }
 
 function shownHeaders(secretKey: SecretKeys, account: AccountRecord) {
-  const { headers, credentials } = webhookHeadersOf(secretKey, account)
+  const settings = orUnreadable(() => webhookHeadersOf(secretKey, account))
+  if (typeof settings === 'string') return { webhookHeaderNames: [settings], webhookCredentialsSet: false }
+  const { headers, credentials } = settings
   return {
     webhookHeaderNames: headers.map(({ name }) => name),
     webhookCredentialsSet: credentials !== null,

@@ -30,10 +30,10 @@ export function withStorableUrl<Field extends string>(
   }
 }
 
-/** The URL as an operator sees it. */
+/** The URL as an operator sees it; `(unreadable)` if it cannot be decrypted. */
 export function shownUrl(secretKey: SecretKeys, stored: string | null): string | null {
   if (stored === null) return null
-  return withoutCredentials(openCallbackUrl(secretKey, stored))
+  return orUnreadable(() => withoutCredentials(openCallbackUrl(secretKey, stored)))
 }
 
 /** The URL as the audit log keeps it. */

@@ -100,7 +100,7 @@ export function serviceMetrics(registry: Registry, services: MeasuredServices): 
         this.set(await read())
       },
     })
-  const { reads, inProgress, submitter, recorder, deliverer, destinations, links } = services
+  const { reads, inProgress, submitter, recorder, deliverer, destinations, directory, links } = services
   gauge('aldis_receipts_parked', `receipts without a submission, ${MOST_COUNTED} at most`, async () => {
     const count = await readForScrape(countParkedReceipts(reads, MOST_COUNTED))
     return count ?? Number.NaN
@@ -131,6 +131,11 @@ export function serviceMetrics(registry: Registry, services: MeasuredServices): 
       for (const state of DESTINATION_STATES) this.set({ state }, destinations.count(state))
     },
   })
+  gauge(
+    'aldis_secrets_unreadable',
+    'accounts and carriers out of service because a secret of theirs cannot be decrypted',
+    () => directory().contents.unreadable.length,
+  )
   gauge('aldis_submits_unanswered', 'submits whose response is awaited', () => links.unanswered)
   carrierMetrics(registry, services)
 }

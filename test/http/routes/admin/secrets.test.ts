@@ -134,7 +134,7 @@ test('a webhook secret that is rotated meanwhile has the new key, and so has the
   const { webhookSecret } = await rotated!
   expect(await done!).toMatchObject({ unreadable: 0, pending: 0 })
   const { contents } = await readDirectory(db, openWith(NEW))
-  expect(contents.accounts[0]!.webhookSecrets).toEqual([webhookSecret, webhookSecrets[0]])
+  expect(contents.accounts[0]!.webhookSecrets).toEqual([webhookSecret, webhookSecrets![0]])
   await reseal([OLD, NEW], 10_000)
 })
 
