@@ -32,6 +32,11 @@ export interface BatcherOptions<Item, Result> {
   readonly maxWaitMs?: number | undefined
 }
 
+/** The item's batch has not begun in time. */
+export class NoTurnError extends Error {
+  override readonly name = 'NoTurnError'
+}
+
 /**
  * Group commit: items that arrive in one turn of the event loop, or while batches are in flight, are written together. The
  * queue is bounded by the callers, each of which waits for its own item.
@@ -74,7 +79,7 @@ export class Batcher<Item, Result> {
           ({ sinceMs }) => `${sinceMs <= untilMs}`,
         )
         this.#waiting = kept
-        for (const { reject } of late) reject(new Error(`got no turn within ${maxWaitMs} ms`))
+        for (const { reject } of late) reject(new NoTurnError(`got no turn within ${maxWaitMs} ms`))
         this.#limitWait()
       },
       Math.max(1, first.sinceMs + maxWaitMs - performance.now()),

@@ -5,9 +5,11 @@ import { decimal } from '../../domain/events.ts'
 import { RateLimiter } from '../../domain/rate-limits.ts'
 import { planForReading } from '../../domain/send-requests.ts'
 import { AppError } from '../../errors.ts'
+import { NoTurnError } from '../../operations/batches.ts'
 import { type CheckedPreflight, Preflights } from '../../operations/preflight-sends.ts'
-import type { Queryable } from '../../store/database.ts'
+import { isTransient, type Queryable } from '../../store/database.ts'
 import { authenticateCustomer, tokenOf } from '../authentication.ts'
+import { unavailable } from '../fresh-directory.ts'
 import type { HttpLimits } from '../limits.ts'
 import { limitAccounts } from '../rate-limiting.ts'
 import { failures } from '../schemas/error-body.ts'
@@ -67,7 +69,11 @@ export function registerPreflight(app: FastifyInstance, deps: PreflightDeps, lim
       const plan =
         typeof servicePlanId === 'string' ? planForReading(snapshot, tokenOf(request), servicePlanId) : null
       const faults = refusal?.errors ?? []
-      const told = await preflights.answer({ directory: snapshot, plan, fields, faults, known: KNOWN_FIELDS })
+      const told = await preflights
+        .answer({ directory: snapshot, plan, fields, faults, known: KNOWN_FIELDS })
+        .catch((error) => {
+          throw error instanceof NoTurnError || isTransient(error) ? unavailable() : error
+        })
       const headroom = plan && headroomOf(plan, limiters, clock())
       return { refusal: refusal && presentRefusal(refusal), ...present(told), headroom }
     },

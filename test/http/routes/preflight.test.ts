@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ServicePlan } from '../../../src/domain/configuration.ts'
 import { DEFAULT_OPT_OUT } from '../../../src/domain/opt-outs.ts'
+import { withTransaction } from '../../../src/store/database.ts'
 import { aCarrier, aRoute, aRule } from '../../support/directory.ts'
+import { eventually } from '../../support/eventually.ts'
 import {
   type HttpService,
   PLAN,
@@ -211,6 +213,29 @@ describe('POST /v1/sendsms/preflight', () => {
       text: { segments: 2 },
     })
   })
+})
+
+it('503 while the database does not tell whether the recipient has opted out', async () => {
+  const refused = { status: 503, json: { errorCode: 'SERVICE_UNAVAILABLE' } }
+  await withTransaction(service.db, async (locker) => {
+    await locker.query('lock table opt_outs in access exclusive mode')
+    const first = service.preflight()
+    const waiting = () =>
+      service.db.query<{ pid: number }>(
+        `select pid from pg_locks where relation = 'opt_outs'::regclass and not granted`,
+      )
+    const [waiter] = await eventually(async () => {
+      const { rows } = await waiting()
+      return rows.length > 0 && rows
+    })
+    // The second gets no turn behind the first, and the connection of the first breaks.
+    expect(await service.preflight()).toMatchObject(refused)
+    await service.db.query('select pg_terminate_backend($1)', [waiter!.pid])
+    const { headers, ...answer } = await first
+    expect(answer).toMatchObject(refused)
+    expect(headers.get('retry-after')).toBe('2')
+  })
+  expect((await service.preflight()).status).toBe(200)
 })
 
 describe('its limits', () => {
