@@ -1,4 +1,3 @@
-import { BoundedMap } from '../../collections/bounded-map.ts'
 import type { SharedRoom } from '../../collections/shared-room.ts'
 import { SlotMap } from '../../collections/slot-map.ts'
 import type { EventPayload } from '../../domain/events.ts'
@@ -12,6 +11,7 @@ import type { WebhookEvent } from '../../store/event-deliveries.ts'
  * takes far less time to commit.
  */
 const REFUSE_MS = 60_000
+/** Messages that are remembered after their events were written. */
 const MAX_REQUEUED = 50_000
 
 /** Events of a message that are taken out, to wait in the database. */
@@ -27,7 +27,7 @@ interface Requeued {
  */
 export class MessageOrder {
   readonly #chains = new SlotMap<string, WebhookEvent[]>()
-  readonly #requeued = new BoundedMap<string, Requeued>(MAX_REQUEUED)
+  readonly #requeued = new Map<string, Requeued>()
   readonly #room: SharedRoom
 
   /** A message takes one place: it has at most a few events, and the later ones take no room that another could use. */
@@ -79,13 +79,19 @@ export class MessageOrder {
    */
   requeue(msgId: string): Requeued {
     const requeued = { events: this.drop(msgId), refusesUntilMs: Number.POSITIVE_INFINITY }
+    // The one requeued last is at the end.
+    this.#requeued.delete(msgId)
     this.#requeued.set(msgId, requeued)
     return requeued
   }
 
-  /** The database has these events. */
+  /** The database has these events. Before that, no message is forgotten: its later events would overtake these. */
   written(requeued: Requeued, nowMs: number): void {
     requeued.refusesUntilMs = nowMs + REFUSE_MS
+    for (const [msgId, { refusesUntilMs }] of this.#requeued) {
+      if (this.#requeued.size <= MAX_REQUEUED || refusesUntilMs === Number.POSITIVE_INFINITY) return
+      this.#requeued.delete(msgId)
+    }
   }
 
   /** Takes a message's events out, for good. */

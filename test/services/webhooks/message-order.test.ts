@@ -70,10 +70,12 @@ describe('a message whose event was requeued', () => {
     expect(order.add(event(1), 1)).toBe('start')
   })
 
-  test('50,000 of them are remembered, the oldest is forgotten', () => {
-    for (let number = 0; number <= 50_000; number += 1) order.requeue(`message-${number}`)
-    expect(order.add(event(1, 'message-0'), 1)).toBe('start')
-    expect(order.add(event(1, 'message-1'), 1)).toBe('refuse')
+  test('is remembered until it is written; of those written, the oldest of 50,001 is forgotten', () => {
+    const requeued = Array.from({ length: 50_001 }, (_, number) => order.requeue(`message-${number}`))
+    expect(order.add(event(1, 'message-0'), 1)).toBe('refuse')
+    for (const one of requeued) order.written(one, 1)
+    expect(order.add(event(1, 'message-0'), 2)).toBe('start')
+    expect(order.add(event(1, 'message-1'), 2)).toBe('refuse')
   })
 })
 
