@@ -49,9 +49,15 @@ export function withHiddenFields(given: object, shown: object): object {
   return { ...shown, ...Object.fromEntries(hidden.map((field) => [field, HIDDEN])) }
 }
 
-/** A URL without its credentials, and with its query hidden, because it may hold tokens. */
+/** Parts of a path from this length on can be tokens: those of Slack have 24 characters, UUIDs 36. */
+const TOKEN_CHARACTERS = 16
+
+/** A URL without its credentials, and without what may be a token in its query or its path. */
 export function maskedUrl(url: string): string {
-  return withoutCredentials(url).replace(/\?.*$/s, `?${HIDDEN}`)
+  const [, origin = '', path = '', query] =
+    /^([^/]*\/\/[^/?#]*)?([^?#]*)(.*)$/s.exec(withoutCredentials(url)) ?? []
+  const masked = path.replace(/[^/]+/g, (part) => (part.length < TOKEN_CHARACTERS ? part : HIDDEN))
+  return `${origin}${masked}${query === '' ? '' : `?${HIDDEN}`}`
 }
 
 /** What `open` returns. An object with a value that no key opens must remain possible to repair, stop and delete. */

@@ -6,6 +6,20 @@ import { refuseMore } from './configuration-rows.ts'
 /** Every node keeps all of them in memory. */
 const MAX_NUMBER_RANGES = 200_000
 
+/** Adds or replaces one range. Returns it before and after. */
+export async function putNumberRange(
+  transaction: Transaction,
+  range: store.NumberRange,
+): Promise<{ before: store.NumberRangeRecord | undefined; after: store.NumberRangeRecord }> {
+  const find = (locking?: 'for update') => store.numberRanges.find(transaction, range.prefix, locking)
+  // Adding comes first, because a look-up would not see a range that another transaction is adding.
+  const isAdded = await store.addNumberRange(transaction, range)
+  if (isAdded) await refuseMore(transaction, store.numberRanges, MAX_NUMBER_RANGES)
+  const before = isAdded ? undefined : await find('for update')
+  if (!isAdded) await putNumberRanges(transaction, [range])
+  return { before, after: (await find())! }
+}
+
 /** Adds or replaces ranges, all or none. Returns how many are new. */
 export async function putNumberRanges(
   transaction: Transaction,

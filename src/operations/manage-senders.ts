@@ -42,12 +42,14 @@ export async function setSenderSubscription(
   return { before, after }
 }
 
+/** Returns the subscription that there was. */
 export async function removeSenderSubscription(
   transaction: Transaction,
   servicePlanId: string,
   sender: string,
-): Promise<void> {
+): Promise<store.SenderSubscriptionRecord> {
   const planId = await keyOfPlanInPath(transaction, servicePlanId)
-  if (!(await store.deleteSenderSubscription(transaction, planId, sender)))
-    throw notFound('sender subscription')
+  const removed = await store.deleteSenderSubscription(transaction, planId, sender)
+  if (removed === undefined) throw notFound('sender subscription')
+  return removed
 }

@@ -21,6 +21,15 @@ export const numberRanges = new ConfigurationTable<NumberRangeRecord, NumberRang
   filters: { mccmnc: 't.mccmnc = ?' },
 })
 
+/** Waits for a transaction that is adding the same prefix. False when there is a range with this prefix. */
+export async function addNumberRange(db: Queryable, { prefix, mccmnc }: NumberRange): Promise<boolean> {
+  const { rowCount } = await db.query(
+    'insert into number_ranges (prefix, mccmnc) values ($1, $2) on conflict (prefix) do nothing',
+    [prefix, mccmnc],
+  )
+  return rowCount === 1
+}
+
 /**
  * Writes ranges, replacing existing ones; no prefix may be repeated. Rows are written in a fixed order, so that two
  * imports wait for each other. Returns how many ranges are new.

@@ -50,15 +50,15 @@ export async function listSenderSubscriptions(
   return rows
 }
 
-/** False when there is none. */
+/** Returns what was deleted; undefined when there is none. */
 export async function deleteSenderSubscription(
   db: Queryable,
   planId: number,
   sender: string,
-): Promise<boolean> {
-  const { rowCount } = await db.query('delete from sender_subscriptions where plan_id = $1 and sender = $2', [
-    planId,
-    sender,
-  ])
-  return rowCount === 1
+): Promise<SenderSubscriptionRecord | undefined> {
+  const { rows } = await db.query<SenderSubscriptionRecord>(
+    `delete from sender_subscriptions where plan_id = $1 and sender = $2 returning ${COLUMNS}`,
+    [planId, sender],
+  )
+  return rows[0]
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { maskedNumber, withHiddenFields } from '../../src/domain/audit-log.ts'
+import { maskedNumber, maskedUrl, withHiddenFields } from '../../src/domain/audit-log.ts'
 
 test.each([
   ['+15551230001', '+155******01'],
@@ -14,4 +14,18 @@ test('a field that the object does not show is named without its value', () => {
   const shown = { name: 'acme', host: 'b' }
   expect(withHiddenFields({ host: 'b', password: 'hush' }, shown)).toEqual({ ...shown, password: '***' })
   expect(withHiddenFields({}, shown)).toEqual(shown)
+})
+
+test.each([
+  ['https://hooks.example.com', 'https://hooks.example.com'],
+  ['https://hooks.example.com/aldis/dlr', 'https://hooks.example.com/aldis/dlr'],
+  ['https://me:pass@hooks.example.com:8443/dlr?key=1&b=2', 'https://hooks.example.com:8443/dlr?***'],
+  ['https://hooks.example.com?key=1', 'https://hooks.example.com?***'],
+  [
+    'https://hooks.example.com/services/T0/xoxb56789012345678901234',
+    'https://hooks.example.com/services/T0/***',
+  ],
+  ['https://hooks.example.com/0f8fad5b-d9cb-469f-a165-70867728950e/in', 'https://hooks.example.com/***/in'],
+])('%s is recorded as %s', (url, recorded) => {
+  expect(maskedUrl(url)).toBe(recorded)
 })

@@ -252,6 +252,8 @@ create table audit_log (
 );
 create index audit_log_at on audit_log (at);
 create index audit_log_object on audit_log (object_type, object_id, id);
+create index audit_log_token on audit_log (token, id);
+create index audit_log_operation on audit_log (operation, id);
 comment on column audit_log.token is 'name of the operator token';
 comment on column audit_log.before is 'the object without secrets; null: there was none';
 

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { putNumberRanges } from '../../../operations/manage-number-ranges.ts'
+import { putNumberRange, putNumberRanges } from '../../../operations/manage-number-ranges.ts'
 import { type NumberRangeRecord, numberRanges } from '../../../store/number-ranges.ts'
 import { requestBody, titled } from '../../schemas/shapes.ts'
 import { Mccmnc, NumberPrefix, pageQuery, Timestamp } from './fields.ts'
@@ -85,14 +85,13 @@ export function registerNumberRanges(scope: AdminScope, deps: AdminDeps): void {
     },
     async (request, reply) => {
       const { prefix } = request.params
-      const { range, created } = await change(request, async (transaction) => {
-        const before = await numberRanges.find(transaction, prefix, 'for update')
-        const created = await putNumberRanges(transaction, [{ prefix, mccmnc: request.body.mccmnc }])
-        const range = (await numberRanges.find(transaction, prefix))!
-        return { value: { range, created }, entry: rowChange(RANGES, before, range) }
+      const { mccmnc } = request.body
+      const { before, after } = await change(request, async (transaction) => {
+        const value = await putNumberRange(transaction, { prefix, mccmnc })
+        return { value, entry: rowChange(RANGES, value.before, value.after) }
       })
-      reply.code(created === 1 ? 201 : 200)
-      return RANGES.present(range)
+      reply.code(before === undefined ? 201 : 200)
+      return RANGES.present(after)
     },
   )
 

@@ -120,8 +120,7 @@ export function registerSenders(scope: AdminScope, deps: AdminDeps): void {
     async (request, reply) => {
       const { servicePlanId, sender } = request.params
       await change(request, async (transaction) => {
-        const before = await subscriptionOf(transaction, request.params)
-        await removeSenderSubscription(transaction, servicePlanId, sender)
+        const before = await removeSenderSubscription(transaction, servicePlanId, sender)
         return { value: null, entry: changeOf(request.params, before, undefined) }
       })
       return reply.code(204).send(null)

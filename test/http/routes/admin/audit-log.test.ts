@@ -10,8 +10,10 @@ import {
   sealSecret,
 } from '../../../../src/domain/secrets.ts'
 import { ensurePartitions } from '../../../../src/services/upkeep/day-partitions.ts'
+import { withTransaction } from '../../../../src/store/database.ts'
 import { pauseCarriers } from '../../../../src/store/quality.ts'
 import { adminServerOfFile, CARRIER } from '../../../support/admin-server.ts'
+import { eventually } from '../../../support/eventually.ts'
 import { newId } from '../../../support/installation.ts'
 import { DESTINATION, storeEvent } from '../../../support/stored-events.ts'
 import { startWebhookReceiver } from '../../../support/webhook-receiver.ts'
@@ -473,6 +475,40 @@ test('the password of a carrier is no change that is seen, but named', async () 
   const [{ before, after }] = await entries({ objectId: 'other', limit: '1' })
   expect(after).toEqual({ ...before, password: '***' })
   expect(before).not.toHaveProperty('password')
+})
+
+describe('the object before a change that waited for another is what the other one left', () => {
+  /** The request is sent while another session has done this, and has not committed yet. */
+  async function behind(statement: string, values: unknown[], ...request: Parameters<typeof server.request>) {
+    const sent: ReturnType<typeof server.request>[] = []
+    await withTransaction(db, async (other) => {
+      await other.query(statement, values)
+      sent.push(server.request(...request))
+      const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+      await eventually(async () => (await db.query(waiting)).rowCount === 1)
+    })
+    return (await sent[0]!).status
+  }
+
+  test('the first PUT of a number range', async () => {
+    const insert = `insert into number_ranges (prefix, mccmnc) values ($1, '23415')`
+    const put = ['PUT', '/number-ranges/+4477', { mccmnc: '23410' }] as const
+    expect(await behind(insert, ['+4477'], ...put)).toBe(200)
+    const [{ before, after }] = await entries({ objectId: '+4477', limit: '1' })
+    expect([before.mccmnc, after.mccmnc]).toEqual(['23415', '23410'])
+  })
+
+  test('the DELETE of a sender', async () => {
+    const { accountId } = (await server.request('POST', '/accounts', { name: 'Waiting' })).body
+    const { servicePlanId } = (await server.request('POST', '/service-plans', { accountId, name: 'waiting' }))
+      .body
+    const path = `/service-plans/${servicePlanId}/senders/Acme`
+    await server.request('PUT', path, { status: 'approved' })
+    const update = `update sender_subscriptions set status = 'denied' where sender = $1`
+    expect(await behind(update, ['Acme'], 'DELETE', path)).toBe(204)
+    const [{ before }] = await entries({ objectId: `${servicePlanId}/Acme`, limit: '1' })
+    expect(before.status).toBe('denied')
+  })
 })
 
 describe('of a value that no key opens it is kept that it is unreadable', () => {
