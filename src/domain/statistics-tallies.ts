@@ -34,8 +34,6 @@ export interface TallyBounds {
 
 /** About 10 MB: a row takes 700 octets, and for some seconds there are those of two minutes. */
 const BOUNDS: TallyBounds = { rows: 10_000, rowsOfPlan: 500 }
-/** Of carriers in routes. Keys of carriers stay below 2^21, so that a pair is one exact number. */
-const ROUTE_KEYS = 2 ** 32
 const MOST_AMOUNTS = 10_000
 /** Full minutes that wait to be written. */
 const MOST_MINUTES = 3
@@ -55,11 +53,12 @@ class Tally {
   readonly routeId: number
   readonly carrierId: number
   readonly country: string
-  readonly values = new Uint32Array(PLACES)
+  /** A plain array, because a typed array of this size is two more objects away. */
+  readonly values: number[] = new Array(PLACES).fill(0)
   /** By `codeKey`. */
   codes: Map<number, number> | null = null
   /** Millionths by currency. */
-  prices: Map<string, number> | null = null
+  prices: Map<string, { millionths: number }> | null = null
   /** It has counts that are not written. */
   isNews = false
 
@@ -81,13 +80,16 @@ class Tally {
 
   price(currency: string, millionths: number): void {
     this.prices ??= new Map()
-    this.prices.set(currency, (this.prices.get(currency) ?? 0) + millionths)
+    const sum = this.prices.get(currency)
+    // Changed in place: a number put into the map would be a new object each time.
+    if (sum === undefined) this.prices.set(currency, { millionths })
+    else sum.millionths += millionths
   }
 
   add(other: Tally): void {
     for (let place = 0; place < PLACES; place += 1) this.values[place]! += other.values[place]!
     for (const [key, count] of other.codes ?? []) this.code(key, count)
-    for (const [currency, millionths] of other.prices ?? []) this.price(currency, millionths)
+    for (const [currency, { millionths }] of other.prices ?? []) this.price(currency, millionths)
   }
 
   row(atMs: number): StatisticsRow {
@@ -95,8 +97,8 @@ class Tally {
     const counts = Object.fromEntries(COUNTS.map((name, place) => [name, values[place]!]))
     const latencies = Object.fromEntries(
       LATENCIES.map((kind) => {
-        const buckets = values.subarray(PLACE_OF[kind], PLACE_OF[kind] + BUCKETS)
-        return [kind, buckets.every((count) => count === 0) ? null : [...buckets]]
+        const buckets = values.slice(PLACE_OF[kind], PLACE_OF[kind] + BUCKETS)
+        return [kind, buckets.every((count) => count === 0) ? null : buckets]
       }),
     )
     return {
@@ -110,22 +112,17 @@ class Tally {
       codes: [...(codes?.keys() ?? [])],
       codeCounts: [...(codes?.values() ?? [])],
       currencies: [...(prices?.keys() ?? [])],
-      prices: [...(prices?.values() ?? [])],
+      prices: Array.from(prices?.values() ?? [], ({ millionths }) => millionths),
     }
   }
-}
-
-/** The tallies of a plan in a minute: by country in each pair of route and carrier. */
-interface PlanTallies {
-  readonly pairs: Map<number, Map<string, Tally>>
-  size: number
 }
 
 /** The tallies of one minute. */
 class Minute {
   readonly atMs: number
   readonly #bounds: TallyBounds
-  readonly #plans = new Map<number, PlanTallies>()
+  /** By plan and `keyOf`. */
+  readonly #plans = new Map<number, Map<number, Tally>>()
   readonly #all: Tally[] = []
 
   constructor(atMs: number, bounds: TallyBounds) {
@@ -138,13 +135,8 @@ class Minute {
   }
 
   tally(planId: number, routeId: number, carrierId: number, country: string): Tally {
-    let plan = this.#plans.get(planId)
-    if (plan === undefined) {
-      plan = { pairs: new Map(), size: 0 }
-      this.#plans.set(planId, plan)
-    }
-    const pair = plan.pairs.get(carrierId * ROUTE_KEYS + routeId)
-    const tally = pair?.get(country) ?? this.#new(plan, planId, routeId, carrierId, country)
+    const key = keyOf(routeId, carrierId, country)
+    const tally = this.#plans.get(planId)?.get(key) ?? this.#new(key, planId, routeId, carrierId, country)
     tally.isNews = true
     return tally
   }
@@ -153,17 +145,16 @@ class Minute {
    * Without room for another combination, it is counted without its country and, in the last resort, for its plan alone. There is
    * always room for that, so no plan makes the counts of another one disappear.
    */
-  #new(plan: PlanTallies, planId: number, routeId: number, carrierId: number, country: string): Tally {
-    const key = carrierId * ROUTE_KEYS + routeId
+  #new(key: number, planId: number, routeId: number, carrierId: number, country: string): Tally {
+    const plan = this.#plans.get(planId) ?? new Map<number, Tally>()
+    this.#plans.set(planId, plan)
     const { rows, rowsOfPlan } = this.#bounds
-    const extra = country === '' ? 2 : 1
-    const hasRoom = this.#all.length < extra * rows && plan.size < extra * rowsOfPlan
+    const share = country === '' ? 2 : 1
+    const hasRoom = this.#all.length < share * rows && plan.size < share * rowsOfPlan
     if (!hasRoom && country !== '') return this.tally(planId, routeId, carrierId, '')
     if (!hasRoom && key !== 0) return this.tally(planId, 0, 0, '')
     const tally = new Tally(planId, routeId, carrierId, country)
-    const pair = plan.pairs.get(key) ?? new Map<string, Tally>()
-    plan.pairs.set(key, pair.set(country, tally))
-    plan.size += 1
+    plan.set(key, tally)
     this.#all.push(tally)
     return tally
   }
@@ -189,7 +180,7 @@ class Minute {
     const sums = new Map<number, Tally>()
     for (const tally of this.#all) {
       const { routeId, carrierId } = tally
-      const key = carrierId * ROUTE_KEYS + routeId
+      const key = keyOf(routeId, carrierId, '')
       const sum = sums.get(key) ?? new Tally(ALL_PLANS, routeId, carrierId, '')
       sums.set(key, sum)
       sum.add(tally)
@@ -303,6 +294,25 @@ export class StatisticsTallies {
     }
     tally.price(currency, sign * millionths)
   }
+}
+
+const LETTERS = 26
+const FIRST_LETTER = 'A'.charCodeAt(0)
+const COUNTRY_BITS = 10
+const SMALL_BITS = 10
+
+/**
+ * One exact number for a combination. Small keys of the database make a small integer, which is looked up without an object; the
+ * others stay below 2^21.
+ */
+function keyOf(routeId: number, carrierId: number, country: string): number {
+  const letters =
+    country === ''
+      ? 0
+      : (country.charCodeAt(0) - FIRST_LETTER) * LETTERS + country.charCodeAt(1) - FIRST_LETTER + 1
+  if (routeId < 2 ** SMALL_BITS && carrierId < 2 ** SMALL_BITS)
+    return (((carrierId << SMALL_BITS) | routeId) << COUNTRY_BITS) | letters
+  return -((carrierId * 2 ** 21 + routeId) * 2 ** COUNTRY_BITS + letters)
 }
 
 function countEnd(

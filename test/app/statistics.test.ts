@@ -116,6 +116,21 @@ describe('the series of a plan', () => {
     })
   })
 
+  test('add up what two nodes counted', async () => {
+    const { servicePlanId, token } = service
+    const other = await service.startNode({ nodeName: 'node-b' })
+    const sms = { servicePlanId, channel: 'SMS', from: 'Aldis', to: '+15551230000', body: 'hello' }
+    for (const url of [service.app.url, other.url, other.url])
+      expect((await call(`${url}/v1/sendsms`, token, 'POST', sms)).status).toBe(202)
+    const figures = await eventually(async () => {
+      const { delivered, latencyMs } = await totals()
+      return delivered === 3 && latencyMs.webhook?.count === 6 && (await totals())
+    })
+    expect(figures).toMatchObject({ accepted: 3, sent: 3, segments: 3, failed: 0, unknown: 0 })
+    await other.stop()
+    expect(await totals()).toEqual(figures)
+  })
+
   test('stay the same when the hour is rolled up', async () => {
     await traffic()
     const before = await ownBody({ groupBy: 'country' })

@@ -17,6 +17,7 @@ import {
   responseOf,
   schemaFaultsOf,
 } from '../support/openapi.ts'
+import { statisticsRow } from '../support/statistics-rows.ts'
 import { storeEvent } from '../support/stored-events.ts'
 
 type Step = ReturnType<typeof operationsOf>[number] & { readonly document: OpenApi }
@@ -165,12 +166,11 @@ async function storeHistory(): Promise<void> {
 /** What the example of statistics says of the plan, just now. */
 async function storeStatistics(): Promise<void> {
   const latency = (bucket: number) => Array.from({ length: 16 }, (_, at) => (at === bucket ? 2 : 0))
-  const row = {
-    ...{ atMs: startMs - (startMs % 60_000), planId: 1, routeId: 1, carrierId: 1, country: 'US' },
-    ...{ accepted: 2, sent: 2, delivered: 1, failed: 1, unknown: 0, inbound: 0, segments: 2 },
+  const row = statisticsRow({
+    ...{ atMs: startMs - (startMs % 60_000), accepted: 2, sent: 2, delivered: 1, failed: 1, segments: 2 },
     ...{ codes: [301], codeCounts: [1], currencies: ['USD'], prices: [17_000] },
-    ...{ accept: latency(2), submit: latency(4), receipt: latency(4), webhook: null },
-  }
+    ...{ accept: latency(2), submit: latency(4), receipt: latency(4) },
+  })
   await writeStatistics(server.database.db, 1, [row])
 }
 
