@@ -109,7 +109,7 @@ export const VARIABLES = {
   }),
   console: {
     name: 'CONSOLE',
-    description: 'Serve the console at /console, and let browsers sign in to it.',
+    description: 'Serve the console at /console, where browsers sign in, and the API reference at /docs.',
     fallback: 'on',
     parse: onOff,
   },

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Registry } from 'prom-client'
 import { deriveKey } from '../domain/secrets.ts'
-import { readBuiltFiles } from '../http/built-files.ts'
+import { builtFiles } from '../http/built-files.ts'
 import { ConsoleSessions } from '../http/console-sessions.ts'
 import { freshDirectory } from '../http/fresh-directory.ts'
 import { HTTP_LIMITS } from '../http/limits.ts'
@@ -93,7 +93,7 @@ export async function listenHttp(
     random,
     log,
     registry,
-    ...(sessions && { sessions, console: consoleOf(options) }),
+    ...(sessions && { sessions, pages: pagesOf(options) }),
     ...(worker && { scrape: scrapeOfAll(registry, worker) }),
     adminRoutes: (admin) =>
       registerAdminRoutes(admin, {
@@ -220,8 +220,8 @@ function sessionsOf(options: AppOptions, { clock, random }: Platform): ConsoleSe
   })
 }
 
-function consoleOf({ operatorTokenHashes }: AppOptions): NonNullable<ServerDeps['console']> {
-  return { operatorTokenHashes, files: readBuiltFiles('console') }
+function pagesOf({ operatorTokenHashes }: AppOptions): NonNullable<ServerDeps['pages']> {
+  return { operatorTokenHashes, console: builtFiles('console'), docs: builtFiles('docs') }
 }
 
 function messageReads({ log }: AppOptions, reads: Database, own: MessagePath['inProgress']): MessageReads {

@@ -41,7 +41,7 @@ export interface AppOptions {
   /** Stop every carrier in the database before anything is bound. */
   readonly carriersStopped?: boolean
   readonly baseUrl: string | null
-  /** Serve the console. Default: true. */
+  /** Serve the console and the API reference. Default: true. */
   readonly console?: boolean
   /** Master key, 32 bytes. */
   readonly secretKey: Buffer

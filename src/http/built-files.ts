@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
-import { extname, join, relative, sep } from 'node:path'
+import { basename, extname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
@@ -16,8 +15,11 @@ interface BuiltFile {
   readonly packed: readonly (readonly [coding: string, stored: Stored])[]
 }
 
-/** The files of one build, by path below its folder. They stay in memory: a few megabytes. */
-export type BuiltFiles = ReadonlyMap<string, BuiltFile>
+/** The files of one build, by path below its folder. */
+type BuiltFiles = ReadonlyMap<string, BuiltFile>
+
+/** Returns them; null when the build has not run. */
+export type BuiltFilesSource = () => BuiltFiles | null
 
 const PACKED = [
   ['br', '.br'],
@@ -38,9 +40,16 @@ const DIST = new URL('../../dist/', import.meta.url)
 /** More is not a build of ours. */
 const MAX_FILES = 1_000
 
-/** Reads what a build has put into this folder of `dist/`; null when it has not run. */
-export function readBuiltFiles(folder: string): BuiltFiles | null {
-  const root = fileURLToPath(new URL(folder, DIST))
+/** What a build has put into this folder of `dist/`. It is read when first asked for, and stays in memory: up to 7 MB. */
+export function builtFiles(folder: string): BuiltFilesSource {
+  let files: BuiltFiles | null = null
+  return () => {
+    files ??= readFiles(fileURLToPath(new URL(folder, DIST)))
+    return files
+  }
+}
+
+function readFiles(root: string): BuiltFiles | null {
   const files = new Map<string, BuiltFile>()
   const paths = new Set(filesBelow(root))
   if (paths.size === 0) return null
@@ -70,9 +79,9 @@ function filesBelow(root: string): string[] {
   }
 }
 
+/** Its name has a hash of its content. */
 function stored(path: string): Stored {
-  const bytes = readFileSync(path)
-  return { bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"` }
+  return { bytes: readFileSync(path), etag: `"${basename(path)}"` }
 }
 
 const IMMUTABLE = 'public, max-age=31536000, immutable'

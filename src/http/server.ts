@@ -15,6 +15,7 @@ import { limitAccounts } from './rate-limiting.ts'
 import { recordRequests, recordUnanswered } from './request-records.ts'
 import { type ConsoleDeps, registerConsole } from './routes/console.ts'
 import { type ConsoleSessionDeps, registerConsoleSessions } from './routes/console-sessions.ts'
+import { type DocsDeps, registerDocs } from './routes/docs.ts'
 import { type FeedDeps, registerEventFeed } from './routes/event-feed.ts'
 import { type Readiness, refuseUntilOpen, registerHealth } from './routes/health.ts'
 import { registerInboundMessages } from './routes/inbound-messages.ts'
@@ -38,8 +39,11 @@ import { Connections, type ShortWay } from './wire/connections.ts'
 import { rawResponses } from './wire/raw-responses.ts'
 
 export interface ServerDeps extends SendDeps, LookupDeps, FeedDeps, WebhookActionDeps {
-  /** The pages of the console, with `sessions` for those who use them. Absent: no console. */
-  readonly console?: Pick<ConsoleSessionDeps, 'operatorTokenHashes'> & Pick<ConsoleDeps, 'files'>
+  /** Pages for browsers, with `sessions` for those who use them. Absent: there are none. */
+  readonly pages?: Pick<ConsoleSessionDeps, 'operatorTokenHashes'> & {
+    readonly console: ConsoleDeps['files']
+    readonly docs: DocsDeps['files']
+  }
   readonly limits: HttpLimits
   /** False while the node starts: only health checks are answered then. Default: always open. */
   readonly isOpen?: () => boolean
@@ -114,15 +118,17 @@ async function registerRoutes(app: FastifyInstance, deps: ServerDeps, metrics: H
   if (deps.serves !== 'customers') registerMetrics(app, deps.scrape ?? (() => deps.registry.metrics()))
   if (deps.serves !== 'operators') await registerCustomerRoutes(app, deps, metrics)
   if (deps.serves !== 'customers') deps.adminRoutes?.(app)
-  registerConsoleRoutes(app, deps)
+  registerPages(app, deps)
 }
 
-function registerConsoleRoutes(app: FastifyInstance, deps: ServerDeps): void {
-  const { console, sessions, serves } = deps
-  if (console === undefined || sessions === undefined) return
+function registerPages(app: FastifyInstance, deps: ServerDeps): void {
+  const { pages, sessions, serves } = deps
+  if (pages === undefined || sessions === undefined) return
+  const { operatorTokenHashes, console: files, docs } = pages
   const kinds = SESSION_KINDS.filter((kind) => serves === undefined || serves === `${kind}s`)
-  registerConsoleSessions(app, { ...deps, ...console, sessions, kinds })
-  registerConsole(app, { ...deps, ...console })
+  registerConsoleSessions(app, { ...deps, operatorTokenHashes, sessions, kinds })
+  registerConsole(app, { ...deps, files })
+  registerDocs(app, { files: docs, kinds })
 }
 
 async function registerCustomerRoutes(

@@ -7,6 +7,7 @@ import {
   isSameAddress,
   parseCidr,
   parseIpAddress,
+  subscriberOf,
 } from '../../src/domain/ip-addresses.ts'
 
 describe('parseIpAddress', () => {
@@ -180,4 +181,16 @@ test('isSameAddress', () => {
   expect(isSameAddress('127.0.0.1', '127.0.0.2')).toBe(false)
   expect(isSameAddress('0.0.0.1', '::1')).toBe(false)
   expect(isSameAddress('', '')).toBe(false)
+})
+
+test.each([
+  ['203.0.113.7', '203.0.113.7'],
+  ['::ffff:203.0.113.7', '203.0.113.7'],
+  ['2001:db8:1:2:3:4:5:6', '20010db800010002/64'],
+  ['2001:db8:1:2::', '20010db800010002/64'],
+  ['2001:db8:1:3::', '20010db800010003/64'],
+  ['::1', '0/64'],
+  ['fe80::1%eth0', 'fe80::1%eth0'],
+])('subscriberOf(%s) is %s', (address, subscriber) => {
+  expect(subscriberOf(address)).toBe(subscriber)
 })

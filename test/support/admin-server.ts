@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto'
 import { afterAll } from 'vitest'
 import { deriveKey, type SecretKeys } from '../../src/domain/secrets.ts'
 import { hashToken } from '../../src/domain/tokens.ts'
+import { type BuiltFilesSource, builtFiles } from '../../src/http/built-files.ts'
 import { freshDirectory } from '../../src/http/fresh-directory.ts'
 import { registerAdminRoutes } from '../../src/http/routes/admin/api.ts'
 import type { AdminDeps } from '../../src/http/routes/admin/scope.ts'
@@ -54,6 +55,9 @@ export async function startAdminServer(
     secretKey?: SecretKeys
     resolver?: NameResolver
     clock?: () => number
+    serves?: 'customers' | 'operators'
+    /** The pages for browsers; null: none, and no sessions. Default: those of the build. */
+    pages?: { console: BuiltFilesSource; docs: BuiltFilesSource } | null
   } = {},
 ): Promise<AdminServer> {
   const {
@@ -62,6 +66,8 @@ export async function startAdminServer(
     secretKey: given,
     resolver = new NameResolver(),
     clock = Date.now,
+    serves,
+    pages = { console: builtFiles('console'), docs: builtFiles('docs') },
     ...extra
   } = options
   const secretKey = given ?? deriveKey(randomBytes(32), 'secrets')
@@ -70,7 +76,7 @@ export async function startAdminServer(
   await directory.start()
   const { db } = database
   const guard = new CallbackGuard(POLICY, resolver)
-  const sessions = consoleSessions(clock)
+  const sessions = pages === null ? undefined : consoleSessions(clock)
   const operatorTokenHashes = [hashToken(randomBytes(24).toString('hex')), hashToken(operatorToken)]
   const server = await startHttpServer({
     db,
@@ -79,7 +85,8 @@ export async function startAdminServer(
     clock,
     secretKey,
     sessions,
-    console: { operatorTokenHashes, files: null },
+    ...(pages !== null && { pages: { operatorTokenHashes, ...pages } }),
+    ...(serves && { serves }),
     adminRoutes: (scope, testEvents) =>
       registerAdminRoutes(scope, {
         db,

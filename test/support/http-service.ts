@@ -6,6 +6,7 @@ import type { Account, RateLimit, ServicePlan, Token } from '../../src/domain/co
 import { type Directory, type DirectoryContents, senderKey } from '../../src/domain/directory.ts'
 import { hashToken, makeToken } from '../../src/domain/tokens.ts'
 import { formatWebhookSecret } from '../../src/domain/webhook-requests.ts'
+import { builtFiles } from '../../src/http/built-files.ts'
 import type { HttpLimits } from '../../src/http/limits.ts'
 import type { Readiness } from '../../src/http/routes/health.ts'
 import type { GroupAccepter } from '../../src/operations/accept-messages.ts'
@@ -15,6 +16,7 @@ import { NameResolver } from '../../src/outbound/resolver.ts'
 import type { Database } from '../../src/store/database.ts'
 import { openDatabase } from '../../src/store/database-pool.ts'
 import { STRICT_CALLBACK_POLICY } from './callback-policy.ts'
+import { consoleSessions, SAME_ORIGIN } from './console.ts'
 import { freshDatabase } from './database.ts'
 import { aDirectory, anAccount, aPlan, aRoute } from './directory.ts'
 import { type DnsServer, startDnsServer } from './dns-server.ts'
@@ -89,8 +91,10 @@ export interface HttpService {
   readonly cursorKey: Buffer
   /** Everything logged, one entry per line. */
   readonly logs: string[]
-  /** One request over a connection of its own, with TOKEN unless the headers say otherwise. */
+  /** One request over a connection of its own, with TOKEN unless the headers have another or a cookie. */
   request(request: HttpRequest): Promise<HttpAnswer>
+  /** Signs in as a browser does, and returns the headers of its requests from then on. */
+  signIn(token: string): Promise<Record<string, string>>
   get(path: string, headers?: Record<string, string>): Promise<HttpAnswer>
   /** `POST /v1/sendsms` of a valid message with these fields changed; undefined leaves one out. */
   send(fields?: Record<string, unknown>, headers?: Record<string, string>): Promise<HttpAnswer>
@@ -131,6 +135,8 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
     webhookCaPem: options.webhookCaPem,
     ...(options.messages && { messages: await options.messages(db) }),
     keys: options.cursorKeys ?? { cursor: cursorKey },
+    sessions: consoleSessions(options.clock),
+    pages: { operatorTokenHashes: [], console: builtFiles('console'), docs: builtFiles('docs') },
     log: pino({ level: 'debug' }, { write: (line: string) => logs.push(line) }),
     ...(options.limits && { limits: options.limits }),
     ...(options.baseUrl !== undefined && { baseUrl: options.baseUrl }),
@@ -140,7 +146,8 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
   })
   const { app, port } = server
   const request = async (wanted: HttpRequest): Promise<HttpAnswer> => {
-    const headers = { authorization: `Bearer ${TOKEN}`, ...wanted.headers }
+    const credentials = wanted.headers?.cookie === undefined && { authorization: `Bearer ${TOKEN}` }
+    const headers = { ...credentials, ...wanted.headers }
     const answer = await exchange(port, requestBytes({ ...wanted, headers }))
     if (answer === null) throw new Error(`no answer to ${wanted.method} ${wanted.path}`)
     return answer
@@ -163,6 +170,12 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
     cursorKey,
     logs,
     request,
+    async signIn(token) {
+      const headers = { ...SAME_ORIGIN, 'content-type': 'application/json' }
+      const body = JSON.stringify({ token })
+      const answer = await request({ method: 'POST', path: '/console/session', headers, body })
+      return { ...SAME_ORIGIN, cookie: answer.headers.get('set-cookie')!.split(';')[0]! }
+    },
     get: (path, headers = {}) => request({ method: 'GET', path, headers }),
     send: post('/v1/sendsms'),
     preflight: post('/v1/sendsms/preflight'),
