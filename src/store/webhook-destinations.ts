@@ -152,16 +152,19 @@ export async function parkWaiting(
 
 /**
  * Deletes destinations that recovered `quietMs` ago, long enough for every node to have learned of it, and have nothing
- * parked any more.
+ * parked any more. Also those that are open and had nothing to probe for an hour: receivers that are gone for good would take
+ * a plan its breakers.
  */
 export async function deleteRecovered(db: Queryable, quietMs: number): Promise<void> {
   await db.query({
     name: 'delete_recovered',
     text: `
       delete from webhook_destinations d
-      where d.state = 'recovering' and d.since < now() - $1 * interval '1 ms' and not exists (
-        select from event_deliveries e
-        where e.plan_id = d.plan_id and e.destination = d.destination and e.state = 'parked')`,
+      where (d.state = 'recovering' and d.since < now() - $1 * interval '1 ms'
+             or d.state = 'open' and d.probe_at < now() - interval '1 hour')
+        and not exists (
+          select from event_deliveries e
+          where e.plan_id = d.plan_id and e.destination = d.destination and e.state = 'parked')`,
     values: [quietMs],
   })
 }

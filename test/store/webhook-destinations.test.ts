@@ -226,6 +226,19 @@ describe('a destination that recovers', () => {
     expect(await state()).toBeUndefined()
   })
 
+  test('so is an open one that had nothing to probe for an hour: it would count as one of the 1,000 without end', async () => {
+    await open()
+    await deleteRecovered(db, 0)
+    expect(await state()).toBe('open')
+    await db.query(`update webhook_destinations set probe_at = now() - interval '61 minutes'`)
+    await waiting({ state: 'parked' })
+    await deleteRecovered(db, 0)
+    expect(await state()).toBe('open')
+    await db.query('delete from event_deliveries')
+    await deleteRecovered(db, 0)
+    expect(await state()).toBeUndefined()
+  })
+
   test('a pause is not deleted', async () => {
     await pauseDestination(db, endpoint, 'operator')
     await deleteRecovered(db, 0)

@@ -184,7 +184,7 @@ export class Deliverer {
     if (this.#stopped) void this.#requeue(event.msgId, 0)
     else if (state === 'paused') void this.#park(delivery, null)
     else if (state === 'open' && !probes && leftMs > 0) void this.#park(delivery, leftMs)
-    else if (this.#memory.admits(delivery)) this.#scheduler.add(delivery)
+    else if (probes || this.#memory.admits(delivery)) this.#scheduler.add(delivery)
     else void this.#park(delivery, CROWDED_MS)
   }
 
