@@ -159,7 +159,7 @@ export interface Carrier {
   systemId: string
   /** draining: bound, but nothing new is submitted; stopped: unbound; default: started. */
   state: OperatingState
-  /** TCP port; default: 2775. */
+  /** TCP port; 0: that of the simulator in each node (carrier sandbox). */
   port: number
   /** Connect with TLS; false: connect without TLS; default: no TLS. */
   tls: boolean
@@ -1130,6 +1130,8 @@ export interface ServicePlan {
   accountId: string
   name: string
   active: boolean
+  /** whether its messages go to the built-in simulator, free of charge. */
+  sandbox: boolean
   /** whether it has a route, and so can send. */
   complete: boolean
   route: string | null
@@ -1182,6 +1184,8 @@ export interface ServicePlanCreation {
   accountId: string
   /** Name to show. */
   name: DisplayName
+  /** Send its messages to the built-in simulator, free of charge, for good; false: send them to carriers; default: send them to carriers. */
+  sandbox?: boolean | undefined
   /** Accept its messages; false: refuse them; default: true. */
   active?: boolean | undefined
   /** Route of its messages; null: none, so it cannot send. */
@@ -1402,7 +1406,7 @@ export interface Operations {
     }
     answer: undefined
   }
-  /** Create a service plan. Messages are sent and received under a service plan. It can send once it has a route. */
+  /** Create a service plan. Messages are sent and received under a service plan. It can send once it has a route; a sandbox plan can send at once. */
   createServicePlan: { input: ServicePlanCreation; answer: ServicePlan }
   /** List service plans. Sorted by name or number. */
   listServicePlans: {

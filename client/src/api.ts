@@ -146,6 +146,26 @@ export interface Fault {
   message: string
 }
 
+export interface HandsetMessage {
+  servicePlanId: string
+  from: string
+  to: string
+  encoding: 'GSM7' | 'UCS2'
+  /** deliver_sm that carried the text. */
+  parts: number
+}
+
+export interface HandsetMessageRequest {
+  /** Service plan: 24 hex digits. */
+  servicePlanId: string
+  /** Number of the handset, E.164. */
+  from: string
+  /** Inbound number of the service plan. */
+  to: string
+  /** Text, in code points; no U+0000. */
+  body: string
+}
+
 export interface InboundMessageEvent {
   /** webhook-id of its webhook. */
   eventId: string
@@ -204,6 +224,8 @@ export interface Preflight {
   route: PreflightRoute | null
   /** Null if the recipient or the text is not valid, or no rate applies. */
   charge: PreflightCharge | null
+  /** The send would go to the simulator instead of a carrier, and cost nothing. Null if the plan is not valid. */
+  sandbox: boolean | null
   /** On the process that answers; null if the plan is not valid. */
   headroom: PreflightHeadroom | null
   /** Null without one in the request. */
@@ -303,6 +325,52 @@ export interface Redelivered {
   redelivered: number
   /** Where to continue with the same request; null: that was all. */
   nextAfter: string | null
+}
+
+export interface Sandbox {
+  servicePlanId: string
+  /** the inbound numbers of the plan; at most 1,000. */
+  numbers: SandboxNumber[]
+  /** by the last digits of a destination. */
+  outcomes: SandboxOutcome[]
+}
+
+export interface SandboxDelay {
+  least: number
+  most: number
+}
+
+export interface SandboxNumber {
+  number: string
+  keywords: string[]
+}
+
+export interface SandboxOutcome {
+  /** of the destination; null: any others. */
+  lastDigits: string | null
+  summary: string
+  /** that the message gets; SENT if no receipt comes. */
+  status: MessageStatus
+  /** null: every submit is accepted. */
+  refusal: SandboxRefusal | null
+  /** in the order in which they are sent. */
+  receipts: SandboxReceipt[]
+  /** milliseconds from the submit to the first receipt; null: there is none. */
+  receiptDelayMs: SandboxDelay | null
+}
+
+export interface SandboxReceipt {
+  /** such as DELIVRD. */
+  state: string
+  /** err: of the receipt. */
+  error: string
+}
+
+export interface SandboxRefusal {
+  /** of submit_sm_resp, such as ESME_RTHROTTLED. */
+  commandStatus: string
+  /** how many submits of a message get it; null: all. */
+  attempts: number | null
 }
 
 export interface SendRefusal {
@@ -766,8 +834,18 @@ export interface Operations {
     }
     answer: Statistics
   }
+  /** Show what a sandbox plan simulates. Returns the inbound numbers of the plan, and what becomes of a message by the last digits of its destination. Only for sandbox plans. */
+  getSandbox: {
+    input: {
+      /** Service plan: 24 hex digits. */
+      servicePlanId: string
+    }
+    answer: Sandbox
+  }
   /** Send a signed test event and return the result. At most one a second for each account. It has the header aldis-test: true, and is not retried. */
   sendTestWebhook: { input: TestEventRequest; answer: TestEvent }
+  /** Send a message from a simulated handset. The simulator delivers it to a number of the plan as a carrier does, a long text in parts. It is then an inbound message like any other. Only for sandbox plans. */
+  sendFromHandset: { input: HandsetMessageRequest; answer: HandsetMessage }
   /** Redeliver an event. The event keeps its id, the count of its attempts continues, and its schedule starts again. A pending event becomes due now. */
   redeliverWebhookEvent: {
     input: {
@@ -860,7 +938,9 @@ export const OPERATIONS = {
     query: ['servicePlanId', 'groupBy', 'fromDate', 'toDate', 'interval', 'country', 'status', 'errorCode'],
     body: false,
   },
+  getSandbox: { method: 'GET', path: '/v1/sandbox', query: ['servicePlanId'], body: false },
   sendTestWebhook: { method: 'POST', path: '/v1/webhooks/test', query: [], body: true },
+  sendFromHandset: { method: 'POST', path: '/v1/sandbox/inbound', query: [], body: true },
   redeliverWebhookEvent: {
     method: 'POST',
     path: '/v1/webhooks/events/{eventId}/redeliver',

@@ -16,6 +16,7 @@ import { MessageReads } from '../operations/read-messages.ts'
 import { TestEvents, type TestEventsDeps } from '../operations/send-test-event.ts'
 import { LaneFollower } from '../services/messages/lane-follower.ts'
 import type { NodeLease } from '../services/node/node-lease.ts'
+import { OUTCOME_TABLE } from '../services/sandbox/outcome-table.ts'
 import { BacklogWatch } from '../services/upkeep/backlog-watch.ts'
 import { backlogMetrics } from '../services/upkeep/metrics/backlog.ts'
 import { checkDurability, type Database } from '../store/database.ts'
@@ -49,7 +50,7 @@ export interface HttpListener {
 export async function listenHttp(
   options: AppOptions,
   platform: Platform,
-  { lease, reports, inProgress, submitter, links, quality, statistics }: MessagePath,
+  { lease, reports, inProgress, submitter, sandbox, links, quality, statistics }: MessagePath,
 ): Promise<HttpListener> {
   const { anomalies, databases, directory, directoryService, guard, secretKey, random, registry } = platform
   const { db, reads } = databases
@@ -82,6 +83,7 @@ export async function listenHttp(
     writes: db,
     guard,
     testEvents,
+    sandbox: { outcomes: OUTCOME_TABLE, send: (message) => sandbox.send(message) },
     messages,
     keys: cursorKeys(options),
     limits: { ...limits, drainTimeoutMs },

@@ -15,6 +15,7 @@ import { InboundOffers } from '../services/receiving/inbound-offers.ts'
 import { Receiver } from '../services/receiving/receiver.ts'
 import { Refusals } from '../services/receiving/refusals.ts'
 import { SiblingReceipts } from '../services/receiving/sibling-receipts.ts'
+import { Sandbox } from '../services/sandbox/sandbox.ts'
 import { CarrierConditions } from '../services/sending/carrier-conditions.ts'
 import type { SubmitToken } from '../services/sending/submit-job.ts'
 import { AMBIGUITY_WAIT_MS, Submitter } from '../services/sending/submitter.ts'
@@ -40,7 +41,13 @@ export function makeMessagePath(options: AppOptions, shutdown: ShutdownStack, pl
   const { lease, reports, quality, recovery, inProgress, destinations, deliverer, statistics } = kept
   const answers = takeAnswers(options, shutdown, platform, kept)
   const { offers, recorder, siblings } = answers
-  const { links, binds, conditions, submitter } = submitMessages(options, shutdown, platform, kept, answers)
+  const { sandbox, links, binds, conditions, submitter } = submitMessages(
+    options,
+    shutdown,
+    platform,
+    kept,
+    answers,
+  )
   reports.setSource(nodeReport(options, { links, submitter, inProgress, deliverer }))
   lease.onChange(() => sender.renew(lease.nodeId, lease.leftMs))
   lease.onExpired(() => {
@@ -60,6 +67,7 @@ export function makeMessagePath(options: AppOptions, shutdown: ShutdownStack, pl
     const unfollow = directoryService.onChange((changed) => {
       binds.adopt(changed)
       submitter.adopt()
+      sandbox.adopt()
     })
     shutdown.add('carrier settings', unfollow)
     // The lease wakes it when it finds a dead node.
@@ -67,6 +75,7 @@ export function makeMessagePath(options: AppOptions, shutdown: ShutdownStack, pl
     // The last step that can fail. From here on this node has an id and may have the work of dead nodes.
     await lease.start()
     offers.start()
+    await sandbox.start(() => binds.adopt(directory()))
     // Own sessions first, then those of other nodes, because a message goes to the better of both.
     await binds.start()
     await conditions.start()
@@ -75,7 +84,7 @@ export function makeMessagePath(options: AppOptions, shutdown: ShutdownStack, pl
     for (const each of upkeep) each.start()
     reports.start()
   }
-  return { start, lease, reports, inProgress, siblings, submitter, links, quality, statistics }
+  return { start, lease, reports, inProgress, siblings, submitter, sandbox, links, quality, statistics }
 }
 
 export type MessagePath = ReturnType<typeof makeMessagePath>
@@ -248,7 +257,10 @@ function submitMessages(
 ) {
   const { ambiguityWaitMs = AMBIGUITY_WAIT_MS, drainTimeoutMs, linkTimings, log } = options
   const timings = { unbindTimeoutMs: drainTimeoutMs * DRAIN.unbinds, ...linkTimings }
-  const links = new CarrierLinks<SubmitToken>({ timings, log })
+  const sandbox = new Sandbox({ directory, log })
+  const links = new CarrierLinks<SubmitToken>({ timings, located: sandbox.located, log })
+  // The simulator ends after its links, which unbind first.
+  shutdown.add('sandbox', () => sandbox.stop())
   const binds = new BindLeases({ db, lease, directory, links, log })
   shutdown.add('binds', () => binds.stop())
   shutdown.add('carrier links', () => links.stop())
@@ -272,7 +284,7 @@ function submitMessages(
   inProgress.heardBy({ onLeft: (msgIds) => submitter.left(msgIds) })
   shutdown.add('submitter', () => submitter.stop(drainTimeoutMs * DRAIN.submits))
   shutdown.add('carrier conditions', () => conditions.stop())
-  return { links, binds, conditions, submitter }
+  return { sandbox, links, binds, conditions, submitter }
 }
 
 /** Periodic jobs. */

@@ -2,6 +2,7 @@ import { randomFillSync } from 'node:crypto'
 import { IN_FLIGHT_LIMITS } from '../domain/delivery-scheduler.ts'
 import type { Directory } from '../domain/directory.ts'
 import { DatabaseClock } from '../domain/instants.ts'
+import { isSandbox } from '../domain/sandbox.ts'
 import { deriveKey, type SecretKeys } from '../domain/secrets.ts'
 import { HTTP_LIMITS } from '../http/limits.ts'
 import { processRegistry } from '../http/metrics.ts'
@@ -129,7 +130,9 @@ function warnOfFewBinds({ worker, log }: AppOptions): (directory: Directory) => 
   let said = new Map<string, number>()
   return ({ contents }) => {
     if (worker?.number !== 1) return
-    const few = contents.carriers.filter(({ state, binds }) => state === 'started' && binds < worker.workers)
+    const few = contents.carriers.filter(
+      (carrier) => carrier.state === 'started' && carrier.binds < worker.workers && !isSandbox(carrier),
+    )
     for (const { name, binds } of few) {
       if (said.get(name) !== binds)
         log.warn({ carrier: name, binds, workers: worker.workers }, 'a carrier has fewer binds than workers')

@@ -7,21 +7,22 @@ export interface Ready {
   readonly operatorToken: string
   readonly sender: string
   readonly inboundNumber: string
-  readonly smppPort: number
 }
 
-/** What `aldis dev` prints once everything answers. */
+/** What `aldis dev` prints once everything answers. The fragment of the console's address signs in at once. */
 export function banner(ready: Ready, dataDir: string): string {
+  const signIn = `customer=${ready.token}&operator=${ready.operatorToken}`
   return `
 Aldis is ready.
 
+  Console          ${ready.baseUrl}/console/#${signIn}
   API              ${ready.baseUrl}    (OpenAPI: ${ready.baseUrl}/openapi.json)
   token            ${ready.token}
   operator token   ${ready.operatorToken}
   service plan     ${ready.servicePlanId}
   sender           ${ready.sender}
   inbound number   ${ready.inboundNumber}
-  carrier          simulated, SMPP on port ${ready.smppPort}
+  carrier          simulated: nothing is sent to anybody
   data             ${dataDir}
 
 Send a message:

@@ -10,8 +10,7 @@ export interface DevState {
   readonly servicePlanId: string
   /** Null until it is issued. */
   readonly token: string | null
-  /** Port of the simulated carrier; null before the first start, like what follows. */
-  readonly smppPort: number | null
+  /** Null before the first start, like what follows. */
   readonly baseUrl: string | null
   /** Where webhooks are received. */
   readonly listenUrl: string | null
@@ -31,7 +30,6 @@ export function openDevState(dataDir: string): DevState {
     accountId: randomBytes(12).toString('hex'),
     servicePlanId: randomBytes(12).toString('hex'),
     token: null,
-    smppPort: null,
     baseUrl: null,
     listenUrl: null,
     inboundUrl: null,

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
+import { SANDBOX } from '../domain/sandbox.ts'
 import { banner, environment } from './dev-banner.ts'
-import { DEV_INBOUND_NUMBER, DEV_SENDER, DEV_SMPP_PASSWORD, DEV_SYSTEM_ID, seed } from './dev-seed.ts'
+import { DEV_INBOUND_NUMBER, DEV_SENDER, seed } from './dev-seed.ts'
 import {
   type DevState,
   openDevState,
@@ -33,7 +34,6 @@ Examples:
 const IN_FOLDER = `
   --data-dir <folder>  Folder of the aldis dev that runs (default: "${DATA_DIR}", env: ALDIS_DATA_DIR)`
 
-const SMPP_PORT = 2775
 const HOST = '127.0.0.1'
 
 /** Adds `aldis dev`; `aldis dev env` and `aldis dev inbound` are for the shell beside a running one. */
@@ -102,7 +102,6 @@ async function runDev(flags: Flags): Promise<void> {
   postgres.onExit((exit) => stopped.fail('the embedded PostgreSQL has ended', exit))
   // From here on the directory is this process's alone.
   const state = openDevState(dataDir)
-  const smppPort = await startCarrier(state, resources)
   const app = await startService(flags, state, postgres.localConnectionString, log, stopped.fail).catch(
     (error) => {
       throw explainStart(error, () => listening)
@@ -111,7 +110,7 @@ async function runDev(flags: Flags): Promise<void> {
   resources.defer(() => app.stop())
   const listenUrl = `http://localhost:${flags.listenPort}`
   const inboundUrl = flags.strictCallbacks ? null : `${listenUrl}/inbound`
-  const running = { ...state, smppPort, baseUrl: `http://localhost:${app.port}`, listenUrl, inboundUrl }
+  const running = { ...state, baseUrl: `http://localhost:${app.port}`, listenUrl, inboundUrl }
   const connection = { url: `http://${HOST}:${app.port}`, operatorToken: state.operatorToken }
   const token = await seed(connection, running, state.inboundUrl !== inboundUrl)
   saveDevState(dataDir, { ...running, token })
@@ -124,25 +123,12 @@ async function runDev(flags: Flags): Promise<void> {
     operatorToken: state.operatorToken,
     sender: DEV_SENDER,
     inboundNumber: DEV_INBOUND_NUMBER,
-    smppPort,
     databaseUrl: postgres.connectionString,
   }
   if (flags.readyFile !== undefined) writeWhole(flags.readyFile, ready)
   process.stdout.write(banner(ready, dataDir))
   await stopped.wait()
   process.stdout.write('Stopping …\n')
-}
-
-/** The simulated carrier, on the port of last time; on another where that is taken. */
-async function startCarrier(state: DevState, resources: AsyncDisposableStack): Promise<number> {
-  const { startSimulator } = await import('../simulator/simulator.ts')
-  const credentials = [{ systemId: DEV_SYSTEM_ID, password: DEV_SMPP_PASSWORD }]
-  const options = { host: HOST, credentials }
-  const simulator = await startSimulator({ ...options, port: state.smppPort ?? SMPP_PORT }).catch(() =>
-    startSimulator({ ...options, port: 0 }),
-  )
-  resources.defer(() => simulator.stop())
-  return simulator.port
 }
 
 async function startService(
@@ -180,8 +166,6 @@ async function startService(
     dnsServers: [],
     log,
     onReplaced: () => fail('another aldis dev is using this database'),
-    // The carrier is on this machine: nothing is gained by waiting longer between two tries.
-    linkTimings: { backoffMs: 100 },
   })
 }
 
@@ -192,7 +176,7 @@ async function carrierBound(connection: { url: string; operatorToken: string }):
   const { requestAdmin } = await import('./admin/client.ts')
   const deadlineMs = performance.now() + BOUND_TIMEOUT_MS
   while (performance.now() < deadlineMs) {
-    const carrier = (await requestAdmin(connection, 'GET', '/carriers/simulator')) as {
+    const carrier = (await requestAdmin(connection, 'GET', `/carriers/${SANDBOX}`)) as {
       link: { since: string | null } | null
     }
     if (carrier.link?.since != null) return
@@ -206,32 +190,27 @@ function printEnvironment(_flags: object, command: Command): void {
 }
 
 async function sendInbound(
-  { from, to, body }: { from: string; to: string; body: string },
+  message: { from: string; to: string; body: string },
   command: Command,
 ): Promise<void> {
   const state = runningState(command)
-  const { injectInbound } = await import('../simulator/handset.ts')
-  await injectInbound({ host: HOST, port: state.smppPort!, from, to, body })
-  process.stdout.write(`Sent from ${from} to ${to}.\n`)
-  if (await isUnowned(state, to)) {
-    process.stdout.write(
-      `No service plan owns ${to}, so nobody is told: aldis number create gives it to one.\n`,
-    )
-  }
+  const { requestService } = await import('./admin/client.ts')
+  const customer = { url: state.baseUrl!, token: state.token! }
+  const servicePlanId = await ownerOf(message.to, state)
+  await requestService(customer, 'POST', '/v1/sandbox/inbound', { servicePlanId, ...message })
+  process.stdout.write(`Sent from ${message.from} to ${message.to}.\n`)
 }
 
-async function isUnowned({ baseUrl, operatorToken }: DevState, number: string): Promise<boolean> {
+/** The id of the plan that owns the number. */
+async function ownerOf(number: string, { baseUrl, operatorToken }: DevState): Promise<string> {
   const { AdminRefusal, requestAdmin } = await import('./admin/client.ts')
+  const path = `/inbound-numbers/${encodeURIComponent(number)}`
   try {
-    await requestAdmin(
-      { url: baseUrl!, operatorToken },
-      'GET',
-      `/inbound-numbers/${encodeURIComponent(number)}`,
-    )
-    return false
+    const owned = await requestAdmin({ url: baseUrl!, operatorToken }, 'GET', path)
+    return (owned as { servicePlanId: string }).servicePlanId
   } catch (error) {
-    if (!(error instanceof AdminRefusal)) throw error
-    return error.status === 404 || error.status === 400
+    if (!(error instanceof AdminRefusal) || ![400, 404].includes(error.status)) throw error
+    throw new Error(`no service plan owns ${number}: aldis number create gives it to one`)
   }
 }
 

@@ -45,6 +45,8 @@ export interface ServicePlan {
   readonly account: Account
   readonly name: string
   readonly active: boolean
+  /** Its messages go to the simulator and cost nothing, whatever rules and rates say. Its route is the sandbox's. */
+  readonly sandbox: boolean
   /** A plan without a route is incomplete: it cannot send. */
   readonly route: Route | null
   readonly inboundUrl: string | null

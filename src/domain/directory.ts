@@ -14,6 +14,7 @@ import { countryOf } from './countries.ts'
 import { type Priced, RateTable } from './rates.ts'
 import { PrefixTable } from './recipients.ts'
 import { type Routed, RoutingRules, routed } from './routing.ts'
+import { isSandbox } from './sandbox.ts'
 import type { Operator } from './tokens.ts'
 
 export interface DirectoryContents {
@@ -88,6 +89,12 @@ export class Directory {
     return this.#carriersById.get(id)
   }
 
+  /** Whether the carrier is the simulator of the sandbox plans. */
+  isSandboxCarrier(id: number): boolean {
+    const carrier = this.#carriersById.get(id)
+    return carrier !== undefined && isSandbox(carrier)
+  }
+
   /** Subscription status: `approved`, `pending`, `denied`, or anything else an operator wrote. */
   senderStatus(planId: number, sender: string): string | undefined {
     return this.contents.senders.get(senderKey(planId, sender))
@@ -103,9 +110,9 @@ export class Directory {
     return this.rateFor({ planId, recipient, country: countryOf(recipient), mccmnc })
   }
 
-  /** What a segment of the message costs; null when no rate fits. */
+  /** What a segment of the message costs; null when no rate fits, or the plan is a sandbox. */
   rateFor(message: Priced): Rate | null {
-    return this.#rates.rateFor(message)
+    return this.planById(message.planId)?.sandbox === true ? null : this.#rates.rateFor(message)
   }
 
   /** Whether a receipt that names another network can change a price. */
@@ -125,9 +132,13 @@ export class Directory {
     return this.#networks.longest(recipient) ?? null
   }
 
-  /** Where a message goes: by the most specific rule, else by the plan's own route; null when it has none. */
+  /**
+   * Where a message goes: by the most specific rule, else by the plan's own route; null when it has none. No rule matches
+   * messages of a sandbox plan.
+   */
   routeFor(plan: ServicePlan, sender: string, recipient: string): Routed | null {
-    const rule = this.#rules.none
+    const isRuled = !plan.sandbox && !this.#rules.none
+    const rule = !isRuled
       ? null
       : this.#rules.mostSpecific(plan.id, sender, {
           recipient,

@@ -31,8 +31,9 @@ export class RoutingRules {
   }
 
   /** The plan's own route and the routes over which rules may send its messages. */
-  routesOf({ id, route }: ServicePlan): ReadonlySet<Route> {
+  routesOf({ id, route, sandbox }: ServicePlan): ReadonlySet<Route> {
     const own = route === null ? [] : [route]
+    if (sandbox) return new Set(own)
     return new Set([...own, ...(this.#routes.get(id) ?? []), ...(this.#routes.get(null) ?? [])])
   }
 

@@ -132,7 +132,7 @@ export function authenticateCustomer({ directory: source, clock, sessions }: Cus
 
 /** The scope that a token needs for a customers' route with this URL pattern. */
 function scopeOf(url = ''): TokenScope {
-  if (url.startsWith('/v1/sendsms')) return 'send'
+  if (url.startsWith('/v1/sendsms') || url === '/v1/sandbox/inbound') return 'send'
   return url.startsWith('/v1/webhooks/') ? 'webhooks' : 'read'
 }
 

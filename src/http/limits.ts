@@ -26,6 +26,8 @@ export interface HttpLimits {
   readonly reads: RateLimit
   /** Preflights of sends, per account. */
   readonly preflights: RateLimit
+  /** Messages from simulated handsets, per account. */
+  readonly handsetMessages: RateLimit
   /** Most lookups and lists at once, for all accounts: about as many as there are connections for them. */
   readonly readsAtOnce: number
   /** Most redeliveries, pauses and resumptions at once: they write beside the message path. */
@@ -48,6 +50,7 @@ export const HTTP_LIMITS: HttpLimits = {
   pipelinedRequests: 32,
   reads: { perSecond: 200, burst: 400 },
   preflights: { perSecond: 20, burst: 40 },
+  handsetMessages: { perSecond: 10, burst: 20 },
   readsAtOnce: 5,
   actionsAtOnce: 3,
 }

@@ -22,6 +22,7 @@ import { registerInboundMessages } from './routes/inbound-messages.ts'
 import { type LookupDeps, registerMessages } from './routes/messages.ts'
 import { registerMetrics } from './routes/metrics.ts'
 import { registerPreflight } from './routes/preflight.ts'
+import { registerHandset, registerSandbox, type SandboxDeps } from './routes/sandbox.ts'
 import { registerSend, SEND_PATH, type SendDeps } from './routes/sendsms.ts'
 import { registerStatistics } from './routes/statistics.ts'
 import {
@@ -38,7 +39,7 @@ import { answerUnroutable, checkArrivals } from './wire/arrivals.ts'
 import { Connections, type ShortWay } from './wire/connections.ts'
 import { rawResponses } from './wire/raw-responses.ts'
 
-export interface ServerDeps extends SendDeps, LookupDeps, FeedDeps, WebhookActionDeps {
+export interface ServerDeps extends SendDeps, LookupDeps, FeedDeps, WebhookActionDeps, SandboxDeps {
   /** Pages for browsers, with `sessions` for those who use them. Absent: there are none. */
   readonly pages?: Pick<ConsoleSessionDeps, 'operatorTokenHashes'> & {
     readonly console: ConsoleDeps['files']
@@ -156,11 +157,13 @@ async function registerCustomerRoutes(
     registerWebhookEvents(reads, deps)
     registerWebhookDestinations(reads, deps)
     registerStatistics(reads, deps)
+    registerSandbox(reads, deps)
   })
   await app.register(async (actions) => {
     actions.addHook('onRequest', authenticate)
     actions.addHook('onRequest', limitReads)
     registerWebhookTest(actions, deps)
+    registerHandset(actions, deps)
     actions.addHook('onRoute', inTurns(new SharedTurns(limits.actionsAtOnce)))
     registerRedeliveries(actions, deps)
     registerDestinationActions(actions, deps)

@@ -1,4 +1,6 @@
+import { isSandbox, SANDBOX } from '../domain/sandbox.ts'
 import { conflict, fault, invalid, invalidField, notFound } from '../errors.ts'
+
 import { accounts } from '../store/accounts.ts'
 import { carriers } from '../store/carriers.ts'
 import type { AnyTable, ConfigurationTable } from '../store/configuration-table.ts'
@@ -8,6 +10,12 @@ import { type ServicePlanRecord, servicePlans } from '../store/service-plans.ts'
 import { sayConflicts } from './write-conflicts.ts'
 
 /** Rows of the configuration as operators change and name them. Functions called `refuse…` throw. */
+
+/** Refuses to give a carrier or a route the name of those of sandbox plans. */
+export function refuseReservedName({ name }: { readonly name?: string }): void {
+  if (name === SANDBOX)
+    throw invalidField('name', 'NOT_ALLOWED', `must not be ${SANDBOX}, which is for sandbox plans`)
+}
 
 /** Returns the row with this key, locked against other writers until the transaction ends, or throws 404. */
 export async function lockedRow<Row extends object>(
@@ -101,8 +109,12 @@ export async function keyOfCarrier(db: Queryable, nameOrId: string): Promise<num
   return (await rowOf(db, carriers, 'carrier', nameOrId)).carrierId
 }
 
+/** Refuses the route of sandbox plans, which only they have. */
 export async function keyOfRoute(db: Queryable, nameOrId: string): Promise<number> {
-  return (await rowOf(db, routes, 'route', nameOrId)).routeId
+  const route = await rowOf(db, routes, 'route', nameOrId)
+  if (isSandbox(route))
+    throw invalidField('route', 'NOT_ALLOWED', `must not be ${SANDBOX}, which is for sandbox plans`)
+  return route.routeId
 }
 
 async function rowOf<Row extends object>(

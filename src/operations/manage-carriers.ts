@@ -5,8 +5,9 @@ import {
   pemCertificates,
   type RefusedOutcome,
 } from '../domain/configuration.ts'
+import { isSandbox, SANDBOX } from '../domain/sandbox.ts'
 import { carrierSecretContext, IV_BYTES, type SecretKeys, sealSecret } from '../domain/secrets.ts'
-import { invalidField } from '../errors.ts'
+import { conflict, invalidField } from '../errors.ts'
 import {
   type CarrierRecord,
   type CarrierSettings,
@@ -15,7 +16,7 @@ import {
   reserveCarrierId,
 } from '../store/carriers.ts'
 import type { Transaction } from '../store/database.ts'
-import { changeRow, lockedRow } from './configuration-rows.ts'
+import { changeRow, lockedRow, refuseReservedName } from './configuration-rows.ts'
 import { sayConflicts } from './write-conflicts.ts'
 
 /**
@@ -27,12 +28,22 @@ export async function createCarrier(
   secretKey: SecretKeys,
   input: NewCarrier & { password: string },
 ): Promise<CarrierRecord> {
+  refuseReservedName(input)
   const settings = checked(input)
-  return sayConflicts({ taken: `carrier ${input.name} exists already` }, async () => {
-    const carrierId = await reserveCarrierId(transaction)
-    const password = seal(secretKey, input.password, carrierId)
-    return carriers.insert(transaction, { ...settings, carrierId, password })
-  })
+  return sayConflicts({ taken: `carrier ${input.name} exists already` }, () =>
+    insertCarrier(transaction, secretKey, settings),
+  )
+}
+
+/** `password` in plain text; `submitOutcomes` by command_status in decimal. */
+export async function insertCarrier(
+  transaction: Transaction,
+  secretKey: SecretKeys,
+  carrier: NewCarrier & { password: string },
+): Promise<CarrierRecord> {
+  const carrierId = await reserveCarrierId(transaction)
+  const password = seal(secretKey, carrier.password, carrierId)
+  return carriers.insert(transaction, { ...carrier, carrierId, password })
 }
 
 /** By name or number. Settings that are not in `change` keep their values, including the password. */
@@ -42,9 +53,13 @@ export async function updateCarrier(
   nameOrId: string,
   change: Partial<CarrierSettings> & { password?: string },
 ): Promise<CarrierRecord> {
+  refuseReservedName(change)
   const settings = checked(change)
   return sayConflicts({ taken: `carrier ${change.name} exists already` }, async () => {
-    const { carrierId } = await lockedRow(transaction, carriers, nameOrId)
+    const carrier = await lockedRow(transaction, carriers, nameOrId)
+    const { carrierId } = carrier
+    if (isSandbox(carrier) && Object.keys(change).some((setting) => setting !== 'state'))
+      throw conflict(`only the state of the carrier ${SANDBOX} can be changed`)
     return changeRow(transaction, carriers, nameOrId, {
       ...settings,
       ...(change.password !== undefined && { password: seal(secretKey, change.password, carrierId) }),

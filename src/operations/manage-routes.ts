@@ -1,8 +1,9 @@
 import { type QualityFloor, repeatedValue } from '../domain/configuration.ts'
-import { invalidField } from '../errors.ts'
+import { isSandbox, SANDBOX } from '../domain/sandbox.ts'
+import { conflict, invalidField } from '../errors.ts'
 import type { Transaction } from '../store/database.ts'
 import { type RouteCarrierRecord, type RouteRecord, replaceRouteCarriers, routes } from '../store/routes.ts'
-import { changeRow, lockedRow } from './configuration-rows.ts'
+import { changeRow, lockedRow, refuseReservedName } from './configuration-rows.ts'
 import { sayConflicts } from './write-conflicts.ts'
 
 const GONE = 'a carrier was removed meanwhile'
@@ -15,6 +16,7 @@ interface RouteInput {
 
 /** Creates a route over carriers known by name. */
 export async function createRoute(transaction: Transaction, input: RouteInput): Promise<RouteRecord> {
+  refuseReservedName(input)
   checkCarriers(input.carriers)
   const words = { taken: `route ${input.name} exists already`, inUse: GONE }
   return sayConflicts(words, async () => {
@@ -30,17 +32,23 @@ export async function updateRoute(
   nameOrId: string,
   change: Partial<RouteInput>,
 ): Promise<RouteRecord> {
+  refuseReservedName(change)
   if (change.carriers !== undefined) checkCarriers(change.carriers)
   const words = { taken: `route ${change.name} exists already`, inUse: GONE }
   return sayConflicts(words, async () => {
-    const { routeId } = await lockedRow(transaction, routes, nameOrId)
+    const route = await lockedRow(transaction, routes, nameOrId)
+    if (isSandbox(route)) throw conflict(`the route ${SANDBOX} cannot be changed`)
+    const { routeId } = route
     if (change.carriers !== undefined) await putCarriers(transaction, routeId, change.carriers)
     return changeRow(transaction, routes, String(routeId), change)
   })
 }
 
 function checkCarriers(carriers: readonly RouteCarrierRecord[]): void {
-  const repeated = repeatedValue(carriers.map((entry) => entry.carrier))
+  const names = carriers.map((entry) => entry.carrier)
+  if (names.includes(SANDBOX))
+    throw invalidField('carriers', 'NOT_ALLOWED', `must not have ${SANDBOX}, which is for sandbox plans`)
+  const repeated = repeatedValue(names)
   if (repeated === null) return
   throw invalidField('carriers', 'REPEATED', `must name each carrier once: ${repeated} is repeated`)
 }

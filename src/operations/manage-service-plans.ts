@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto'
 import type { OptOutSettings } from '../domain/configuration.ts'
 import { canonicalPublicId, publicId } from '../domain/identifiers.ts'
 import { DEFAULT_OPT_OUT, optOutFaults } from '../domain/opt-outs.ts'
-import { conflict, invalid } from '../errors.ts'
+import { SANDBOX_RATE_LIMIT } from '../domain/sandbox.ts'
+import type { SecretKeys } from '../domain/secrets.ts'
+import { conflict, invalid, invalidField } from '../errors.ts'
 import type { Transaction } from '../store/database.ts'
 import {
   deleteServicePlan,
@@ -12,6 +14,7 @@ import {
   servicePlanUses,
 } from '../store/service-plans.ts'
 import { changeRow, keyOfAccount, keyOfRoute, lockedRow } from './configuration-rows.ts'
+import { keyOfSandboxRoute } from './manage-sandbox.ts'
 import type { MessageReads } from './read-messages.ts'
 import { sayConflicts } from './write-conflicts.ts'
 
@@ -20,23 +23,31 @@ const GONE = 'the account or route was removed meanwhile'
 /** Null: STOP, START and HELP are ordinary messages. */
 type OptOutChange = Partial<OptOutSettings> | null
 
-/** `route` by name; null: the plan is incomplete and cannot send. */
+/** `route` by name; null: the plan is incomplete and cannot send. A sandbox plan has the route of the sandbox, for good. */
 export async function createServicePlan(
   transaction: Transaction,
+  secretKey: SecretKeys,
   input: Omit<NewServicePlan, 'optOut'> & {
     accountId: string
     servicePlanId?: string
+    sandbox?: boolean
     route?: string | null
     optOut?: OptOutChange
   },
 ): Promise<ServicePlanRecord> {
   const servicePlanId = canonicalPublicId(input.servicePlanId ?? publicId(randomBytes(12)))
   const optOut = optOutOf(input.optOut ?? null, null)
+  if (input.sandbox === true && input.route != null)
+    throw invalidField('route', 'NOT_ALLOWED', 'must be absent: a sandbox plan has a route of its own')
   const words = { taken: `service plan ${servicePlanId} exists already`, inUse: GONE }
   return sayConflicts(words, async () => {
     const account = await keyOfAccount(transaction, input.accountId)
-    const routeId = await routeIdOf(transaction, input.route ?? null)
-    return servicePlans.insert(transaction, { ...input, optOut, servicePlanId, account, routeId })
+    const routeId =
+      input.sandbox === true
+        ? await keyOfSandboxRoute(transaction, secretKey)
+        : await routeIdOf(transaction, input.route ?? null)
+    const limit = input.sandbox === true ? sandboxLimit(input.messagesPerSecond ?? null) : {}
+    return servicePlans.insert(transaction, { ...input, ...limit, optOut, servicePlanId, account, routeId })
   })
 }
 
@@ -48,10 +59,18 @@ export async function updateServicePlan(
 ): Promise<ServicePlanRecord> {
   return sayConflicts({ inUse: GONE }, async () => {
     const plan = await lockedRow(transaction, servicePlans, servicePlanId)
+    if (plan.sandbox && change.route !== undefined)
+      throw conflict('the route of a sandbox plan cannot be changed')
     const routeId = change.route === undefined ? plan.routeId : await routeIdOf(transaction, change.route)
     const optOut = change.optOut === undefined ? plan.optOut : optOutOf(change.optOut, plan.optOut)
-    return changeRow(transaction, servicePlans, servicePlanId, { ...change, optOut, routeId })
+    const limit = plan.sandbox ? sandboxLimit(change.messagesPerSecond) : {}
+    return changeRow(transaction, servicePlans, servicePlanId, { ...change, ...limit, optOut, routeId })
   })
+}
+
+/** Nobody pays for messages of a sandbox plan, so it has a limit even if null is asked for. */
+function sandboxLimit(messagesPerSecond: number | null | undefined) {
+  return messagesPerSecond === null ? SANDBOX_RATE_LIMIT : {}
 }
 
 /** Removes a plan that nothing names: it has no senders, numbers, live tokens or messages. Others can be made inactive. */

@@ -260,7 +260,7 @@ interface Addressed {
 /** The owner's number is recorded as it was configured, however the carrier wrote it. */
 function addressed({ directory, newMessageId }: InboundDeps, contents: readonly Content[]): Addressed[] {
   return contents.map((content) => {
-    const owner = ownerOf(directory, content.recipient)
+    const owner = ownerOf(directory, content)
     const msgId = newMessageId()
     const { carrierId, sender, text: body } = content
     const row = {
@@ -281,13 +281,16 @@ function addressed({ directory, newMessageId }: InboundDeps, contents: readonly 
 
 /**
  * Carriers write a number with and without its `+`. A short code of 7 or 8 digits under TON unknown was taken for an
- * international number and given one.
+ * international number and given one. The simulator delivers to numbers of sandbox plans only, and carriers to all others.
  */
-function ownerOf(directory: Directory, recipient: string): InboundNumber | undefined {
-  return (
+function ownerOf(
+  directory: Directory,
+  { carrierId, recipient }: Pick<Content, 'carrierId' | 'recipient'>,
+): InboundNumber | undefined {
+  const number =
     directory.inboundNumber(recipient) ??
     directory.inboundNumber(recipient.startsWith('+') ? recipient.slice(1) : `+${recipient}`)
-  )
+  return number?.plan.sandbox === directory.isSandboxCarrier(carrierId) ? number : undefined
 }
 
 function inboundOf(row: NewInboundMessage, { plan }: InboundNumber): InboundMessage {

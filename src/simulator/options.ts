@@ -13,7 +13,7 @@ interface Credential {
 export interface Bind {
   readonly systemId: string
   readonly mode: BindPdu['command']
-  /** A bind that injects MO messages, see handset.ts. */
+  /** A bind that injects MO messages. */
   readonly isHandset: boolean
   readonly remoteAddress: string | undefined
 }

@@ -1,7 +1,7 @@
 import type { CarrierState } from '../domain/receipts.ts'
 import { STATUSES } from '../smpp/statuses.ts'
 
-/** What becomes of a message, chosen by the last four digits of its destination. Shown in docs/simulator.md. */
+/** What becomes of a message, chosen by the last four digits of its destination. Shown in docs/simulator.md, and by GET /v1/sandbox. */
 
 export interface ReceiptStep {
   readonly state: CarrierState
@@ -39,7 +39,8 @@ const outcome = (
   ...more,
 })
 
-const DELIVERED = outcome('delivered', once('DELIVRD', '000'))
+/** Of a destination that the table does not name. */
+export const DELIVERED = outcome('delivered', once('DELIVRD', '000'))
 
 export const OUTCOMES: ReadonlyMap<string, Outcome> = new Map([
   ['1001', outcome('undeliverable: absent subscriber', once('UNDELIV', '027'))],

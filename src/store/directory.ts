@@ -11,11 +11,12 @@ import type {
   Token,
 } from '../domain/configuration.ts'
 import { Directory, senderKey } from '../domain/directory.ts'
+import { isSandbox } from '../domain/sandbox.ts'
 import { accountSecretContext, carrierSecretContext, SecretError } from '../domain/secrets.ts'
 import type { SubmitOutcome } from '../domain/submit-outcomes.ts'
 import type { Operator, TokenScope } from '../domain/tokens.ts'
 import { openWebhookHeaders, sentWebhookHeaders } from '../domain/webhook-requests.ts'
-import type { Queryable } from './database.ts'
+import type { Queryable, Transaction } from './database.ts'
 
 /** Opens a sealed secret; throws when it cannot. */
 export type SecretOpener = (sealed: string, context: string) => string
@@ -33,7 +34,7 @@ interface AccountRow extends RateLimitColumns, Pick<Account, 'id' | 'accountId' 
 
 interface PlanRow
   extends RateLimitColumns,
-    Omit<ServicePlan, 'account' | 'route' | 'rateLimit' | 'senderTypes'> {
+    Omit<ServicePlan, 'account' | 'sandbox' | 'route' | 'rateLimit' | 'senderTypes'> {
   readonly account: number
   readonly route: number | null
   readonly senderTypes: SenderType[]
@@ -74,6 +75,11 @@ interface DirectoryRow {
   readonly rates: Rate[] | null
   readonly senderRules: { planId: number | null; country: string; senderTypes: SenderType[] }[]
   readonly numbers: { number: string; planId: number; keywords: string[] }[]
+}
+
+/** Makes other writers of the configuration wait until the transaction ends. */
+export async function lockDirectoryVersion(transaction: Transaction): Promise<void> {
+  await transaction.query('select from directory_version for update')
 }
 
 /** Raised by every change of configuration. Reads one row without an index: cheap enough for every second. */
@@ -258,10 +264,12 @@ function planOf(
   accounts: ReadonlyMap<number, Account>,
   routes: ReadonlyMap<number, Route>,
 ): ServicePlan {
+  const route = plan.route === null ? null : routes.get(plan.route)!
   return {
     ...plan,
     account: accounts.get(plan.account)!,
-    route: plan.route === null ? null : routes.get(plan.route)!,
+    sandbox: route !== null && isSandbox(route),
+    route,
     rateLimit: rateLimitOf({ messagesPerSecond, burst }),
     senderTypes: new Set(plan.senderTypes),
   }

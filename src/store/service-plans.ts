@@ -1,6 +1,7 @@
 import type { SenderType } from '../domain/addresses.ts'
 import type { AmbiguousSubmits, OptOutSettings } from '../domain/configuration.ts'
 import { canonicalPublicId } from '../domain/identifiers.ts'
+import { SANDBOX } from '../domain/sandbox.ts'
 import { ConfigurationTable } from './configuration-table.ts'
 import type { Queryable } from './database.ts'
 
@@ -26,6 +27,7 @@ export interface ServicePlanRecord extends ServicePlanSettings {
   readonly id: number
   readonly servicePlanId: string
   readonly accountId: string
+  readonly sandbox: boolean
   /** The route's name. */
   readonly route: string | null
   readonly routeId: number | null
@@ -39,7 +41,7 @@ export const servicePlans = new ConfigurationTable<
   noun: 'service plan',
   table: 'service_plans',
   select: `t.id, t.service_plan_id as "servicePlanId", a.account_id as "accountId", t.name, t.active,
-    r.name as route, t.route_id as "routeId", t.inbound_url as "inboundUrl",
+    r.name as route, coalesce(r.name = '${SANDBOX}', false) as sandbox, t.route_id as "routeId", t.inbound_url as "inboundUrl",
     t.messages_per_second as "messagesPerSecond", t.burst, t.sender_types as "senderTypes",
     t.ambiguous_submits as "ambiguousSubmits", t.smart_encoding as "smartEncoding",
     t.national_languages as "nationalLanguages", t.opt_out as "optOut", t.validity_seconds as "validitySeconds",

@@ -1,5 +1,4 @@
 import { existsSync, statSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runAldis as runCommand } from '../support/cli.ts'
@@ -20,27 +19,17 @@ function statusOf({ body }: { body: string }): string {
 
 describe('aldis dev', () => {
   const folder = scratchFolder()
-  const taken = createServer()
   let dev: Awaited<ReturnType<typeof startDev>>
   let receiver: WebhookReceiver
 
   beforeAll(async () => {
-    // Another program may have the port already.
-    await new Promise<void>((resolve) =>
-      taken.on('error', () => resolve()).listen(2775, '127.0.0.1', resolve),
-    )
     receiver = await startWebhookReceiver()
     dev = await startDev(folder.path, ['--listen-port', String(receiver.port)])
   })
   afterAll(async () => {
     await dev[Symbol.asyncDispose]()
     await receiver.close()
-    taken.close()
     folder[Symbol.dispose]()
-  })
-
-  test('another program on the port of the carrier is no hindrance', () => {
-    expect(dev.ready.smppPort).not.toBe(2775)
   })
 
   test('the ready file has everything a client needs, readable by its owner only', async () => {
@@ -52,7 +41,6 @@ describe('aldis dev', () => {
       operatorToken: expect.stringMatching(/^operator_/),
       sender: 'Aldis',
       inboundNumber: '+15550001000',
-      smppPort: expect.any(Number),
       databaseUrl: expect.stringMatching(/^postgresql:\/\//),
     })
     expect(statSync(join(folder.path, 'ready.json')).mode & 0o777).toBe(0o600)
@@ -78,11 +66,18 @@ describe('aldis dev', () => {
     expect(body).toMatchObject({ servicePlanId, channel: 'SMS', from: 'Aldis' })
   })
 
+  test("the banner's address of the console signs in", () => {
+    const { baseUrl, token, operatorToken } = dev.ready
+    expect(dev.running.stdout).toContain(
+      `  Console          ${baseUrl}/console/#customer=${token}&operator=${operatorToken}\n`,
+    )
+  })
+
   test('dev inbound to a number that no plan owns says so', async () => {
     const args = ['--data-dir', dev.dataDir, '--from', '+15551230002', '--to', '+15559998888', '--body', 'x']
-    const { code, stdout } = await runCommand(['dev', 'inbound', ...args])
-    expect(code).toBe(0)
-    expect(stdout).toContain('No service plan owns +15559998888')
+    const { code, stdout, stderr } = await runCommand(['dev', 'inbound', ...args])
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toBe('error: no service plan owns +15559998888: aldis number create gives it to one\n')
   })
 
   test('dev inbound brings a message to the inbound URL, with the keyword it begins with', async () => {
@@ -162,7 +157,7 @@ describe('aldis dev', () => {
   test('SIGTERM leaves nothing; the next start has the tokens, and starts the carrier that was stopped', async () => {
     const before = dev.ready
     const env = { ALDIS_URL: before.baseUrl, ALDIS_OPERATOR_TOKEN: before.operatorToken }
-    expect((await runCommand(['carrier', 'stop', 'simulator'], { env })).code).toBe(0)
+    expect((await runCommand(['carrier', 'stop', 'sandbox'], { env })).code).toBe(0)
     dev.running.kill('SIGTERM')
     expect(await dev.running.exited).toMatchObject({ code: 0, signal: null, stderr: '' })
     expect(serverProcesses(join(dev.dataDir, 'postgres'))).toEqual([])

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
-import { injectInbound } from '../../src/simulator/handset.ts'
 import { listen } from '../../src/smpp/listener.ts'
 import { STATUSES } from '../../src/smpp/statuses.ts'
+import { injectInbound } from '../support/handset.ts'
 import { boundEsme, cleanUp, later, receivedText, simulated, until } from './simulator-harness.ts'
 
 afterEach(cleanUp)

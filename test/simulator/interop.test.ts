@@ -1,9 +1,9 @@
 import smpp, { type NodePdu, type NodeSession } from 'smpp'
 import { afterEach, expect, test } from 'vitest'
 import { parseReceipt } from '../../src/domain/receipts.ts'
-import { injectInbound } from '../../src/simulator/handset.ts'
 import type { Simulator } from '../../src/simulator/simulator.ts'
 import { STATUSES } from '../../src/smpp/statuses.ts'
+import { injectInbound } from '../support/handset.ts'
 import { cleanUp, later, simulated, until } from './simulator-harness.ts'
 
 /** The npm package `smpp` as the ESME: it shares no code with ours. */

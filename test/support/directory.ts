@@ -23,6 +23,7 @@ export function aPlan(changes: Partial<ServicePlan> = {}): ServicePlan {
     account: anAccount(),
     name: 'plan',
     active: true,
+    sandbox: false,
     route: null,
     inboundUrl: null,
     rateLimit: null,

@@ -11,6 +11,7 @@ import { HTTP_LIMITS, type HttpLimits } from '../../src/http/limits.ts'
 import { buildServer, type ServerDeps } from '../../src/http/server.ts'
 import { GroupAccepter } from '../../src/operations/accept-messages.ts'
 import type { CallbackGuard } from '../../src/outbound/callback-guard.ts'
+import { OUTCOME_TABLE } from '../../src/services/sandbox/outcome-table.ts'
 import type { Database } from '../../src/store/database.ts'
 import { nothingInProgress } from './in-progress.ts'
 import { quietLog } from './log.ts'
@@ -68,6 +69,8 @@ export async function startHttpServer(options: Options): Promise<HttpServer> {
     }),
     guard: realGuard,
     testEvents,
+    // Without carrier links there is no simulator.
+    sandbox: { outcomes: OUTCOME_TABLE, send: async () => null },
     keys: { cursor: randomBytes(32) },
     limits: { ...HTTP_LIMITS, quietMs: 0, ...limits },
     baseUrl: null,

@@ -188,7 +188,6 @@ export interface Ready {
   readonly operatorToken: string
   readonly sender: string
   readonly inboundNumber: string
-  readonly smppPort: number
   readonly databaseUrl: string
 }
 
@@ -321,7 +320,6 @@ export async function provision(
     token: token!,
     sender: 'Example',
     inboundNumber: '',
-    smppPort,
     databaseUrl: '',
   }
 }

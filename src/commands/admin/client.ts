@@ -53,7 +53,7 @@ export class AdminRefusal extends Error {
   }
 }
 
-/** Sends one request below `/admin/v1`; gives the parsed answer, undefined when it has no body. Throws Error. */
+/** Sends one request below `/admin/v1`; returns the parsed answer, undefined when it has no body. Throws Error. */
 export async function requestAdmin(
   options: ConnectionOptions,
   method: string,
@@ -67,10 +67,25 @@ export async function requestAdmin(
   if (!/^[\x21-\x7e]+$/.test(operatorToken)) {
     throw new Error('the operator token has invalid characters')
   }
-  const answer = await send(options.url, path, {
+  return await requestService(
+    { url: options.url, token: operatorToken, kind: 'operator token' },
+    method,
+    `/admin/v1${path}`,
+    body,
+  )
+}
+
+/** The same with the token and the path of either API. `kind`: what an error calls the token. */
+export async function requestService(
+  { url, token, kind = 'token' }: { url: string; token: string; kind?: string },
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<unknown> {
+  const answer = await send(url, path, {
     method,
     headers: {
-      authorization: `Bearer ${operatorToken}`,
+      authorization: `Bearer ${token}`,
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -80,7 +95,8 @@ export async function requestAdmin(
   const parsed = parseBody(answer.text)
   if (answer.status >= 200 && answer.status < 300) return parsed
   const refusal = parsed as ErrorBody | undefined
-  throw new AdminRefusal(answer.status, summaryOf(answer.status, refusal, options.url), refusal?.errors)
+  const summary = summaryOf(answer.status, refusal, { url, kind })
+  throw new AdminRefusal(answer.status, summary, refusal?.errors)
 }
 
 async function send(
@@ -88,7 +104,7 @@ async function send(
   path: string,
   init: RequestInit,
 ): Promise<{ status: number; text: string }> {
-  const url = URL.parse(`${base.replace(/\/+$/, '')}/admin/v1${path}`)
+  const url = URL.parse(`${base.replace(/\/+$/, '')}${path}`)
   if (url === null || !['http:', 'https:'].includes(url.protocol)) {
     throw new Error(`not the address of a service: ${base} (expected something like http://localhost:8080)`)
   }
@@ -120,8 +136,12 @@ function explainFailure(error: unknown): string {
   return (cause as Error | undefined)?.message || (error as Error).message
 }
 
-function summaryOf(status: number, body: ErrorBody | undefined, url: string): string {
+function summaryOf(
+  status: number,
+  body: ErrorBody | undefined,
+  { url, kind }: { url: string; kind: string },
+): string {
   if (body?.errorCode === undefined) return `${url} answered ${status}, not as Aldis does`
-  if (status === 401) return 'the service does not know this operator token'
+  if (status === 401) return `the service does not know this ${kind}`
   return body.errorMessage ?? body.errorCode
 }

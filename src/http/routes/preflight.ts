@@ -75,7 +75,12 @@ export function registerPreflight(app: FastifyInstance, deps: PreflightDeps, lim
           throw error instanceof NoTurnError || isTransient(error) ? unavailable() : error
         })
       const headroom = plan && headroomOf(plan, limiters, clock())
-      return { refusal: refusal && presentRefusal(refusal), ...present(told), headroom }
+      return {
+        refusal: refusal && presentRefusal(refusal),
+        ...present(told),
+        sandbox: plan?.sandbox ?? null,
+        headroom,
+      }
     },
   })
 }

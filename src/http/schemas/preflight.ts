@@ -89,6 +89,12 @@ export const PreflightSchema = titled('Preflight', {
     ...Charge,
     description: 'Null if the recipient or the text is not valid, or no rate applies',
   }),
+  sandbox: Nullable(
+    Type.Boolean({
+      description:
+        'The send would go to the simulator instead of a carrier, and cost nothing. Null if the plan is not valid',
+    }),
+  ),
   headroom: Nullable({
     ...Headroom,
     description: 'On the process that answers; null if the plan is not valid',

@@ -59,9 +59,41 @@ export const PREFLIGHT = {
   recipient: { valid: true, msisdn: QUEUED_MESSAGE.to, country: 'US', mccmnc: '310260', optedOut: false },
   route: { name: 'main', reason: "plan's route main" },
   charge: { price: 0.0085, ptf: 0.003, currency: 'USD' },
+  sandbox: false,
   headroom: { messages: null, limitedBy: null },
   callbackUrl: { allowed: true, code: null, message: null },
   unknownFields: [],
+}
+
+export const SANDBOX_DESCRIPTION = {
+  servicePlanId: OWNER.servicePlanId,
+  numbers: [{ number: '71234', keywords: ['JOIN'] }],
+  outcomes: [
+    {
+      lastDigits: '1001',
+      summary: 'undeliverable: absent subscriber',
+      status: 'FAILED',
+      refusal: null,
+      receipts: [{ state: 'UNDELIV', error: '027' }],
+      receiptDelayMs: { least: 50, most: 300 },
+    },
+    {
+      lastDigits: null,
+      summary: 'delivered',
+      status: 'DELIVERED',
+      refusal: null,
+      receipts: [{ state: 'DELIVRD', error: '000' }],
+      receiptDelayMs: { least: 50, most: 300 },
+    },
+  ],
+}
+
+export const HANDSET_MESSAGE = {
+  servicePlanId: OWNER.servicePlanId,
+  from: '+15551230001',
+  to: '71234',
+  encoding: 'GSM7',
+  parts: 1,
 }
 
 export const MESSAGE_LIST = { items: [DELIVERED_MESSAGE], pagination: LAST_PAGE }

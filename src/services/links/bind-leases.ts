@@ -46,8 +46,12 @@ export class BindLeases {
     options.lease.onChange(() => this.refresh())
   }
 
-  /** Whether this node may have sessions of the bind. */
-  readonly holds = (carrierId: number, bind: number): boolean => this.#held.has(keyOf({ carrierId, bind }))
+  /** Whether this node may have sessions of the bind. Each node has a simulator of its own for the sandbox. */
+  readonly holds = (carrierId: number, bind: number): boolean => {
+    if (this.#held.has(keyOf({ carrierId, bind }))) return true
+    const { directory, lease } = this.#options
+    return lease.alive && directory().isSandboxCarrier(carrierId)
+  }
 
   /** Resolves after the first round. If that fails, the next heartbeat starts another. */
   async start(): Promise<void> {

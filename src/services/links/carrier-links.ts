@@ -13,6 +13,8 @@ import {
 
 export interface CarrierLinksOptions {
   readonly timings?: LinkTimings
+  /** The carrier with the address and password that this node binds with; null: it cannot bind yet. Default: as configured. */
+  readonly located?: (carrier: Carrier) => Carrier | null
   readonly log: Log
 }
 
@@ -75,9 +77,12 @@ export class CarrierLinks<Token> {
   adopt(directory: Directory, holds: Holds): void {
     const listeners = this.#listeners
     if (this.#stopped || listeners === null) return
+    const { located = (carrier) => carrier } = this.#options
     const wanted = new Map(
       directory.contents.carriers
         .filter((carrier) => carrier.state !== 'stopped')
+        .map(located)
+        .filter((carrier) => carrier !== null)
         .map((carrier) => [carrier.id, carrier]),
     )
     for (const [id, { links }] of this.#carriers) {

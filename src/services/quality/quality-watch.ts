@@ -10,6 +10,7 @@ import {
   type RouteCarrier,
   type SubmitResult,
 } from '../../domain/quality.ts'
+import { isSandbox } from '../../domain/sandbox.ts'
 import type { Log } from '../../log.ts'
 import type { Database } from '../../store/database.ts'
 import {
@@ -63,7 +64,7 @@ const FINALS: Readonly<Record<string, FinalResult>> = {
 const SEQ_AFTER_SENT = 2
 
 /**
- * Counts the results of carriers in each route, and takes those below the route's floor out of use. Counts stay in memory and
+ * Counts the results of carriers in each route (but for the sandbox), and takes those below the route's floor out of use. Counts stay in memory and
  * are added to the table every 10 s, so a crash loses at most that much. Every node judges by the sums of all nodes. The
  * database holds which carriers are out of use, so that is the same for all nodes and after a restart.
  */
@@ -87,7 +88,7 @@ export class QualityWatch {
   submitted({ carrierId, routeId, result, latencyMs }: SubmitObservation): void {
     const { clock, directory, meters } = this.#options
     const carrier = directory().carrierById(carrierId)
-    if (carrier === undefined) return
+    if (carrier === undefined || isSandbox(carrier)) return
     meters.submitted(carrier.name, result, latencyMs)
     this.#tallies.submitted(clock(), { carrierId, routeId }, result, latencyMs)
   }
@@ -100,7 +101,7 @@ export class QualityWatch {
     const { directory, meters } = this.#options
     for (const { status, sentAt, updatedAt, carrierId, routeId, seq } of messages) {
       const carrier = carrierId === null ? undefined : directory().carrierById(carrierId)
-      if (carrier === undefined || sentAt === null) continue
+      if (carrier === undefined || isSandbox(carrier) || sentAt === null) continue
       const sentAtMs = sentAt.getTime()
       const pair = routeId === null ? null : { carrierId: carrier.id, routeId }
       const result = FINALS[status]

@@ -20,7 +20,7 @@ create table carriers (
   id integer generated always as identity primary key,
   name text not null unique,
   host text not null,
-  port integer not null default 2775 check (port between 1 and 65535),
+  port integer not null default 2775 check (port between 0 and 65535),
   tls boolean not null default false,
   bind_mode text not null default 'transceiver'
     check (bind_mode in ('transceiver', 'transmitter', 'receiver', 'transmitter+receiver')),
@@ -44,6 +44,7 @@ create table carriers (
   validity_format text not null default 'relative' check (validity_format in ('relative', 'absolute', 'none'))
 );
 comment on column carriers.password is 'sealed with the secret key (AES-256-GCM)';
+comment on column carriers.port is '0: that of the simulator in each node, for sandbox plans';
 comment on column carriers.state is 'draining: bound, but nothing new is submitted';
 comment on column carriers.binds is 'binds of each kind, shared among the nodes';
 comment on column carriers.tls_ca is 'PEM; null: the system''s own list';

@@ -70,6 +70,7 @@ describe('POST /v1/sendsms/preflight', () => {
       recipient: { valid: true, msisdn: '+15551230001', country: 'US', mccmnc: '310260', optedOut: false },
       route: { name: 'default', reason: "plan's route default" },
       charge: { price: 0.0085, ptf: 0.003, currency: 'USD' },
+      sandbox: false,
       headroom: { messages: null, limitedBy: null },
       callbackUrl: { allowed: true, code: null, message: null },
       unknownFields: [],

@@ -142,6 +142,7 @@ const Carrier = titled('Carrier', {
   host: Type.String(),
   systemId: Type.String(),
   ...settings,
+  port: Type.Integer({ description: 'TCP port; 0: that of the simulator in each node (carrier sandbox)' }),
   learnedIdRule: Nullable(Type.String({ description: 'what idRule auto has learned; null: nothing yet' })),
   leases: Type.Array(titled('BindLease', { bind: Type.Integer(), node: Type.String() }), {
     description: 'which node has which bind',

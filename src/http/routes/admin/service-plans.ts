@@ -94,7 +94,18 @@ const settings = {
 }
 const Creation = requestBody(
   'ServicePlanCreation',
-  { servicePlanId: Type.Optional(ServicePlanId), accountId: AccountId, name: DisplayName, ...settings },
+  {
+    servicePlanId: Type.Optional(ServicePlanId),
+    accountId: AccountId,
+    name: DisplayName,
+    sandbox: Type.Optional(
+      Type.Boolean({
+        description:
+          'Send its messages to the built-in simulator, free of charge, for good; false: send them to carriers; default: send them to carriers',
+      }),
+    ),
+    ...settings,
+  },
   { servicePlanId: '65f0c0ffee65f0c0ffee65f0', accountId: '64f0c0ffee64f0c0ffee64f0', name: 'Alerts' },
 )
 const Change = changeBody(
@@ -108,6 +119,9 @@ const ServicePlan = titled('ServicePlan', {
   accountId: Type.String(),
   name: Type.String(),
   active: Type.Boolean(),
+  sandbox: Type.Boolean({
+    description: 'whether its messages go to the built-in simulator, free of charge',
+  }),
   complete: Type.Boolean({ description: 'whether it has a route, and so can send' }),
   route: NullableText,
   inboundUrl: NullableText,
@@ -134,7 +148,7 @@ export function registerServicePlans(scope: AdminScope, deps: AdminDeps): void {
     deps,
     plans,
     Creation,
-    (transaction, body) => createServicePlan(transaction, columns(body)),
+    (transaction, body) => createServicePlan(transaction, deps.secretKey, columns(body)),
     prepare,
   )
   addReads(scope, deps, plans, Query)
@@ -162,7 +176,8 @@ function plansOf(secretKey: SecretKeys): Resource<typeof ServicePlan, ServicePla
     table: servicePlans,
     path: '/service-plans',
     texts: {
-      create: 'Messages are sent and received under a service plan. It can send once it has a route.',
+      create:
+        'Messages are sent and received under a service plan. It can send once it has a route; a sandbox plan can send at once.',
       show: 'Returns its settings and whether it can send.',
       remove: 'A service plan that is in use cannot be deleted.',
     },
@@ -181,6 +196,7 @@ function withUrl(plan: ServicePlanRecord, inboundUrl: string | null): Static<typ
     accountId: plan.accountId,
     name: plan.name,
     active: plan.active,
+    sandbox: plan.sandbox,
     complete: plan.route !== null,
     route: plan.route,
     inboundUrl,

@@ -19,6 +19,7 @@ test('201: a plan with defaults, at once in the directory', async () => {
     accountId,
     name: 'alerts',
     active: true,
+    sandbox: false,
     complete: false,
     route: null,
     inboundUrl: null,

@@ -1,7 +1,7 @@
-import { type Connection, connect } from '../smpp/connection.ts'
-import { SmppRequestError } from '../smpp/promised-request.ts'
-import { STATUSES, statusName } from '../smpp/statuses.ts'
-import { type InboundMessage, inboundMessageFields } from './inbound-messages.ts'
+import { type InboundMessage, inboundMessageFields } from '../../src/simulator/inbound-messages.ts'
+import { type Connection, connect } from '../../src/smpp/connection.ts'
+import { SmppRequestError } from '../../src/smpp/promised-request.ts'
+import { STATUSES, statusName } from '../../src/smpp/statuses.ts'
 
 export interface InboundInjection extends InboundMessage {
   /** Where the simulator listens. */
