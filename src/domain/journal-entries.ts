@@ -263,17 +263,8 @@ export function decodeEntry(data: Buffer): JournalFact[] {
   return facts
 }
 
-const COMPRESSION = { params: { [constants.ZSTD_c_compressionLevel]: 1 }, info: true }
-
-interface Compression {
-  readonly buffer: Buffer
-  /** Node's native objects survive collections of young objects. This one's buffer would keep 64 KiB of the pool alive. */
-  readonly engine: { _outBuffer: Buffer | null }
-}
-
 function compressed(plain: Buffer): Buffer {
-  const { buffer: frame, engine } = zstdCompressSync(plain, COMPRESSION) as unknown as Compression
-  engine._outBuffer = null
+  const frame = zstdCompressSync(plain, { params: { [constants.ZSTD_c_compressionLevel]: 1 } })
   const head = Buffer.alloc(HEAD_OCTETS)
   head[0] = COMPRESSED
   head.writeUInt32BE(frame.length, 1)
