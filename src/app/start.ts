@@ -32,7 +32,7 @@ const HEAP_GROWING_PERCENT = 200
 
 /**
  * V8 makes objects in the old generation at once where many survived before, which is so in a start's small young
- * generation. Of a message, 5.5 kB became old that way, or were held by what had, and were collected only with all else.
+ * generation. Some 4 kB of each message became old that way, or were held by what had, and were collected only with all else.
  */
 const ALL_YOUNG = '--no-allocation-site-pretenuring'
 
