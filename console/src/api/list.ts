@@ -1,5 +1,5 @@
 import type { InfiniteData, QueryKey } from '@tanstack/react-query'
-import { type UseInfiniteQueryOptions, useInfiniteQuery } from '@tanstack/react-query'
+import { type UseInfiniteQueryOptions, type UseQueryResult, useInfiniteQuery } from '@tanstack/react-query'
 
 type Listed = { readonly items: readonly unknown[] }
 
@@ -14,11 +14,17 @@ export interface List<Item> {
   readonly retry: () => void
 }
 
-/** Reads a list of `customerList` or `operatorList`, one page at first and another with each `loadMore`. */
-export function useList<Answer extends Listed>(
-  options: UseInfiniteQueryOptions<Answer, Error, InfiniteData<Answer, object>, QueryKey, object>,
+/**
+ * Reads a list of `customerList` or `operatorList`, one page at first and another with each `loadMore`. `refreshMs`: how often
+ * its pages are read again.
+ */
+export function useList<Answer extends Listed, Key extends QueryKey>(
+  options: UseInfiniteQueryOptions<Answer, Error, InfiniteData<Answer>, Key, object>,
+  refreshMs?: number,
 ): List<Answer['items'][number]> {
-  const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = useInfiniteQuery(options)
+  const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = useInfiniteQuery(
+    refreshMs === undefined ? options : { ...options, refetchInterval: refreshMs },
+  )
   return {
     items: data?.pages.flatMap(({ items }) => items),
     error,
@@ -26,5 +32,20 @@ export function useList<Answer extends Listed>(
     isLoadingMore: isFetchingNextPage,
     loadMore: () => void fetchNextPage({ cancelRefetch: false }),
     retry: () => void (data === undefined || !hasNextPage ? refetch() : fetchNextPage()),
+  }
+}
+
+/** The same for a read whose items come all at once. */
+export function listOf<Answer, Item>(
+  { data, error, refetch }: UseQueryResult<Answer>,
+  itemsOf: (answer: Answer) => readonly Item[],
+): List<Item> {
+  return {
+    items: data === undefined ? undefined : itemsOf(data),
+    error,
+    hasMore: false,
+    isLoadingMore: false,
+    loadMore: () => {},
+    retry: () => void refetch(),
   }
 }

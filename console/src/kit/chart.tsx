@@ -17,6 +17,8 @@ interface ChartProps {
   readonly label: string
   /** Unix time in milliseconds, ascending. */
   readonly timesMs: readonly number[]
+  /** The times at both ends, Unix milliseconds; the first and the last of `timesMs` when absent. */
+  readonly between?: readonly [fromMs: number, toMs: number]
   readonly series: readonly ChartSeries[]
   /** How a value is written: "12 ms". */
   readonly format: (value: number) => string
@@ -24,16 +26,17 @@ interface ChartProps {
 }
 
 /** Lines over time. Screen readers get the last, the lowest and the highest value of each in a table. */
-export function Chart({ label, timesMs, series, format, height = 200 }: ChartProps) {
+export function Chart({ label, timesMs, between, series, format, height = 200 }: ChartProps) {
+  const [fromMs = 0, toMs = 0] = between ?? [timesMs[0], timesMs.at(-1)]
   const { ref: box, width } = useElementSize()
   const plot = useRef<HTMLDivElement>(null)
   const scheme = useComputedColorScheme('light')
   useEffect(() => {
     if (width === 0 || plot.current === null) return
-    const options = optionsOf(series, scheme, format, { width, height })
+    const options = optionsOf(series, scheme, format, { width, height, fromMs, toMs })
     const drawn = new UPlot(options, dataOf(timesMs, series), plot.current)
     return () => drawn.destroy()
-  }, [timesMs, series, scheme, format, width, height])
+  }, [timesMs, fromMs, toMs, series, scheme, format, width, height])
   return (
     <figure className="aldis-chart" ref={box}>
       <div ref={plot} aria-hidden />
@@ -54,7 +57,7 @@ function optionsOf(
   series: readonly ChartSeries[],
   scheme: Scheme,
   format: (value: number) => string,
-  size: { readonly width: number; readonly height: number },
+  { fromMs, toMs, ...size }: Record<'width' | 'height' | 'fromMs' | 'toMs', number>,
 ): UPlot.Options {
   const axis = { stroke: CHART_COLORS.axis[scheme], grid: { stroke: CHART_COLORS.grid[scheme], width: 1 } }
   return {
@@ -64,7 +67,11 @@ function optionsOf(
       { ...axis, values: (_, times) => times.map((at, index) => tick(at, times[index - 1])) },
       { ...axis, size: 64, values: (_, values) => values.map((value) => format(value)) },
     ],
-    scales: { y: { range: (_, _min, max) => [0, max > 0 ? max * 1.1 : 1] } },
+    scales: {
+      // One point alone would be spread over years.
+      x: { range: [fromMs / 1_000, Math.max(toMs, fromMs + 1_000) / 1_000] },
+      y: { range: (_, _min, max) => [0, max > 0 ? max * 1.1 : 1] },
+    },
     cursor: { drag: { x: false, y: false } },
     series: [
       { label: 'Time', value: (_, at) => (at === null ? '–' : MOMENT.format(at * 1_000)) },

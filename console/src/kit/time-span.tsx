@@ -29,13 +29,14 @@ export function useTimeSpan(): { readonly name: TimeSpanName; readonly ms: numbe
   return { name: span, ms: TIME_SPANS[span].ms }
 }
 
-const CHOICES = Object.entries(TIME_SPANS).map(([value, { label }]) => ({ value, label }))
+const CHOICES = Object.entries(TIME_SPANS).map(([value, { label, ms }]) => ({ value, label, ms }))
 
-/** The one picker of a time span, whose value is in the address. */
-export function TimeSpan() {
+/** The one picker of a time span, whose value is in the address. `longestMs`: what the page can show at most. */
+export function TimeSpan({ longestMs = Number.POSITIVE_INFINITY }: { longestMs?: number }) {
   const { name } = useTimeSpan()
+  const choices = CHOICES.filter(({ ms }) => ms <= longestMs)
   const navigate = useNavigate()
   const change = (span: string) =>
     void navigate({ to: '.', search: (search: object) => ({ ...search, span }), replace: true } as never)
-  return <SegmentedControl size="xs" aria-label="Time span" value={name} onChange={change} data={CHOICES} />
+  return <SegmentedControl size="xs" aria-label="Time span" value={name} onChange={change} data={choices} />
 }

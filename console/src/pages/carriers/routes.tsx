@@ -1,5 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
+import { timeSpanOf } from '../../kit/time-span.tsx'
 import { operatorRoute } from '../../shell/routes.tsx'
+import { explainSearchOf } from './explain-search.ts'
 
 const pages = () => import('./pages.tsx')
 
@@ -18,11 +20,13 @@ export const carrierRoutes = {
     createRoute({
       getParentRoute: () => operatorRoute,
       path: '/quality',
+      validateSearch: timeSpanOf,
       component: lazyRouteComponent(pages, 'Quality'),
     }),
     createRoute({
       getParentRoute: () => operatorRoute,
       path: '/explain',
+      validateSearch: explainSearchOf,
       component: lazyRouteComponent(pages, 'RouteExplanation'),
     }),
   ] as const,

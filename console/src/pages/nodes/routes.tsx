@@ -1,5 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { operatorRoute } from '../../shell/routes.tsx'
+import { auditSearchOf } from './audit-search.ts'
 
 const pages = () => import('./pages.tsx')
 
@@ -13,6 +14,7 @@ export const nodeRoutes = {
     createRoute({
       getParentRoute: () => operatorRoute,
       path: '/audit-log',
+      validateSearch: auditSearchOf,
       component: lazyRouteComponent(pages, 'AuditLog'),
     }),
   ] as const,

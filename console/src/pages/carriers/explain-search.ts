@@ -1,0 +1,11 @@
+/** What the address of the route explanation holds: the message that is asked about. */
+export const EXPLAINED = ['servicePlanId', 'from', 'to', 'body'] as const
+
+export type ExplainSearch = { readonly [Name in (typeof EXPLAINED)[number]]?: string }
+
+export function explainSearchOf(search: Record<string, unknown>): ExplainSearch {
+  const given = EXPLAINED.map((name) => [name, search[name]] as const)
+  // "+46…" would come out of the address as a number.
+  const texts = given.map(([name, value]) => [name, typeof value === 'number' ? `+${value}` : value] as const)
+  return Object.fromEntries(texts.filter(([, value]) => typeof value === 'string' && value !== ''))
+}

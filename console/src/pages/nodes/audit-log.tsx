@@ -1,0 +1,143 @@
+import { Anchor, Button, Drawer, Group, Stack, TextInput } from '@mantine/core'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import type { AuditEntry } from '../../../../client/src/admin-api.ts'
+import { useList } from '../../api/list.ts'
+import { operatorList } from '../../api/queries.ts'
+import { type Column, DataTable } from '../../kit/data-table.tsx'
+import { EmptyState } from '../../kit/empty-state.tsx'
+import { Json } from '../../kit/json.tsx'
+import { KeyValues } from '../../kit/key-values.tsx'
+import { PageHeader } from '../../kit/page-header.tsx'
+import { Section } from '../../kit/section.tsx'
+import { exactTime, Time } from '../../kit/time.tsx'
+import { AUDIT_FILTERS, type AuditSearch, auditSearchOf } from './audit-search.ts'
+
+/** Who changed what, from where: one row for each change of an operator. */
+export function AuditLog() {
+  const filters = auditSearchOf(useSearch({ strict: false }))
+  const list = useList(operatorList('listAuditLog', { ...filters, limit: '50' }))
+  const [shown, setShown] = useState<AuditEntry | null>(null)
+  const columns: readonly Column<AuditEntry>[] = [
+    { key: 'at', title: 'When', render: ({ at }) => <Time at={at} /> },
+    {
+      key: 'operation',
+      title: 'Operation',
+      render: (entry) => (
+        <Anchor component="button" type="button" size="sm" onClick={() => setShown(entry)}>
+          {entry.operation}
+        </Anchor>
+      ),
+    },
+    { key: 'type', title: 'Object', render: ({ objectType }) => objectType },
+    {
+      key: 'id',
+      title: 'Name or number',
+      render: ({ objectId }) => <span className="aldis-mono">{objectId}</span>,
+    },
+    { key: 'token', title: 'Operator token', render: ({ token }) => token },
+    { key: 'address', title: 'From', render: ({ address }) => <span className="aldis-mono">{address}</span> },
+    { key: 'fields', title: 'Fields', render: (entry) => changedFields(entry).join(', ') },
+  ]
+  return (
+    <>
+      <PageHeader
+        title="Audit log"
+        description="Every change that operators made through the API, the newest first."
+      />
+      <Filters key={JSON.stringify(filters)} filters={filters} />
+      <DataTable
+        label="Audit log"
+        columns={columns}
+        list={list}
+        keyOf={({ auditId }) => String(auditId)}
+        empty={
+          <EmptyState title="No change matches">
+            Entries are kept for AUDIT_RETENTION_DAYS, 400 days unless configured otherwise.
+          </EmptyState>
+        }
+      />
+      <Drawer
+        opened={shown !== null}
+        onClose={() => setShown(null)}
+        title={shown?.operation}
+        position="right"
+        size="lg"
+      >
+        {shown !== null && <Entry entry={shown} />}
+      </Drawer>
+    </>
+  )
+}
+
+const LABELS = {
+  objectType: 'Object',
+  objectId: 'Name or number',
+  token: 'Operator token',
+  operation: 'Operation',
+}
+
+function Filters({ filters }: { filters: AuditSearch }) {
+  const navigate = useNavigate()
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const given = Object.fromEntries(new FormData(event.currentTarget))
+    void navigate({ to: '/admin/audit-log', search: auditSearchOf(given) })
+  }
+  return (
+    <form onSubmit={submit}>
+      <Group align="flex-end" gap="sm" mb="md">
+        {AUDIT_FILTERS.map((name) => (
+          <TextInput
+            key={name}
+            name={name}
+            label={LABELS[name]}
+            defaultValue={filters[name] ?? ''}
+            size="xs"
+          />
+        ))}
+        <Button type="submit" size="xs">
+          Filter
+        </Button>
+        {Object.keys(filters).length > 0 && (
+          <Button
+            size="xs"
+            variant="default"
+            onClick={() => void navigate({ to: '/admin/audit-log', search: {} })}
+          >
+            Clear
+          </Button>
+        )}
+      </Group>
+    </form>
+  )
+}
+
+function Entry({ entry }: { entry: AuditEntry }) {
+  const { before, after } = entry
+  return (
+    <Stack>
+      <KeyValues
+        entries={[
+          ['When', exactTime(entry.at)],
+          ['Operator token', entry.token],
+          ['From', entry.address],
+          ['Object', `${entry.objectType} ${entry.objectId}`],
+        ]}
+      />
+      <Section title="Before">
+        {before === null ? 'There was none.' : <Json value={before} label="Before" />}
+      </Section>
+      <Section title="After">
+        {after === null ? 'There is none any more.' : <Json value={after} label="After" />}
+      </Section>
+    </Stack>
+  )
+}
+
+/** The fields that differ; none for what was made or deleted. */
+function changedFields({ before, after }: AuditEntry): string[] {
+  if (before === null || after === null) return []
+  const isSame = (name: string) => JSON.stringify(before[name]) === JSON.stringify(after[name])
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((name) => !isSame(name))
+}

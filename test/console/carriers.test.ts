@@ -1,0 +1,133 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startBrowser } from '../support/browser.ts'
+import { openConsole } from '../support/console-page.ts'
+import { CARRIER, RECIPIENT, ROUTE, type Service, startService } from '../support/service.ts'
+
+let service: Service
+let browser: Browser
+
+beforeAll(async () => {
+  ;[service, browser] = await Promise.all([startService(), startBrowser()])
+  await service.until(await service.sent(), 'DELIVERED')
+})
+afterAll(async () => {
+  await browser.close()
+  await service[Symbol.asyncDispose]()
+})
+
+const open = () => openConsole(browser, service.app.url, { tokens: [service.operatorToken] })
+
+describe('carriers', () => {
+  it('are listed with their links, and one is opened by keyboard', async () => {
+    await using opened = await open()
+    const { page } = opened
+    await opened.goto('/admin/carriers')
+    const row = page.getByRole('row').filter({ hasText: CARRIER })
+    await row.getByText('BOUND_TRX').waitFor()
+    await row.getByRole('link').focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: `Carrier ${CARRIER}` }).waitFor()
+    await page.getByRole('region', { name: 'Binds' }).getByText('bound', { exact: true }).waitFor()
+    await page.getByRole('region', { name: 'Nodes with binds' }).getByText('usable').waitFor()
+    expect(await opened.problems()).toEqual([])
+  })
+
+  it('are drained and started again, after a question that shows the command', async () => {
+    await using opened = await open()
+    const { page } = opened
+    await opened.goto(`/admin/carriers/${CARRIER}`)
+    const stateOf = async () => (await service.admin('GET', `/carriers/${CARRIER}`)).state
+    for (const [verb, state] of [
+      ['Drain', 'draining'],
+      ['Start', 'started'],
+    ]) {
+      await page.getByRole('button', { name: verb! }).click()
+      const question = page.getByRole('dialog', { name: `${verb} ${CARRIER}` })
+      await question.getByText(`aldis carrier update ${CARRIER} --state ${state}`).waitFor()
+      expect(await opened.violations()).toEqual([])
+      await question.getByRole('button', { name: verb! }).click()
+      await question.waitFor({ state: 'hidden' })
+      await page.getByText(state!, { exact: true }).first().waitFor()
+      expect(await stateOf()).toBe(state)
+    }
+    expect(opened.faults).toEqual([])
+  })
+
+  it('are only looked at with the role support', async () => {
+    const { token } = await service.admin('POST', '/operator-tokens', { name: 'desk', role: 'support' })
+    await using opened = await openConsole(browser, service.app.url, { tokens: [token] })
+    await opened.goto(`/admin/carriers/${CARRIER}`)
+    await opened.page.getByText('started', { exact: true }).waitFor()
+    expect(await opened.page.getByRole('button', { name: 'Drain' }).count()).toBe(0)
+  })
+})
+
+describe('quality', () => {
+  it('shows each carrier in its route, and ends a pause', async () => {
+    await service.admin('PATCH', `/routes/${ROUTE}`, { qualityFloor: { minDelivered: 1 } })
+    const { rows } = await service.db.query(
+      `insert into carrier_pauses (route_id, carrier_id, since, until, reason)
+       select r.id, c.id, now(), now() + interval '1 hour', '10 of 100 delivered'
+       from routes r, carriers c where r.name = $1 and c.name = $2 returning reason`,
+      [ROUTE, CARRIER],
+    )
+    await using opened = await open()
+    const { page } = opened
+    await opened.goto('/admin/quality?span=24h')
+    await page.getByRole('region', { name: 'Quality of carriers' }).getByText(CARRIER).waitFor()
+    await page.getByText(rows[0].reason).waitFor()
+    expect(await opened.problems()).toEqual([])
+    await page.getByRole('button', { name: 'End the pause' }).click()
+    await page.getByText(rows[0].reason).waitFor({ state: 'detached' })
+    expect((await service.admin('GET', '/quality/pauses')).items).toEqual([])
+  })
+})
+
+describe('the route explanation', () => {
+  it('is asked by a form, answered under an address of its own, and says why not', async () => {
+    await using opened = await open()
+    const { page } = opened
+    await opened.goto('/admin/explain')
+    await page.getByLabel('Service plan').fill(service.servicePlanId)
+    await page.getByLabel('From').fill('12345')
+    await page.getByLabel('To', { exact: true }).fill(RECIPIENT)
+    await page.keyboard.press('Enter')
+    await page.getByRole('region', { name: 'Carriers of the route' }).getByText(CARRIER).waitFor()
+    await page.reload()
+    await page.getByRole('region', { name: 'Carriers of the route' }).getByText(CARRIER).waitFor()
+    expect(await opened.problems()).toEqual([])
+    await page.getByLabel('To', { exact: true }).fill('+1')
+    await page.keyboard.press('Enter')
+    await page.getByText('This message would not be sent').waitFor()
+  })
+})
+
+describe('the audit log', () => {
+  it('is filtered in the address, and shows an entry before and after', async () => {
+    const name = 'Renamed by a test'
+    await service.admin('PATCH', `/accounts/${service.accountId}`, { name })
+    await using opened = await open()
+    const { page } = opened
+    await opened.goto('/admin/audit-log')
+    await page.getByLabel('Operation', { exact: true }).fill('updateAccount')
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/audit-log?operation=updateAccount')
+    const table = page.getByRole('region', { name: 'Audit log' })
+    await table.getByText('setSender').waitFor({ state: 'detached' })
+    await table.getByRole('button', { name: 'updateAccount' }).first().click()
+    const entry = page.getByRole('dialog', { name: 'updateAccount' })
+    await entry.getByText(name).waitFor()
+    expect(await opened.problems()).toEqual([])
+  })
+})
+
+describe('nodes', () => {
+  it('are shown with what they hold', async () => {
+    await using opened = await open()
+    await opened.goto('/admin/nodes')
+    await opened.page.getByText('256 of 256').waitFor()
+    await opened.page.getByText('alive').waitFor()
+    expect(await opened.problems()).toEqual([])
+  })
+})
