@@ -96,10 +96,11 @@ describe('the route explanation', () => {
     await page.getByRole('region', { name: 'Carriers of the route' }).getByText(CARRIER).waitFor()
     await page.reload()
     await page.getByRole('region', { name: 'Carriers of the route' }).getByText(CARRIER).waitFor()
+    await page.getByText('This message would not be sent').waitFor()
     expect(await opened.problems()).toEqual([])
     await page.getByLabel('To', { exact: true }).fill('+1')
     await page.keyboard.press('Enter')
-    await page.getByText('This message would not be sent').waitFor()
+    await page.getByRole('alert').getByText('to', { exact: true }).waitFor()
   })
 })
 

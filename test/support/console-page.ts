@@ -104,9 +104,11 @@ async function signIn(context: BrowserContext, tokens: readonly string[]): Promi
 
 async function settled(page: Page): Promise<void> {
   await page.locator('h1').first().waitFor()
-  await page.waitForFunction(
-    `document.querySelector('.mantine-Skeleton-root, .mantine-Loader-root, [aria-busy=true]') === null`,
-  )
+  // Not waitForFunction, whose second look needs eval, which the policy of the page forbids.
+  await page
+    .locator('.mantine-Skeleton-root, .mantine-Loader-root, [aria-busy=true]')
+    .first()
+    .waitFor({ state: 'detached' })
 }
 
 interface AxeResult {

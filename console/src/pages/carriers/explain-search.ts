@@ -1,5 +1,5 @@
 /** What the address of the route explanation holds: the message that is asked about. */
-export const EXPLAINED = ['servicePlanId', 'from', 'to', 'body'] as const
+const EXPLAINED = ['servicePlanId', 'from', 'to', 'body'] as const
 
 export type ExplainSearch = { readonly [Name in (typeof EXPLAINED)[number]]?: string }
 
