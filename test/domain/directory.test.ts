@@ -1,5 +1,7 @@
+import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { chooseCarrier } from '../../src/domain/routing.ts'
+import { SANDBOX } from '../../src/domain/sandbox.ts'
 import { aCarrier, aDirectory, aPlan, aRoute, aRule } from '../support/directory.ts'
 
 const OWN = aRoute({ id: 1, name: 'default' })
@@ -40,4 +42,37 @@ it('names carriers, and makes what it tells of a route once', () => {
   expect(directory.routeFor(PLAN, 'ACME', TO_SE)).toBe(routed)
   const choices = [0, 0.5].map((random) => chooseCarrier(routed, () => 'usable', random))
   expect(choices[0]).toBe(choices[1])
+})
+
+it('no rule and no rate is for messages of a sandbox plan', () => {
+  const route = aRoute({ id: 9, name: SANDBOX, carriers: [{ carrierId: 9, priority: 0, weight: 1 }] })
+  const plan = aPlan({ id: 5, sandbox: true, route })
+  const match = fc.constantFrom(
+    {},
+    { prefix: '+4' },
+    { prefix: '+447400' },
+    { country: 'GB' },
+    { mccmnc: '23415' },
+  )
+  const planId = fc.constantFrom(null, 5)
+  const rules = fc.array(fc.record({ planId, match, sender: fc.constantFrom(null, 'ACME') }))
+  const rates = fc.array(fc.record({ planId, match }))
+  fc.assert(
+    fc.property(rules, rates, (rules, rates) => {
+      const directory = aDirectory({
+        plans: [plan, aPlan({ id: 6, route: OWN })],
+        carriers: [...CARRIERS, aCarrier({ id: 9, name: SANDBOX })],
+        routes: [OWN, UK, route],
+        routingRules: rules.map(({ match, ...rule }, id) => aRule({ id, route: UK, ...rule, ...match })),
+        numberRanges: new Map([['+447400', '23415']]),
+        rates: rates.map(({ planId, match }, id) => ({
+          ...{ id, planId, prefix: null, country: null, mccmnc: null, ...match },
+          ...{ price: '1', ptf: '0', currency: 'EUR' },
+        })),
+      })
+      expect(directory.routeFor(plan, 'ACME', TO_GB)).toMatchObject({ route, rule: null })
+      expect([...directory.routesOf(plan)]).toEqual([route])
+      expect(directory.rateOf(5, TO_GB)).toBeNull()
+    }),
+  )
 })
