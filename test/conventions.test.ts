@@ -234,6 +234,16 @@ describe('the console is a client of the HTTP API', () => {
     expect(cycles(new Map(CONSOLE.map((source) => [source.path, imports(source)])))).toEqual([])
   })
 
+  it('it does without components that position themselves, which alone take 25 KB', () => {
+    const floating =
+      /\b(Autocomplete|Cascader|Combobox|HoverCard|Menu|Menubar|MultiSelect|Popover|Select|TagsInput|Tooltip|TreeSelect)\b/
+    const mantine = /import \{([^}]*)\} from '@mantine\/core'/g
+    const named = CONSOLE.filter(({ text }) =>
+      [...text.matchAll(mantine)].some(([, names]) => floating.test(names!)),
+    )
+    expect(named.map(({ path }) => path)).toEqual([])
+  })
+
   it('it names no other host', () => {
     expect(offenders(CONSOLE, /https?:\/\/(?!sms\.example|www\.example|example|hooks\.example)/)).toEqual([])
   })

@@ -1,5 +1,4 @@
 import '@mantine/core/styles.css'
-import '@mantine/notifications/styles.css'
 import './kit/kit.css'
 import './shell/page.css'
 import { QueryClientProvider } from '@tanstack/react-query'

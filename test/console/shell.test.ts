@@ -18,6 +18,7 @@ afterAll(async () => {
 const open = (options: Parameters<typeof openConsole>[2] = {}) =>
   openConsole(browser, service.app.url, options)
 const links = ({ page }: ConsolePage) => page.getByRole('navigation', { name: 'Pages' }).getByRole('link')
+const sessions = ({ page }: ConsolePage) => page.getByLabel('Sessions', { exact: true })
 const heading = ({ page }: ConsolePage, name: string) =>
   page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
 
@@ -53,19 +54,19 @@ describe('signing in', () => {
     const { page } = opened
     await opened.goto('/messages')
     const customerLinks = await links(opened).count()
-    await page.getByRole('button', { name: 'Sessions' }).click()
+    await sessions(opened).click()
     expect(await opened.violations()).toEqual([])
-    await page.getByRole('menuitem', { name: 'Sign in with another token' }).click()
+    await page.getByRole('link', { name: 'Sign in with another token' }).click()
     await heading(opened, 'Sign in to Aldis')
     await signIn(opened, service.operatorToken)
     await page.getByText('Audit log').waitFor()
     expect(await links(opened).count()).toBeGreaterThan(customerLinks + 20)
-    await page.getByRole('button', { name: 'Sessions' }).click()
-    await page.getByRole('menuitem', { name: 'Sign out' }).first().click()
+    await sessions(opened).click()
+    await page.getByRole('button', { name: 'Sign out: Account' }).click()
     // The operator is still there, and has an overview of their own.
     await page.waitForURL('**/console/admin')
-    await page.getByRole('button', { name: 'Sessions' }).click()
-    await page.getByRole('menuitem', { name: 'Sign out' }).click()
+    await sessions(opened).click()
+    await page.getByRole('button', { name: 'Sign out: Operator' }).click()
     await heading(opened, 'Sign in to Aldis')
     expect(await opened.problems()).toEqual([])
   })
@@ -111,6 +112,15 @@ describe('a token for several service plans', () => {
   })
 })
 
+it('a token without a service plan is told what it lacks', async () => {
+  const { accountId } = await service.admin('POST', '/accounts', { name: 'Empty' })
+  const { token } = await service.admin('POST', '/tokens', { accountId, name: 'Empty' })
+  await using opened = await open({ tokens: [token] })
+  await opened.goto('/messages')
+  await heading(opened, 'No service plan')
+  expect(await opened.problems()).toEqual([])
+})
+
 describe('the frame', () => {
   it('by keyboard: past the navigation, along a link, and then at the page', async () => {
     await using opened = await open({ tokens: [service.operatorToken] })
@@ -146,8 +156,8 @@ describe('the frame', () => {
     const scheme = () => page.locator('html').getAttribute('data-mantine-color-scheme')
     await opened.goto('/admin')
     expect(await scheme()).toBe('light')
-    await page.getByRole('button', { name: 'Colour scheme' }).click()
-    await page.getByRole('menuitem', { name: 'Dark' }).click()
+    await page.getByRole('button', { name: 'Colour scheme: as the system' }).click()
+    await page.getByRole('button', { name: 'Colour scheme: light' }).click()
     expect(await scheme()).toBe('dark')
     await page.reload()
     await opened.settled()

@@ -35,7 +35,7 @@ export function useList<Answer extends Listed, Key extends QueryKey>(
   }
 }
 
-/** The same for a read whose items come all at once. */
+/** The same for a read whose items come all at once: `listOf(useQuery(operatorQuery('listNodes', {})), ({ items }) => items)`. */
 export function listOf<Answer, Item>(
   { data, error, refetch }: UseQueryResult<Answer>,
   itemsOf: (answer: Answer) => readonly Item[],

@@ -25,7 +25,10 @@ interface ChartProps {
   readonly height?: number
 }
 
-/** Lines over time. Screen readers get the last, the lowest and the highest value of each in a table. */
+/**
+ * Lines over time, drawn anew when a property changes: `series` and `format` are constants or memoized. Screen readers get
+ * the last, the lowest and the highest value of each in a table.
+ */
 export function Chart({ label, timesMs, between, series, format, height = 200 }: ChartProps) {
   const [fromMs = 0, toMs = 0] = between ?? [timesMs[0], timesMs.at(-1)]
   const { ref: box, width } = useElementSize()

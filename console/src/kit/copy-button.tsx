@@ -1,23 +1,21 @@
-import { ActionIcon, CopyButton as MantineCopyButton, Tooltip } from '@mantine/core'
+import { ActionIcon } from '@mantine/core'
+import { useClipboard } from '@mantine/hooks'
 import { IconCheck, IconCopy } from '@tabler/icons-react'
 
 /** Copies `value`; `label` says what that is: "Copy the message id". */
 export function CopyButton({ value, label }: { value: string; label: string }) {
+  const { copied, copy } = useClipboard()
+  const name = copied ? 'Copied' : label
   return (
-    <MantineCopyButton value={value}>
-      {({ copied, copy }) => (
-        <Tooltip label={copied ? 'Copied' : label}>
-          <ActionIcon
-            size="sm"
-            variant="subtle"
-            color="gray"
-            aria-label={copied ? 'Copied' : label}
-            onClick={copy}
-          >
-            {copied ? <IconCheck size={14} aria-hidden /> : <IconCopy size={14} aria-hidden />}
-          </ActionIcon>
-        </Tooltip>
-      )}
-    </MantineCopyButton>
+    <ActionIcon
+      size="sm"
+      variant="subtle"
+      color="gray"
+      aria-label={name}
+      title={name}
+      onClick={() => copy(value)}
+    >
+      {copied ? <IconCheck size={14} aria-hidden /> : <IconCopy size={14} aria-hidden />}
+    </ActionIcon>
   )
 }

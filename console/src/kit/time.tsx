@@ -1,4 +1,4 @@
-import { Tooltip, VisuallyHidden } from '@mantine/core'
+import { VisuallyHidden } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import { NoValue } from './no-value.tsx'
 
@@ -42,11 +42,9 @@ export function Time({ at }: { at: string | null }) {
   if (at === null) return <NoValue />
   const exact = exactTime(at)
   return (
-    <Tooltip label={exact}>
-      <time dateTime={at}>
-        {relativeTime(Date.parse(at), now)}
-        <VisuallyHidden component="span">, {exact}</VisuallyHidden>
-      </time>
-    </Tooltip>
+    <time dateTime={at} title={exact}>
+      {relativeTime(Date.parse(at), now)}
+      <VisuallyHidden component="span">, {exact}</VisuallyHidden>
+    </time>
   )
 }

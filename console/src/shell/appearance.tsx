@@ -1,6 +1,6 @@
 import { createTheme, type MantineColorsTuple, MantineProvider } from '@mantine/core'
-import { Notifications } from '@mantine/notifications'
 import type { ReactNode } from 'react'
+import { Notices } from '../kit/notices.tsx'
 
 const accent: MantineColorsTuple = [
   '#edf2ff',
@@ -31,17 +31,14 @@ const theme = createTheme({
   components: {
     Modal: { defaultProps: CLOSE },
     Drawer: { defaultProps: CLOSE },
-    Notification: { defaultProps: CLOSE },
-    // A focusable element that is no item of the menu.
-    Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
   },
 })
 
-/** Theme, colour scheme and notifications. The scheme that a person chooses is kept in this browser. */
+/** Theme, colour scheme and notices. The scheme that a person chooses is kept in this browser. */
 export function Appearance({ nonce, children }: { nonce: string; children: ReactNode }) {
   return (
     <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={() => nonce}>
-      <Notifications position="bottom-right" />
+      <Notices />
       {children}
     </MantineProvider>
   )

@@ -1,5 +1,5 @@
-import { AppShell, Burger, Group, Text } from '@mantine/core'
-import { useDisclosure, useMediaQuery } from '@mantine/hooks'
+import { Burger, Group, Text } from '@mantine/core'
+import { useDisclosure, useHotkeys, useMediaQuery } from '@mantine/hooks'
 import { Link, Outlet, useLocation } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import { type Session, useSession } from '../api/session.ts'
@@ -15,32 +15,26 @@ export function Frame() {
   const [isOpen, { toggle, close }] = useDisclosure(false)
   const signedIn = session != null && (session.customer !== null || session.operator !== null)
   const isDrawer = useMediaQuery('(max-width: 47.99em)', false)
+  useHotkeys([['Escape', close]])
   const main = useFocusOnRouteChange()
   return (
-    <AppShell
-      header={{ height: 52 }}
-      {...(signedIn && {
-        navbar: { width: 'var(--aldis-sidebar-width)', breakpoint: 'sm', collapsed: { mobile: !isOpen } },
-      })}
-      padding={{ base: 'sm', sm: 'lg' }}
-      transitionDuration={0}
-    >
+    <>
       <a className="aldis-skip" href="#main">
         Skip to the page
       </a>
-      <AppShell.Header>
+      <header className="aldis-header">
         <Header session={session} signedIn={signedIn} isOpen={isOpen} onToggle={toggle} />
-      </AppShell.Header>
+      </header>
       {signedIn && (
-        // Closed, it is only moved out of sight: `inert` takes it out of the order of the keyboard too.
-        <AppShell.Navbar inert={isDrawer && !isOpen}>
+        // `inert` keeps the keyboard to what is seen: closed, the drawer is not; open, the page is not.
+        <div className="aldis-sidebar" inert={isDrawer && !isOpen}>
           <Navigation session={session} onFollow={close} />
-        </AppShell.Navbar>
+        </div>
       )}
-      <AppShell.Main id="main" ref={main} tabIndex={-1} className="aldis-main">
+      <main id="main" ref={main} tabIndex={-1} className="aldis-main" inert={signedIn && isDrawer && isOpen}>
         <Outlet />
-      </AppShell.Main>
-    </AppShell>
+      </main>
+    </>
   )
 }
 

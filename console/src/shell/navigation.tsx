@@ -1,4 +1,4 @@
-import { NavLink, ScrollArea, Stack, Text } from '@mantine/core'
+import { NavLink, Stack, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { Session } from '../api/session.ts'
 import { CUSTOMER_PAGES, OPERATOR_PAGES, type PageLink } from './pages.ts'
@@ -6,13 +6,11 @@ import { CUSTOMER_PAGES, OPERATOR_PAGES, type PageLink } from './pages.ts'
 /** Links to the pages of each session that this browser has. */
 export function Navigation({ session, onFollow }: { session: Session; onFollow: () => void }) {
   return (
-    <ScrollArea h="100%" type="scroll">
-      <Stack gap="lg" p="sm" component="nav" aria-label="Pages">
-        {session.customer !== null && <Group title="Account" pages={CUSTOMER_PAGES} onFollow={onFollow} />}
-        {session.operator !== null &&
-          OPERATOR_PAGES.map((group) => <Group key={group.title} {...group} onFollow={onFollow} />)}
-      </Stack>
-    </ScrollArea>
+    <Stack gap="lg" p="sm" component="nav" aria-label="Pages">
+      {session.customer !== null && <Group title="Account" pages={CUSTOMER_PAGES} onFollow={onFollow} />}
+      {session.operator !== null &&
+        OPERATOR_PAGES.map((group) => <Group key={group.title} {...group} onFollow={onFollow} />)}
+    </Stack>
   )
 }
 

@@ -1,35 +1,28 @@
-import { ActionIcon, Menu, useMantineColorScheme } from '@mantine/core'
-import { IconCheck, IconDeviceDesktop, IconMoon, IconSun } from '@tabler/icons-react'
+import { ActionIcon, useMantineColorScheme } from '@mantine/core'
+import { IconDeviceDesktop, IconMoon, IconSun } from '@tabler/icons-react'
 
-const SCHEMES = [
-  { value: 'light', label: 'Light', icon: IconSun },
-  { value: 'dark', label: 'Dark', icon: IconMoon },
-  { value: 'auto', label: 'As the system', icon: IconDeviceDesktop },
-] as const
+/** Each with the one that a press chooses. */
+const SCHEMES = {
+  auto: { label: 'as the system', icon: IconDeviceDesktop, next: 'light' },
+  light: { label: 'light', icon: IconSun, next: 'dark' },
+  dark: { label: 'dark', icon: IconMoon, next: 'auto' },
+} as const
 
-/** Light, dark, or what the system has. */
+/** Goes through light, dark, and what the system has. */
 export function SchemeSwitch() {
   const { colorScheme, setColorScheme } = useMantineColorScheme()
-  const Current = SCHEMES.find(({ value }) => value === colorScheme)!.icon
+  const { label, icon: Icon, next } = SCHEMES[colorScheme]
+  const name = `Colour scheme: ${label}`
   return (
-    <Menu position="bottom-end" width={180}>
-      <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" size="lg" aria-label="Colour scheme">
-          <Current size={18} stroke={1.6} aria-hidden />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {SCHEMES.map(({ value, label, icon: Icon }) => (
-          <Menu.Item
-            key={value}
-            leftSection={<Icon size={16} aria-hidden />}
-            rightSection={value === colorScheme && <IconCheck size={16} aria-label="chosen" />}
-            onClick={() => setColorScheme(value)}
-          >
-            {label}
-          </Menu.Item>
-        ))}
-      </Menu.Dropdown>
-    </Menu>
+    <ActionIcon
+      variant="subtle"
+      color="gray"
+      size="lg"
+      aria-label={name}
+      title={name}
+      onClick={() => setColorScheme(next)}
+    >
+      <Icon size={18} stroke={1.6} aria-hidden />
+    </ActionIcon>
   )
 }
