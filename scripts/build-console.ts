@@ -11,6 +11,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const target = join(root, 'dist', 'console')
+const reference = join(root, 'dist', 'docs', 'assets')
 /** The hash of the sources that it was made of. */
 const stamp = join(target, 'sources.sha256')
 
@@ -35,11 +36,10 @@ function compress(path: string, quality = 11): void {
 /** The API reference is one file of a package. Its name changes with its content, as those of the console do. */
 function copyReference(): void {
   const bytes = readFileSync(join(root, 'node_modules/@scalar/api-reference/dist/browser/standalone.js'))
-  const folder = join(root, 'dist', 'docs', 'assets')
-  const path = join(folder, `scalar-${createHash('sha256').update(bytes).digest('hex').slice(0, 8)}.js`)
+  const path = join(reference, `scalar-${createHash('sha256').update(bytes).digest('hex').slice(0, 8)}.js`)
   if (existsSync(`${path}.gz`)) return
-  rmSync(folder, { recursive: true, force: true })
-  mkdirSync(folder, { recursive: true })
+  rmSync(reference, { recursive: true, force: true })
+  mkdirSync(reference, { recursive: true })
   writeFileSync(path, bytes)
   // 4 MB take 14 s at 11, and less than one at 9, which makes a tenth more of them.
   compress(path, 9)
@@ -56,7 +56,7 @@ async function build(): Promise<void> {
 }
 
 function isFresh(): boolean {
-  return existsSync(stamp) && readFileSync(stamp, 'utf8') === hashOfSources()
+  return existsSync(reference) && existsSync(stamp) && readFileSync(stamp, 'utf8') === hashOfSources()
 }
 
 export async function buildIfStale(): Promise<void> {

@@ -1,5 +1,6 @@
 /**
- * Makes `dist/`, what the npm package holds: `src` as JavaScript, the files beside the code that it reads, and the console.
+ * Makes `dist/`, what the npm package holds: `src` as JavaScript, the files beside the code that it reads, the console and
+ * the API reference.
  */
 import { spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
@@ -11,10 +12,10 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const source = join(root, 'src')
 const target = join(root, 'dist')
 
-// The console is built anew only when it is stale: a service that starts now reads it.
+// What browsers get is built anew only when it is stale: a service may be reading it.
 mkdirSync(target, { recursive: true })
 for (const name of readdirSync(target))
-  if (name !== 'console') rmSync(join(target, name), { recursive: true })
+  if (!['console', 'docs'].includes(name)) rmSync(join(target, name), { recursive: true })
 
 const compiler = join(root, 'node_modules', '.bin', 'tsc')
 const compiled = spawnSync(compiler, ['--project', join(root, 'tsconfig.build.json')], { stdio: 'inherit' })

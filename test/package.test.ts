@@ -43,6 +43,7 @@ test('the package has program, documents and licence, and neither sources nor te
     'docs/configuration.md',
     'dist/store/migrations',
     'dist/console/index.html',
+    'dist/docs/assets',
   ])
     expect([name, existsSync(join(installed, name))]).toEqual([name, true])
   for (const name of ['src', 'test', 'bench', 'scripts', 'console', 'tsconfig.json'])
@@ -79,6 +80,14 @@ test('aldis dev starts, delivers a message and ends', async () => {
   await using running = start(program, args, { cwd: join(folder.path, 'app') })
   await running.until(() => running.stdout.includes('Aldis is ready.'))
   const ready = JSON.parse(readFileSync(readyFile, 'utf8')) as Ready
+  for (const path of ['/console/', '/docs', '/docs/admin']) {
+    const page = await fetch(ready.baseUrl + path)
+    expect([path, page.status, page.headers.get('content-type')]).toEqual([
+      path,
+      200,
+      'text/html; charset=utf-8',
+    ])
+  }
   const { json } = await send(ready)
   await eventually(async () => (await lookUp(ready, json.msgId)).json.status === 'DELIVERED')
   running.kill('SIGTERM')

@@ -42,6 +42,30 @@ function lines(): Record<string, unknown>[] {
   return service.logs.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'request')
 }
 
+test('a session sends on a connection whose tokens take the short way, and only for its own pages', async () => {
+  await start()
+  const { cookie } = await service.signIn(TOKEN)
+  served = 0
+  const bySession = (site: string) =>
+    requestBytes({
+      method: 'POST',
+      path: '/v1/sendsms',
+      headers: {
+        'content-type': 'application/json',
+        connection: 'keep-alive',
+        cookie: cookie!,
+        'sec-fetch-site': site,
+      },
+      body: JSON.stringify(validMessage()),
+    })
+  const requests = [send(), send(), bySession('same-origin'), bySession('same-site'), bySession('cross-site')]
+  const answers = await exchangeInTurn(service.port, requests)
+  expect(answers.map(({ status }) => status)).toEqual([202, 202, 202, 403, 403])
+  expect([served, await service.storedMessages()]).toEqual([4, 3])
+  const headers = { cookie: cookie!, authorization: 'Bearer nobody', connection: 'close' }
+  expect((await exchange(service.port, send({}, headers)))!.status).toBe(401)
+})
+
 test('the second send of a connection takes the short way, with the same answer, record, log line and figures', async () => {
   await start({ baseUrl: 'https://sms.example.com' })
   const body = 'Grüße \u{1f600} "quoted"'

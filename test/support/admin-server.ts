@@ -3,6 +3,7 @@
  */
 
 import { randomBytes } from 'node:crypto'
+import pino from 'pino'
 import { afterAll } from 'vitest'
 import { deriveKey, type SecretKeys } from '../../src/domain/secrets.ts'
 import { hashToken } from '../../src/domain/tokens.ts'
@@ -34,6 +35,8 @@ export interface AdminServer extends AsyncDisposable {
   readonly secretKey: SecretKeys
   readonly database: FreshDatabase
   readonly directory: DirectoryService
+  /** Everything logged about requests, one entry per line. */
+  readonly logs: string[]
   /** Sends a request below `/admin/v1`, as the operator unless another token (or null for none) is given. */
   request(method: string, path: string, body?: unknown, token?: string | null): Promise<Answer>
 }
@@ -78,8 +81,10 @@ export async function startAdminServer(
   const guard = new CallbackGuard(POLICY, resolver)
   const sessions = pages === null ? undefined : consoleSessions(clock)
   const operatorTokenHashes = [hashToken(randomBytes(24).toString('hex')), hashToken(operatorToken)]
+  const logs: string[] = []
   const server = await startHttpServer({
     db,
+    log: pino({}, { write: (line: string) => logs.push(line) }),
     directory: freshDirectory(directory),
     realGuard: guard,
     clock,
@@ -109,6 +114,7 @@ export async function startAdminServer(
     secretKey,
     database,
     directory,
+    logs,
     request: (method, path, body, token = operatorToken) =>
       request(`${baseUrl}/admin/v1${path}`, method, body, token),
     async [Symbol.asyncDispose]() {

@@ -8,7 +8,7 @@ export interface SessionPlan {
   readonly servicePlanId: string
   readonly name: string
   readonly active: boolean
-  readonly sandbox?: boolean
+  readonly sandbox: boolean
 }
 
 export interface Session {

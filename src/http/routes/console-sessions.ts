@@ -56,6 +56,7 @@ const SignedIn = titled('ConsoleSession', {
           servicePlanId: Type.String(),
           name: Type.String(),
           active: Type.Boolean(),
+          sandbox: Type.Boolean(),
         }),
         { description: `The first ${MAX_PLANS} that the token may read` },
       ),
@@ -152,8 +153,8 @@ function presentCustomer({ expiresAtMs }: ConsoleSession, held: Held | null) {
     tokenName: token.name,
     scopes: token.scopes === null ? [...TOKEN_SCOPES] : [...token.scopes],
     servicePlans: plans.map((id) => {
-      const { servicePlanId, name, active } = directory.planById(id)!
-      return { servicePlanId, name, active }
+      const { servicePlanId, name, active, sandbox } = directory.planById(id)!
+      return { servicePlanId, name, active, sandbox }
     }),
     expiresAt: new Date(Math.min(expiresAtMs, token.expiresAtMs ?? expiresAtMs)).toISOString(),
   }

@@ -59,7 +59,7 @@ test('200: a customer signs in with a token, and reads with the cookie alone', a
       accountId,
       tokenName: 'backend',
       scopes: ['read'],
-      servicePlans: [{ servicePlanId, name: 'alerts', active: true }],
+      servicePlans: [{ servicePlanId, name: 'alerts', active: true, sandbox: false }],
       expiresAt: expect.any(String),
     },
     operator: null,

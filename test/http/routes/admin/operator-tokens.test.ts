@@ -32,6 +32,19 @@ test('admin may do everything, and is named in the audit log', async () => {
   expect(log.items).toMatchObject([{ token: 'Bea', operation: 'createAccount', objectId: body.accountId }])
 })
 
+test('the log names who made a request, and nothing of the token', async () => {
+  const { token } = await issue('Lin', 'support')
+  await server.request('GET', '/accounts', undefined, token)
+  await server.request('GET', '/carriers')
+  const lines = server.logs.map((line) => JSON.parse(line))
+  expect(lines.find(({ operator }) => operator === 'Lin')).toMatchObject({
+    route: '/admin/v1/accounts',
+    status: 200,
+  })
+  expect(lines.find(({ route }) => route === '/admin/v1/carriers')).toMatchObject({ operator: 'environment' })
+  expect(server.logs.join()).not.toContain(token.slice(-12))
+})
+
 test('support only reads: 403 for whatever may change something', async () => {
   const { token } = await issue('Cy', 'support')
   for (const path of ['/accounts', '/audit-log', '/operator-tokens', '/queue'])
