@@ -14,13 +14,13 @@ import {
   TOKEN_OTHER,
   validMessage,
 } from '../support/http-service.ts'
-import { operationsOf } from '../support/openapi.ts'
+import { type Operation, operationsOf } from '../support/openapi.ts'
 import type { HttpAnswer } from '../support/raw-http.ts'
 
 /** A session's cookie opens what the header of its token opens, and nothing else. */
 
 const CUSTOMER_OPERATIONS = operationsOf(await openApiDocument('/openapi.json')).map(
-  ({ method, path }) => [method.toUpperCase(), path] as const,
+  ({ method, path, operation }) => [method.toUpperCase(), path, operation] as const,
 )
 const ADMIN_OPERATIONS = operationsOf(await openApiDocument('/admin/v1/openapi.json')).map(
   ({ method, path }) => [method.toUpperCase(), path.replaceAll(/\{\w+\}/g, '1')] as const,
@@ -32,9 +32,10 @@ const FILTERS: Readonly<Record<string, string>> = {
   '/v1/inbound/sms': '&to=71234',
 }
 
-function bodyOf(path: string, servicePlanId: string): object {
-  if (path.startsWith('/v1/sendsms')) return { ...validMessage(), servicePlanId }
-  return { servicePlanId, ...(path.includes('destinations') && { destination: 'https://hooks.example.com' }) }
+/** The example of the document, but for requests that would go to a stranger. */
+function bodyOf(path: string, { requestBody }: Operation): object {
+  if (path.startsWith('/v1/sendsms')) return validMessage()
+  return path === '/v1/webhooks/test' ? {} : (requestBody!.content['application/json']!.example as object)
 }
 
 describe('the API for customers', () => {
@@ -58,14 +59,18 @@ describe('the API for customers', () => {
   })
   afterAll(() => service[Symbol.asyncDispose]())
 
-  function call(method: string, path: string, servicePlanId: string, headers: Record<string, string>) {
+  function call(
+    [method, path, operation]: (typeof CUSTOMER_OPERATIONS)[number],
+    servicePlanId: string,
+    headers: Record<string, string>,
+  ) {
     const named = path.replace('{msgId}', msgId).replace('{eventId}', `${msgId}-1`)
     if (method === 'GET') {
       const target = `${named}?servicePlanId=${servicePlanId}${FILTERS[path] ?? ''}`
       return service.get(path === '/v1/messages/{msgId}' ? named : target, headers)
     }
     const json = { 'content-type': 'application/json', ...headers }
-    const body = JSON.stringify(bodyOf(path, servicePlanId))
+    const body = JSON.stringify({ ...bodyOf(path, operation), servicePlanId })
     return service.request({ method, path: named, headers: json, body })
   }
 
@@ -79,24 +84,24 @@ describe('the API for customers', () => {
       .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>'),
   ]
 
-  it.each(CUSTOMER_OPERATIONS)('%s %s answers a cookie as it answers the header', async (method, path) => {
+  it.each(CUSTOMER_OPERATIONS)('%s %s answers a cookie as it answers the header', async (...operation) => {
     const answers = new Set<string>()
     for (const [token, cookie] of browsers) {
       for (const plan of PLANS) {
-        const byHeader = await call(method, path, plan, { authorization: `Bearer ${token}` })
-        const byCookie = await call(method, path, plan, cookie)
+        const byHeader = await call(operation, plan, { authorization: `Bearer ${token}` })
+        const byCookie = await call(operation, plan, cookie)
         expect(told(byCookie), `${token} ${plan}`).toEqual(told(byHeader))
         answers.add(JSON.stringify(told(byCookie)))
       }
     }
-    // Some are refused, and not all.
+    // Some are refused, and not all: if these are one, FILTERS lacks what the request needs.
     expect(answers.size).toBeGreaterThan(1)
   })
 
-  it.each(CUSTOMER_OPERATIONS)('%s %s: 403 for a page of another site', async (method, path) => {
+  it.each(CUSTOMER_OPERATIONS)('%s %s: 403 for a page of another site', async (...operation) => {
     for (const site of ['same-site', 'cross-site', 'none']) {
       const { cookie } = browsers.get(TOKEN)!
-      const answer = await call(method, path, PLAN, { cookie: cookie!, 'sec-fetch-site': site })
+      const answer = await call(operation, PLAN, { cookie: cookie!, 'sec-fetch-site': site })
       expect([answer.status, answer.json.errorCode]).toEqual([403, 'FORBIDDEN'])
     }
   })
