@@ -3,7 +3,6 @@ import './kit/kit.css'
 import './shell/page.css'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
-import { setNonce } from 'get-nonce'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { queryClient } from './api/query-client.ts'
@@ -13,7 +12,6 @@ import { signInFromFragment } from './shell/fragment-sign-in.ts'
 
 // The service puts a new nonce into each answer. Style sheets that scripts add carry it.
 const nonce = document.querySelector<HTMLMetaElement>('meta[name=csp-nonce]')?.content ?? ''
-setNonce(nonce)
 
 await signInFromFragment()
 

@@ -1,5 +1,6 @@
-import { Button, Code, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Code, Group, Stack, Text, TextInput } from '@mantine/core'
 import { type FormEvent, type ReactNode, useState } from 'react'
+import { Dialog } from './dialog.tsx'
 import { ErrorState } from './error-state.tsx'
 
 interface ConfirmDeleteProps {
@@ -9,7 +10,6 @@ interface ConfirmDeleteProps {
   readonly name: string
   /** What follows from it, and who uses it. */
   readonly children?: ReactNode
-  /** Null when it is closed. */
   readonly onClose: () => void
   readonly opened: boolean
   readonly onConfirm: () => void
@@ -20,10 +20,10 @@ interface ConfirmDeleteProps {
 /** Asks for the name of what is to be deleted. The page does it, and closes this. */
 export function ConfirmDelete(props: ConfirmDeleteProps) {
   return (
-    <Modal opened={props.opened} onClose={props.onClose} title={props.title} centered>
+    <Dialog opened={props.opened} onClose={props.onClose} title={props.title}>
       {/* Mounted anew each time, so that what was typed before is gone. */}
       <Question {...props} />
-    </Modal>
+    </Dialog>
   )
 }
 

@@ -34,15 +34,8 @@ export function DataTable<Item>({ label, columns, list, keyOf, empty }: DataTabl
   if (items.length === 0) return error === null ? empty : <ErrorState error={error} onRetry={retry} />
   return (
     <>
-      {/* Focusable, so that the keyboard scrolls it. */}
-      <Table.ScrollContainer
-        minWidth={0}
-        maxHeight="75vh"
-        type="native"
-        tabIndex={0}
-        role="region"
-        aria-label={label}
-      >
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls what has the focus */}
+      <section className="aldis-table-box" tabIndex={0} aria-label={label}>
         <Table highlightOnHover verticalSpacing={6} className="aldis-table">
           <Table.Thead>
             <Table.Tr>
@@ -65,7 +58,7 @@ export function DataTable<Item>({ label, columns, list, keyOf, empty }: DataTabl
             ))}
           </Table.Tbody>
         </Table>
-      </Table.ScrollContainer>
+      </section>
       {error !== null && <ErrorState error={error} onRetry={retry} />}
       {hasMore && error === null && (
         <Group justify="center" mt="sm">

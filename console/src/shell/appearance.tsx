@@ -15,9 +15,6 @@ const accent: MantineColorsTuple = [
   '#364fc7',
 ]
 
-/** Mantine gives these buttons no name. */
-const CLOSE = { closeButtonProps: { 'aria-label': 'Close' } }
-
 const theme = createTheme({
   colors: { accent },
   primaryColor: 'accent',
@@ -28,10 +25,6 @@ const theme = createTheme({
   cursorType: 'pointer',
   respectReducedMotion: true,
   headings: { fontWeight: '600' },
-  components: {
-    Modal: { defaultProps: CLOSE },
-    Drawer: { defaultProps: CLOSE },
-  },
 })
 
 /** Theme, colour scheme and notices. The scheme that a person chooses is kept in this browser. */

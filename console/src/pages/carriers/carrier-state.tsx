@@ -1,10 +1,11 @@
-import { Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Carrier } from '../../../../client/src/admin-api.ts'
 import { operatorClient } from '../../api/clients.ts'
 import { useOperator } from '../../api/operator.ts'
 import { CommandLine } from '../../kit/command-line.tsx'
+import { Dialog } from '../../kit/dialog.tsx'
 import { ErrorState } from '../../kit/error-state.tsx'
 import { StatusBadge } from '../../kit/status-badge.tsx'
 import { OPERATING_TONES } from './states.ts'
@@ -39,14 +40,13 @@ export function CarrierState({ carrier }: { carrier: Carrier }) {
             {verb}
           </Button>
         ))}
-      <Modal
+      <Dialog
         opened={act !== undefined}
         onClose={() => setWanted(null)}
         title={`${act?.verb} ${carrier.name}`}
-        centered
       >
         {act !== undefined && <Question carrier={carrier.name} act={act} onDone={() => setWanted(null)} />}
-      </Modal>
+      </Dialog>
     </Group>
   )
 }

@@ -1,10 +1,11 @@
-import { Anchor, Button, Drawer, Group, Stack, TextInput } from '@mantine/core'
+import { Anchor, Button, Group, Stack, TextInput } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import type { AuditEntry } from '../../../../client/src/admin-api.ts'
 import { useList } from '../../api/list.ts'
 import { operatorList } from '../../api/queries.ts'
 import { type Column, DataTable } from '../../kit/data-table.tsx'
+import { Dialog } from '../../kit/dialog.tsx'
 import { EmptyState } from '../../kit/empty-state.tsx'
 import { Json } from '../../kit/json.tsx'
 import { KeyValues } from '../../kit/key-values.tsx'
@@ -57,15 +58,9 @@ export function AuditLog() {
           </EmptyState>
         }
       />
-      <Drawer
-        opened={shown !== null}
-        onClose={() => setShown(null)}
-        title={shown?.operation}
-        position="right"
-        size="lg"
-      >
+      <Dialog opened={shown !== null} onClose={() => setShown(null)} title={shown?.operation} side="right">
         {shown !== null && <Entry entry={shown} />}
-      </Drawer>
+      </Dialog>
     </>
   )
 }
