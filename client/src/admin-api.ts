@@ -1756,7 +1756,7 @@ export interface Operations {
     }
     answer: undefined
   }
-  /** Show statistics of all service plans, or of one. Counts, prices and latencies over time. Each count is at the time when it happened. By service plan or country, without `servicePlanId`, at most 60 minutes, 48 hours or 31 days. */
+  /** Show statistics of all service plans, or of one. Counts, prices and latencies over time. Each count is at the time when it happened. By service plan or country, without `servicePlanId`, at most 60 minutes, 25 hours or 8 days. */
   getStatisticsOfPlans: {
     input: {
       /** Id of the service plan, 24 hex digits. */

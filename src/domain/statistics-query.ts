@@ -19,7 +19,7 @@ export const MOST_GROUPS = 50
 const FEWEST_SERIES = 6
 /** With more plans, an answer by plan or country reads the rows of each plan, so it covers fewer periods. */
 const FEW_PLANS = 20
-const MOST_PERIODS_OF_PLANS: Readonly<Record<Interval, number>> = { minute: 60, hour: 48, day: 31 }
+const MOST_PERIODS_OF_PLANS: Readonly<Record<Interval, number>> = { minute: 60, hour: 25, day: 8 }
 const DEFAULT_RANGE_MS = DAY_MS
 /** Longest range that is shown by minute, and by hour, unless an interval is given. */
 const BY_MINUTE_MS = 3 * HOUR_MS

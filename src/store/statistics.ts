@@ -21,42 +21,37 @@ export async function nextWriter(db: Queryable): Promise<number> {
   return rows[0]!.writer
 }
 
+/** The columns of a histogram. One without a count is null and takes no room in its row. */
+function bucketColumns(kind: LatencyKind): string[] {
+  return Array.from({ length: BUCKETS }, (_, bucket) => `${kind}_${bucket}`)
+}
+
+const BUCKET_COLUMNS = LATENCIES.flatMap(bucketColumns)
+const FIGURES = [...COUNTS, 'codes', 'code_counts', 'currencies', 'prices', ...BUCKET_COLUMNS]
+
+const WRITE = `
+  insert into statistics (step_s, at, plan_id, route_id, carrier_id, country, writer, ${FIGURES.join(', ')})
+  select 60, to_timestamp("atMs" / 1000.0), "planId", "routeId", "carrierId", country, $2, ${COUNTS.join(', ')},
+         codes, "codeCounts", currencies, prices,
+         ${LATENCIES.flatMap((kind) => bucketColumns(kind).map((_, at) => `nullif(${kind}[${at + 1}], 0)`)).join(', ')}
+  from json_to_recordset($1) as i (
+    "atMs" bigint, "planId" integer, "routeId" integer, "carrierId" integer, country text, accepted integer,
+    sent integer, delivered integer, failed integer, unknown integer, inbound integer, segments integer,
+    codes smallint[], "codeCounts" integer[], currencies text[], prices bigint[], accept integer[],
+    submit integer[], receipt integer[], webhook integer[])
+  on conflict (plan_id, step_s, at, route_id, carrier_id, country, writer) do update
+  set ${FIGURES.map((column) => `${column} = excluded.${column}`).join(', ')}`
+
 /** Writes minutes of a writer. A row replaces the one before, which was of the same minute's beginning. */
 export async function writeStatistics(
   db: Queryable,
   writer: number,
   minutes: readonly StatisticsRow[],
 ): Promise<void> {
-  await db.query({
-    name: 'write_statistics',
-    text: `
-      insert into statistics as s (
-        step_s, at, plan_id, route_id, carrier_id, country, writer, accepted, sent, delivered, failed, unknown, inbound,
-        segments, codes, code_counts, currencies, prices, accept_latency, submit_latency, receipt_latency, webhook_latency)
-      select 60, to_timestamp("atMs" / 1000.0), "planId", "routeId", "carrierId", country, $2, accepted, sent, delivered,
-             failed, unknown, inbound, segments, codes, "codeCounts", currencies, prices, accept, submit, receipt, webhook
-      from json_to_recordset($1) as i (
-        "atMs" bigint, "planId" integer, "routeId" integer, "carrierId" integer, country text, accepted integer,
-        sent integer, delivered integer, failed integer, unknown integer, inbound integer, segments integer,
-        codes smallint[], "codeCounts" integer[], currencies text[], prices bigint[], accept integer[],
-        submit integer[], receipt integer[], webhook integer[])
-      on conflict (plan_id, step_s, at, route_id, carrier_id, country, writer) do update
-      set accepted = excluded.accepted, sent = excluded.sent, delivered = excluded.delivered, failed = excluded.failed,
-          unknown = excluded.unknown, inbound = excluded.inbound, segments = excluded.segments, codes = excluded.codes,
-          code_counts = excluded.code_counts, currencies = excluded.currencies, prices = excluded.prices,
-          accept_latency = excluded.accept_latency, submit_latency = excluded.submit_latency,
-          receipt_latency = excluded.receipt_latency, webhook_latency = excluded.webhook_latency`,
-    values: [JSON.stringify(minutes), writer],
-  })
+  await db.query({ name: 'write_statistics', text: WRITE, values: [JSON.stringify(minutes), writer] })
 }
 
 const COMBINATION = 'plan_id, route_id, carrier_id, country'
-
-/** The sums of a histogram's places, as an array; null when no row has the histogram. */
-function summed(column: string): string {
-  const places = Array.from({ length: BUCKETS }, (_, index) => `sum(${column}[${index + 1}])`)
-  return `case when count(${column}) > 0 then array[${places.join(', ')}] end`
-}
 
 const ROLL_UP = `
   with claimed as (
@@ -80,16 +75,14 @@ const ROLL_UP = `
       from finer, unnest(currencies, prices) as u (currency, price) group by ${COMBINATION}, currency
     ) c group by ${COMBINATION}
   ), sums as (
-    select ${COMBINATION}, since, ${COUNTS.map((name) => `sum(${name}) as ${name}`).join(', ')},
-           ${LATENCIES.map((kind) => `${summed(`${kind}_latency`)} as ${kind}_latency`).join(', ')}
+    select ${COMBINATION}, since, ${[...COUNTS, ...BUCKET_COLUMNS].map((name) => `sum(${name}) as ${name}`).join(', ')}
     from finer group by ${COMBINATION}, since
   ), written as (
     insert into statistics (
-      step_s, at, ${COMBINATION}, writer, ${COUNTS.join(', ')}, codes, code_counts, currencies, prices,
-      ${LATENCIES.map((kind) => `${kind}_latency`).join(', ')})
+      step_s, at, ${COMBINATION}, writer, ${FIGURES.join(', ')})
     select $1, s.since, ${COMBINATION}, 0, ${COUNTS.map((name) => `s.${name}`).join(', ')},
            coalesce(c.codes, '{}'), coalesce(c.counts, '{}'), coalesce(p.currencies, '{}'), coalesce(p.prices, '{}'),
-           ${LATENCIES.map((kind) => `s.${kind}_latency`).join(', ')}
+           ${BUCKET_COLUMNS.map((name) => `s.${name}`).join(', ')}
     from sums s left join code_sums c using (${COMBINATION}) left join price_sums p using (${COMBINATION})
     order by ${COMBINATION}
   )
@@ -183,59 +176,101 @@ export async function sumStatistics(
   groups: readonly RowGroup[],
 ): Promise<Cell[]> {
   const { rows } = await db.query<SumsRow>(sql`
-    select ${PERIOD(selection)}, g.n as "group", ${SUMS}
-    from ${rowsOf(selection)} ${groupJoin(selection, groups)}
+    select x.at, g.n as "group", ${SUMS}
+    from (
+      select ${periodOf(selection)} as at, ${keysOf(selection)}, ${SUMS_OF_ROWS}
+      from ${rowsOf(selection)}
+      group by 1, 2, 3, 4, 5
+    ) x ${groupJoin(groups)}
     group by 1, 2`)
   return rows.map((row) => ({
     group: row.group,
-    atMs: Number(row.atMs),
+    atMs: row.at.getTime(),
     counts: Object.fromEntries(COUNTS.map((name) => [name, Number(row[name])])) as Record<Count, number>,
     latencies: Object.fromEntries(
-      LATENCIES.map((kind) => [kind, row[kind]?.map((count) => Number(count ?? 0)) ?? null]),
+      LATENCIES.map((kind) => {
+        const isEmpty = row[kind].every((count) => count === null)
+        return [kind, isEmpty ? null : row[kind].map(Number)]
+      }),
     ) as Record<LatencyKind, number[] | null>,
   }))
 }
 
-interface SumsRow extends Record<Count, string>, Record<LatencyKind, (string | null)[] | null> {
-  readonly atMs: string
+interface SumsRow extends Record<Count, string>, Record<LatencyKind, (string | null)[]> {
+  readonly at: Date
   readonly group: number | null
 }
 
+/** The prices of each group in each period. */
 export async function sumPrices(
   db: Queryable,
   selection: StatisticsSelection,
   groups: readonly RowGroup[],
 ): Promise<PriceCell[]> {
-  const { rows } = await db.query<Omit<PriceCell, 'atMs' | 'millionths'> & { atMs: string; sum: string }>(sql`
-    select ${PERIOD(selection)}, g.n as "group", u.currency, sum(u.price)::text as sum
-    from ${rowsOf(selection)} ${groupJoin(selection, groups)}
-    cross join unnest(s.currencies, s.prices) as u (currency, price)
-    group by 1, 2, 3`)
-  return rows.map(({ sum, atMs, ...row }) => ({ ...row, atMs: Number(atMs), millionths: BigInt(sum) }))
+  const pairs = { keys: raw('s.currencies'), values: raw('s.prices') }
+  const rows = await sumPairs<string>(db, selection, groups, pairs)
+  return rows.map(({ at, group, key, sum }) => ({
+    ...{ group, atMs: at.getTime() },
+    currency: key,
+    millionths: BigInt(sum),
+  }))
 }
 
+/** How many messages of each group had which code in each period. */
 export async function sumCodes(
   db: Queryable,
   selection: StatisticsSelection,
   groups: readonly RowGroup[],
 ): Promise<CodeCell[]> {
-  const { rows } = await db.query<Omit<CodeCell, 'atMs' | 'count'> & { atMs: string; count: string }>(sql`
-    select ${PERIOD(selection)}, g.n as "group", u.code as key, sum(u.count) as count
-    from ${rowsOf(selection)} ${groupJoin(selection, groups)}
-    cross join unnest(s.codes, s.code_counts) as u (code, count)
-    group by 1, 2, 3`)
-  return rows.map((row) => ({ ...row, atMs: Number(row.atMs), count: Number(row.count) }))
+  const pairs = { keys: raw('s.codes'), values: raw('s.code_counts') }
+  const rows = await sumPairs<number>(db, selection, groups, pairs)
+  return rows.map(({ at, group, key, sum }) => ({ group, atMs: at.getTime(), key, count: Number(sum) }))
 }
 
+interface PairRow<Key> {
+  readonly at: Date
+  readonly group: number | null
+  readonly key: Key
+  readonly sum: string
+}
+
+/** The sums of a pair of arrays, by the elements of the first. */
+async function sumPairs<Key>(
+  db: Queryable,
+  selection: StatisticsSelection,
+  groups: readonly RowGroup[],
+  { keys, values }: { keys: Sql; values: Sql },
+): Promise<PairRow<Key>[]> {
+  const { rows } = await db.query<PairRow<Key>>(sql`
+    select x.at, g.n as "group", x.key, sum(x.sum)::text as sum
+    from (
+      select at, "planId", "routeId", "carrierId", country, key, sum(value) as sum
+      from (
+        select ${periodOf(selection)} as at, ${keysOf(selection)}, unnest(${keys}) as key, unnest(${values}) as value
+        from ${rowsOf(selection)}
+        where ${keys} <> '{}'
+      ) p
+      group by 1, 2, 3, 4, 5, 6
+    ) x ${groupJoin(groups)}
+    group by 1, 2, 3`)
+  return rows
+}
+
+const SUMS_OF_ROWS = raw([...COUNTS, ...BUCKET_COLUMNS].map((name) => `sum(s.${name}) as ${name}`).join(', '))
 const SUMS = raw(
   [
-    ...COUNTS.map((name) => `sum(s.${name}) as ${name}`),
-    ...LATENCIES.map((kind) => `${summed(`s.${kind}_latency`)} as ${kind}`),
+    ...COUNTS.map((name) => `sum(x.${name}) as ${name}`),
+    ...LATENCIES.map((kind) => {
+      const sums = bucketColumns(kind).map((column) => `sum(x.${column})::bigint`)
+      return `array[${sums.join(', ')}] as ${kind}`
+    }),
   ].join(', '),
 )
+
 /** Each period begins at a multiple of its length since 1970, in UTC. */
-const PERIOD = ({ stepMs }: StatisticsSelection): Sql =>
-  sql`(extract(epoch from date_bin(${stepMs}::integer * interval '1 ms', s.at, 'epoch')) * 1000)::bigint as "atMs"`
+function periodOf({ stepMs }: StatisticsSelection): Sql {
+  return sql`date_bin(${stepMs}::integer * interval '1 ms', s.at, 'epoch')`
+}
 
 function columnOf({ by }: StatisticsSelection, name: keyof RowGroup): Sql {
   return raw(by.includes(name) ? GROUP_COLUMNS[name] : name === 'country' ? `''` : '0')
@@ -258,12 +293,11 @@ function rowsOf({ ranges, ofPlans, planIds, carrierId, routeId, country }: Stati
       and ${allOf([equals('s.carrier_id', carrierId), equals('s.route_id', routeId), equals('s.country', country)])}`
 }
 
-/** Numbers the groups. A row of another group has none. */
-function groupJoin(selection: StatisticsSelection, groups: readonly RowGroup[]): Sql {
+/** Numbers the groups of sums, which are few where rows are many. A sum of another group has no number. */
+function groupJoin(groups: readonly RowGroup[]): Sql {
   const numbered = JSON.stringify(groups.map((group, n) => ({ n, ...group })))
-  const names = Object.keys(GROUP_COLUMNS) as (keyof RowGroup)[]
-  const isSame = names.map((name) => sql`g."${raw(name)}" = ${columnOf(selection, name)}`)
   return sql`left join json_to_recordset(${numbered}) as g (
       n integer, "planId" integer, "routeId" integer, "carrierId" integer, country text)
-    on ${join(isSame, ' and ')}`
+    on g."planId" = x."planId" and g."routeId" = x."routeId" and g."carrierId" = x."carrierId"
+      and g.country = x.country`
 }

@@ -743,10 +743,14 @@ create table statistics (
   code_counts integer[] not null,
   currencies text[] not null,
   prices bigint[] not null,
-  accept_latency integer[] check (cardinality(accept_latency) = 16),
-  submit_latency integer[] check (cardinality(submit_latency) = 16),
-  receipt_latency integer[] check (cardinality(receipt_latency) = 16),
-  webhook_latency integer[] check (cardinality(webhook_latency) = 16)
+  accept_0 integer, accept_1 integer, accept_2 integer, accept_3 integer, accept_4 integer, accept_5 integer, accept_6 integer, accept_7 integer,
+  accept_8 integer, accept_9 integer, accept_10 integer, accept_11 integer, accept_12 integer, accept_13 integer, accept_14 integer, accept_15 integer,
+  submit_0 integer, submit_1 integer, submit_2 integer, submit_3 integer, submit_4 integer, submit_5 integer, submit_6 integer, submit_7 integer,
+  submit_8 integer, submit_9 integer, submit_10 integer, submit_11 integer, submit_12 integer, submit_13 integer, submit_14 integer, submit_15 integer,
+  receipt_0 integer, receipt_1 integer, receipt_2 integer, receipt_3 integer, receipt_4 integer, receipt_5 integer, receipt_6 integer, receipt_7 integer,
+  receipt_8 integer, receipt_9 integer, receipt_10 integer, receipt_11 integer, receipt_12 integer, receipt_13 integer, receipt_14 integer, receipt_15 integer,
+  webhook_0 integer, webhook_1 integer, webhook_2 integer, webhook_3 integer, webhook_4 integer, webhook_5 integer, webhook_6 integer, webhook_7 integer,
+  webhook_8 integer, webhook_9 integer, webhook_10 integer, webhook_11 integer, webhook_12 integer, webhook_13 integer, webhook_14 integer, webhook_15 integer
 ) with (fillfactor = 80);
 create index statistics_at on statistics (step_s, at);
 alter table statistics add primary key (plan_id, step_s, at, route_id, carrier_id, country, writer);
@@ -756,7 +760,7 @@ comment on column statistics.route_id is '0: none or not known yet, as carrier_i
 comment on column statistics.writer is 'the process that counted a minute; 0 of hours and days, which are sums';
 comment on column statistics.codes is 'error codes of FAILED messages, plus 1000 of UNKNOWN ones; code_counts: how many';
 comment on column statistics.prices is 'millionths of currencies';
-comment on column statistics.accept_latency is 'by LATENCY_BOUNDS_MS of domain/statistics.ts; null: none';
+comment on column statistics.accept_0 is 'latencies in this bucket of LATENCY_BOUNDS_MS (domain/statistics.ts); null: none';
 
 create table statistics_rolled_up (
   step_s integer primary key,

@@ -33,7 +33,7 @@ export function registerStatistics(scope: AdminScope, { reads, directory, clock 
         operationId: 'getStatisticsOfPlans',
         summary: 'Show statistics of all service plans, or of one',
         description:
-          'Counts, prices and latencies over time. Each count is at the time when it happened. By service plan or country, without `servicePlanId`, at most 60 minutes, 48 hours or 31 days.',
+          'Counts, prices and latencies over time. Each count is at the time when it happened. By service plan or country, without `servicePlanId`, at most 60 minutes, 25 hours or 8 days.',
         tags: ['Statistics'],
         querystring: Query,
         response: answers(200, StatisticsSchema),
