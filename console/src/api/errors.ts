@@ -6,7 +6,7 @@ export interface Explained {
   readonly detail: string
   /** By which the operator finds the request in the log. */
   readonly requestId: string | null
-  /** Field -> what is wrong with it, in the form that `form.setErrors` of Mantine takes. */
+  /** Field -> what is wrong with it. */
   readonly faults: Readonly<Record<string, string>>
 }
 

@@ -11,7 +11,7 @@ interface SectionProps {
 export function Section({ title, actions, children }: SectionProps) {
   const id = useId()
   return (
-    <Paper component="section" withBorder p="md" mb="md" aria-labelledby={id}>
+    <Paper component="section" withBorder p="md" mb="md" fz="sm" aria-labelledby={id}>
       <Group justify="space-between" mb="sm" gap="xs">
         <Title order={2} size="h5" id={id}>
           {title}
