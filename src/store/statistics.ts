@@ -95,7 +95,6 @@ const ROLL_UP = `
 export async function rollUpStatistics(db: Queryable, step: 'hour' | 'day', ready: Date): Promise<boolean> {
   const [stepS, finerS] = step === 'hour' ? [3_600, 60] : [86_400, 3_600]
   const { rowCount } = await db.query({
-    name: 'roll_up_statistics',
     text: ROLL_UP,
     values: [stepS, finerS, ready],
   })
@@ -128,7 +127,6 @@ export async function deleteOldStatistics(
 /** Up to when hours and days are there, Unix milliseconds. */
 export async function rolledUpTo(db: Queryable): Promise<{ hour: number; day: number }> {
   const { rows } = await db.query<{ step: number; until: Date }>({
-    name: 'rolled_up_to',
     text: `select step_s as step, until from statistics_rolled_up`,
   })
   const until = (step: number) => rows.find((row) => row.step === step)?.until.getTime() ?? 0

@@ -151,8 +151,10 @@ describe('withTransaction', () => {
         const { rows } = await transaction.query('select pg_backend_pid() as pid')
         const { stream } = connectionOf(transaction as unknown as pg.Client)
         await transaction.query('set local idle_in_transaction_session_timeout = 1')
-        // As a process that stands still, it sends its next statement before it has read that the session has ended.
+        // As a process that stands still, it has its next statement ready before it has read that the session has ended.
+        // Corked, because a write to the closed socket may fail before that is read.
         stream.pause()
+        stream.cork()
         const session = 'select from pg_stat_activity where pid = $1'
         await eventually(async () => (await fresh.db.query(session, [rows[0]!.pid])).rows.length === 0)
         const next = transaction.query('select 1')

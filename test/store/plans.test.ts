@@ -27,6 +27,7 @@ import { matchClosely, matchReceipts } from '../../src/store/receipts.ts'
 import { updateRecords } from '../../src/store/record-changes.ts'
 import * as redeliveries from '../../src/store/redeliveries.ts'
 import { findSealedMessages, replaceSealedMessages } from '../../src/store/sealed-secrets.ts'
+import { writeStatistics } from '../../src/store/statistics.ts'
 import * as destinations from '../../src/store/webhook-destinations.ts'
 import { deleteRecovered, listTroubledDestinations } from '../../src/store/webhook-destinations.ts'
 import { databaseOfFile } from '../support/database.ts'
@@ -122,6 +123,7 @@ const CALLS: readonly ((db: Queryable) => Promise<unknown>)[] = [
   (db) => redeliveries.redeliverKept(db, STRETCH),
   (db) => findSealedMessages(db, { planId: 1, msgId: ID }, 1),
   (db) => replaceSealedMessages(db, []),
+  (db) => writeStatistics(db, 1, []),
   listTroubledDestinations,
   (db) => deleteRecovered(db, 1),
 ]
