@@ -1,5 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { customerRoute, operatorRoute } from '../../shell/routes.tsx'
+import { CUSTOMER_FILTERS, OPERATOR_FILTERS } from './log/filter-names.ts'
+import { logSearch } from './log/filters.ts'
 
 const pages = () => import('./pages.tsx')
 
@@ -8,6 +10,7 @@ export const messageRoutes = {
     createRoute({
       getParentRoute: () => customerRoute,
       path: '/messages',
+      validateSearch: logSearch(CUSTOMER_FILTERS),
       component: lazyRouteComponent(pages, 'CustomerMessages'),
     }),
     createRoute({
@@ -20,6 +23,7 @@ export const messageRoutes = {
     createRoute({
       getParentRoute: () => operatorRoute,
       path: '/messages',
+      validateSearch: logSearch(OPERATOR_FILTERS),
       component: lazyRouteComponent(pages, 'OperatorMessages'),
     }),
     createRoute({

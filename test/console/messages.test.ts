@@ -1,0 +1,218 @@
+import { readFile } from 'node:fs/promises'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startBrowser } from '../support/browser.ts'
+import { type ConsolePage, openConsole } from '../support/console-page.ts'
+import { CARRIER, type Service, startService } from '../support/service.ts'
+import { acknowledge, answerStatus } from '../support/webhook-receiver.ts'
+
+const ABSENT = '+15551231001'
+
+let service: Service
+let browser: Browser
+let delivered: string
+let failed: string
+
+beforeAll(async () => {
+  ;[service, browser] = await Promise.all([startService(), startBrowser()])
+  delivered = await service.sent({ body: '=SUM(1,2)' })
+  failed = await service.sent({ to: ABSENT })
+  await service.untilWebhooks(delivered, ['SENT', 'DELIVERED'])
+  await service.untilWebhooks(failed, ['SENT', 'FAILED'])
+})
+afterAll(async () => {
+  await browser.close()
+  await service[Symbol.asyncDispose]()
+})
+
+const asCustomer = (of: Service = service) => openConsole(browser, of.app.url, { tokens: [of.token] })
+const asOperator = () => openConsole(browser, service.app.url, { tokens: [service.operatorToken] })
+
+/** Recipients in the order of the rows. */
+async function rows({ page }: ConsolePage): Promise<string[]> {
+  return await page
+    .getByRole('region', { name: 'Messages' })
+    .locator('tbody tr td:first-child')
+    .allInnerTexts()
+}
+const story = ({ page }: ConsolePage) => page.getByRole('list', { name: 'What happened, in order' })
+const search = ({ page }: ConsolePage) => Object.fromEntries(new URL(page.url()).searchParams)
+
+describe('the log', () => {
+  it('has its filters in the address, counts what matches, and each can be taken away', async () => {
+    await using opened = await asCustomer()
+    const { page } = opened
+    await opened.goto('/messages?country=US')
+    const counts = page.getByRole('region', { name: 'Statuses' })
+    await counts.getByRole('link', { name: 'FAILED' }).click()
+    await expect.poll(() => rows(opened)).toEqual([ABSENT])
+    expect(search(opened)).toEqual({ country: 'US', status: 'FAILED' })
+    expect(await counts.getByRole('link', { name: /DELIVERED/ }).innerText()).toMatch(/DELIVERED\s*1/)
+    await page.reload()
+    await opened.settled()
+    expect(await rows(opened)).toEqual([ABSENT])
+    await page.getByRole('link', { name: 'Remove the filter Status: FAILED' }).click()
+    await expect.poll(async () => (await rows(opened)).length).toBe(2)
+    await page.getByRole('link', { name: '24 h' }).click()
+    await page.waitForURL(/span=24h/)
+    expect(await opened.problems()).toEqual([])
+  })
+
+  it('takes the other filters from a form', async () => {
+    await using opened = await asOperator()
+    const { page } = opened
+    await opened.goto('/admin/messages')
+    await page.getByRole('button', { name: 'Filters' }).click()
+    await page.getByLabel('Error code').fill('303')
+    await page.getByLabel('Carrier', { exact: true }).fill(CARRIER)
+    expect(await opened.violations()).toEqual([])
+    await page.getByRole('button', { name: 'Apply' }).click()
+    await expect.poll(() => rows(opened)).toEqual([ABSENT])
+    expect(await opened.problems()).toEqual([])
+  })
+
+  it('keeps new messages behind a bar, and shows new states in place', async () => {
+    await using tenant = await service.tenant()
+    await tenant.sent({ to: '+15550000001' })
+    tenant.simulator.faults.holdReceipts = true
+    const held = await tenant.sent({ to: '+15550000002' })
+    await tenant.until(held, 'SENT')
+    await using opened = await asCustomer(tenant)
+    const { page } = opened
+    await opened.goto('/messages')
+    const shown = ['+15550000002', '+15550000001']
+    expect(await rows(opened)).toEqual(shown)
+    const first = page.locator('tbody tr').first()
+    expect(await first.innerText()).toContain('SENT')
+    await tenant.sent({ to: '+15550000003' })
+    const bar = page.getByRole('button', { name: '1 new' })
+    await bar.waitFor()
+    expect(await rows(opened)).toEqual(shown)
+    tenant.simulator.faults.holdReceipts = false
+    await first.getByText('DELIVERED').waitFor()
+    expect(await rows(opened)).toEqual(shown)
+    await bar.click()
+    await expect.poll(() => rows(opened)).toEqual(['+15550000003', ...shown])
+    expect(await opened.problems()).toEqual([])
+  })
+
+  it('exports what matches as CSV in which nothing is a formula', async () => {
+    await using opened = await asCustomer()
+    const { page } = opened
+    await opened.goto('/messages?status=DELIVERED')
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Export CSV' }).click(),
+    ])
+    const [head, line, ...rest] = (await readFile(await file.path(), 'utf8')).split('\r\n')
+    expect(head).toBe(
+      '\uFEFFmsgId,createdAt,status,from,to,body,segments,price,ptf,currency,country,mccmnc,errorCode,errorMessage,sentAt,updatedAt',
+    )
+    expect(line).toContain(`${delivered},`)
+    expect(line).toContain(`,DELIVERED,Aldis,+15551230000,"'=SUM(1,2)",1,`)
+    expect(rest).toEqual([''])
+    await page.getByText('Exported 1 messages').waitFor()
+    expect(await opened.problems()).toEqual([])
+  })
+
+  it('finds a message by its id, by that of the carrier, and by the number', async () => {
+    await using opened = await asOperator()
+    const { page } = opened
+    const { submissions } = await service.admin('GET', `/messages/${failed}`)
+    const field = page.getByLabel('Look up')
+    await opened.goto('/admin/messages')
+    await field.fill(submissions[0].carrierMessageId)
+    await page.getByRole('button', { name: "Carrier's message id" }).click()
+    await expect.poll(() => rows(opened)).toEqual([ABSENT])
+    expect(await opened.violations()).toEqual([])
+    await field.fill(failed)
+    await page.keyboard.press('Enter')
+    await page.waitForURL(`**/console/admin/messages/${failed}`)
+    expect(await opened.problems()).toEqual([])
+  })
+
+  it('tells a customer without messages how to send one', async () => {
+    await using tenant = await service.tenant()
+    await using opened = await asCustomer(tenant)
+    await opened.goto('/messages')
+    const command = opened.page.getByRole('region', { name: 'Command that sends a message' })
+    expect(await command.innerText()).toContain(`"servicePlanId":"${tenant.servicePlanId}"`)
+    expect(await opened.problems()).toEqual([])
+    await tenant.sent()
+    // By itself.
+    await expect.poll(async () => (await rows(opened)).length).toBe(1)
+  })
+})
+
+describe('an open message', () => {
+  it('stands beside the log; all by keyboard', async () => {
+    await using opened = await asCustomer()
+    const { page } = opened
+    await opened.goto('/messages')
+    const row = page.getByRole('link', { name: ABSENT })
+    await row.focus()
+    await page.keyboard.press('Enter')
+    const panel = page.getByRole('complementary', { name: `Message to ${ABSENT}` })
+    await panel.getByText('Subscriber absent or handset off').first().waitFor()
+    expect(search(opened)).toEqual({ open: failed })
+    await story(opened).waitFor()
+    expect(await opened.problems()).toEqual([])
+    await opened.look({ width: 1280, scheme: 'light' })
+    await panel.focus()
+    await page.keyboard.press('Escape')
+    await panel.waitFor({ state: 'detached' })
+    expect(search(opened)).toEqual({})
+    await expect.poll(() => page.locator(':focus').innerText()).toBe(ABSENT)
+  })
+
+  it('is told to a customer without the names of carriers', async () => {
+    await using opened = await asCustomer()
+    await opened.goto(`/messages/${delivered}`)
+    const told = story(opened)
+    for (const each of ['Accepted', 'Taken by the carrier', 'SENT → HTTP 200', 'Delivered to the handset'])
+      await told.getByText(each).waitFor()
+    await told.getByText('DELIVERED → HTTP 200').click()
+    expect(await told.innerText()).toContain('{"ok":true}')
+    expect(await opened.page.locator('main').innerText()).not.toContain(CARRIER)
+    expect(await opened.problems()).toEqual([])
+  })
+
+  it('is told to an operator with each submit and each receipt', async () => {
+    await using opened = await asOperator()
+    await opened.goto(`/admin/messages/${failed}`)
+    const told = story(opened)
+    await told.getByText(`Accepted by ${CARRIER}`).waitFor()
+    await told.getByText('Receipt: FAILED').click()
+    expect(await told.innerText()).toContain('stat:UNDELIV')
+    await told.getByText('FAILED → HTTP 200').waitFor()
+    expect(await opened.problems()).toEqual([])
+  })
+
+  it('shows a webhook that fails, and delivers it again', async () => {
+    await using tenant = await service.tenant()
+    tenant.receiver.answerWith(answerStatus(500))
+    const msgId = await tenant.sent()
+    await using opened = await asCustomer(tenant)
+    const { page } = opened
+    await opened.goto(`/messages/${msgId}`)
+    const told = story(opened)
+    await told.getByText('SENT → HTTP 500').first().waitFor()
+    expect(await opened.problems()).toEqual([])
+    tenant.receiver.answerWith(acknowledge)
+    await page.getByRole('button', { name: 'Deliver now: SENT' }).click()
+    await told.getByText('SENT → HTTP 200').waitFor()
+    await told.getByText('DELIVERED → HTTP 200').waitFor()
+    await page.getByRole('button', { name: 'Redeliver: DELIVERED' }).click()
+    await expect.poll(() => tenant.statuses(msgId).at(-1)).toBe('DELIVERED')
+    await expect.poll(() => tenant.statuses(msgId).filter((one) => one === 'DELIVERED').length).toBe(2)
+  })
+
+  it('of another customer is none', async () => {
+    await using tenant = await service.tenant()
+    await using opened = await asCustomer(tenant)
+    await opened.goto(`/messages/${delivered}`)
+    await opened.page.getByText('No such message').waitFor()
+    expect(opened.faults.splice(0).every((fault) => fault.includes('404'))).toBe(true)
+    expect(await opened.problems()).toEqual([])
+  })
+})

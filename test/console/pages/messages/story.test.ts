@@ -1,0 +1,85 @@
+import { expect, it } from 'vitest'
+import type { StoryEvent } from '../../../../console/src/pages/messages/story/entries.ts'
+import { nextLookMs } from '../../../../console/src/pages/messages/story/next-look.ts'
+import { momentsOf, TimeScale } from '../../../../console/src/pages/messages/story/time-axis.ts'
+import { webhookEntries } from '../../../../console/src/pages/messages/story/webhook-entries.ts'
+
+const AT = Date.parse('2026-11-23T12:00:00Z')
+const at = (ms: number) => new Date(AT + ms).toISOString()
+
+const EVENT: StoryEvent = {
+  eventId: 'id-1',
+  status: 'SENT',
+  state: 'pending',
+  occurredAt: at(9),
+  deliveredAt: null,
+  attempts: 1,
+  nextAttemptAt: at(60_000),
+  destination: 'https://hooks.example.com:8443',
+  attemptRecords: [
+    {
+      attempt: 1,
+      attemptedAt: at(10),
+      latencyMs: 5,
+      responseStatus: 500,
+      error: 'HTTP 500',
+      responseHead: 'no',
+    },
+  ],
+}
+const told = (event: Partial<StoryEvent>) =>
+  webhookEntries([{ ...EVENT, ...event }], null).map(({ title, atMs }) => `${atMs - AT} ${title}`)
+
+it('an event is its attempts, and what comes of them', () => {
+  expect(told({})).toEqual(['10 SENT → HTTP 500', '60000 SENT waits for attempt 2'])
+  expect(told({ state: 'failed', nextAttemptAt: null })).toEqual(['10 SENT → HTTP 500', '15 SENT given up'])
+  expect(told({ state: 'kept', attempts: 0, attemptRecords: [] })).toEqual(['9 SENT kept'])
+  expect(told({ state: 'delivered', deliveredAt: at(99), attemptRecords: [] })).toEqual(['99 SENT → taken'])
+})
+
+it('a change of status is shown at what caused it', () => {
+  const entry = (atMs: number, isPlanned = false) => ({
+    id: String(atMs),
+    lane: 'carrier' as const,
+    atMs,
+    tone: 'info' as const,
+    title: '',
+    facts: [],
+    isPlanned,
+  })
+  const moments = momentsOf({
+    acceptedMs: 0,
+    entries: [entry(0), entry(9), entry(9), entry(5_000, true)],
+    statuses: [
+      { status: 'QUEUED', atMs: 0 },
+      { status: 'SENT', atMs: 10 },
+    ],
+  })
+  expect(moments.map(({ offsetMs, gapMs, change }) => [offsetMs, gapMs, change?.status ?? null])).toEqual([
+    [0, 0, 'QUEUED'],
+    [9, 9, 'SENT'],
+    [5_000, 4_991, null],
+  ])
+})
+
+it('milliseconds and hours both have room', () => {
+  const scale = new TimeScale([0, 9, 260, 7_200_000])
+  const places = [0, 9, 260, 7_200_000].map((instant) => scale.placeOf(instant))
+  expect(places[0]).toBe(0)
+  expect(places[1]).toBeGreaterThan(0.1)
+  expect(places[2]! - places[1]!).toBeGreaterThan(0.2)
+  expect(places[3]).toBe(1)
+})
+
+it('is read again while something can change', () => {
+  const now = AT + 3_600_000
+  const look = (status: string, event: Partial<StoryEvent> = { state: 'delivered' }) =>
+    nextLookMs({ status, updatedAt: at(0) }, [{ ...EVENT, status, ...event }], now)
+  expect(look('SENT')).toBe(1_500)
+  expect(look('DELIVERED')).toBe(false)
+  expect(look('UNKNOWN')).toBe(10_000)
+  expect(look('DELIVERED', { nextAttemptAt: new Date(now + 3_600_000).toISOString() })).toBe(10_000)
+  expect(look('DELIVERED', { nextAttemptAt: null })).toBe(1_500)
+  // Its last event is not there yet.
+  expect(nextLookMs({ status: 'DELIVERED', updatedAt: at(0) }, [], AT + 100)).toBe(1_500)
+})
