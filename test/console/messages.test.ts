@@ -111,7 +111,7 @@ describe('the log', () => {
     expect(line).toContain(`${delivered},`)
     expect(line).toContain(`,DELIVERED,Aldis,+15551230000,"'=SUM(1,2)",1,`)
     expect(rest).toEqual([''])
-    await page.getByText('Exported 1 messages').waitFor()
+    await page.getByText('Exported 1 message').waitFor()
     expect(await opened.problems()).toEqual([])
   })
 

@@ -1,4 +1,7 @@
 import './messages.css'
+import './log/log.css'
+import './story/facts.css'
+import './story/story.css'
 import { useQuery } from '@tanstack/react-query'
 import { useParams, useSearch } from '@tanstack/react-router'
 import { useMemo } from 'react'

@@ -28,8 +28,8 @@ export function ExportProgress({ exporting: { progress, start, dismiss } }: { ex
     <Group gap="xs" mb="sm" role="status">
       <Text size="sm">
         {progress.state === 'running'
-          ? `Exporting: ${rows} messages so far`
-          : `Exported ${rows} messages.${progress.isCutOff ? ` More match: a file has at most ${MOST_ROWS.toLocaleString('en')}. Choose a shorter time for the rest.` : ''}`}
+          ? `Exporting: ${rows} so far`
+          : `Exported ${rows} ${progress.rows === 1 ? 'message' : 'messages'}.${progress.isCutOff ? ` More match: a file has at most ${MOST_ROWS.toLocaleString('en')}. Choose a shorter time for the rest.` : ''}`}
       </Text>
       {progress.state === 'done' && (
         <ActionIcon size="sm" variant="subtle" color="gray" aria-label="Dismiss" onClick={dismiss}>

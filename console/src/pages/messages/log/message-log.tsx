@@ -135,6 +135,7 @@ function NewMessages({
       <VisuallyHidden role="status">{waiting > 0 && `${count} new messages`}</VisuallyHidden>
       {waiting > 0 && (
         <Button
+          className="log-show"
           size="compact-xs"
           radius="xl"
           leftSection={<IconArrowUp size={13} aria-hidden />}

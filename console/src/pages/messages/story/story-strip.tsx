@@ -67,7 +67,15 @@ function Row({ name, entries, scale }: { name: string; entries: readonly StoryEn
         {entries.map(({ id, atMs, endMs = atMs, tone, isPlanned }) => {
           const from = scale.placeOf(atMs)
           const style = { left: percent(from), width: percent(scale.placeOf(endMs) - from) }
-          return <span key={id} style={style} data-tone={tone} data-planned={isPlanned || undefined} />
+          return (
+            <span
+              key={id}
+              className="strip-mark"
+              style={style}
+              data-tone={tone}
+              data-planned={isPlanned || undefined}
+            />
+          )
         })}
       </div>
     </>

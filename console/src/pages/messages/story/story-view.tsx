@@ -93,7 +93,11 @@ function LaneEntries({ lane, entries, actionsOf }: LaneEntriesProps) {
 function Entry({ entry, actions }: { entry: StoryEntry; actions: ReactNode }) {
   const { lane, tone, title, detail, isPlanned } = entry
   return (
-    <div className="story-entry" data-tone={tone} data-planned={isPlanned || undefined}>
+    <div
+      className={isPlanned ? 'story-entry story-planned' : 'story-entry'}
+      data-tone={tone}
+      data-planned={isPlanned || undefined}
+    >
       <details>
         <summary>
           <span className="story-lane-name">{LANE_NAMES[lane]}</span>
