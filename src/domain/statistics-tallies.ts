@@ -268,8 +268,9 @@ export class StatisticsTallies {
       this.#earlier.length > 0 &&
       (rows > MOST_MINUTES * this.#bounds.rows || nowMs - this.#earlier[0]!.atMs >= LATEST_WRITE_MS)
     ) {
-      rows -= this.#earlier.shift()!.size
-      this.#dropped += 1
+      const oldest = this.#earlier.shift()!
+      rows -= oldest.size
+      if (oldest.hasNews) this.#dropped += 1
     }
   }
 
@@ -277,7 +278,8 @@ export class StatisticsTallies {
     let minute = this.#minute
     // Never back to an earlier minute, which may be written already.
     if (nowMs >= minute.atMs + MINUTE_MS) {
-      if (minute.hasNews) this.#earlier.push(minute)
+      // Even one without news: a write under way may be refused.
+      if (minute.size > 0) this.#earlier.push(minute)
       this.#dropLate(nowMs)
       minute = new Minute(nowMs - (nowMs % MINUTE_MS), this.#bounds)
       this.#minute = minute

@@ -180,6 +180,20 @@ describe('rows', () => {
     expect(total(written(tallies, NOW_MS + LATEST_WRITE_MS + 2 * MINUTE_MS).rows)).toBe(1)
   })
 
+  test('of a minute whose write is refused when the next one has begun are written later', () => {
+    const tallies = new StatisticsTallies()
+    tallies.inbound(NOW_MS, 1, 3, 'US')
+    const [minute] = tallies.due(NOW_MS).minutes
+    minute!.takeNews()
+    tallies.inbound(NOW_MS + MINUTE_MS, 1, 3, 'US')
+    minute!.putBack()
+    expect(written(tallies, NOW_MS + MINUTE_MS).rows).toMatchObject([
+      { atMs: NOW_MS, inbound: 1 },
+      { atMs: NOW_MS + MINUTE_MS, inbound: 1 },
+    ])
+    expect(tallies.due(NOW_MS + MINUTE_MS).minutes).toHaveLength(1)
+  })
+
   test('a clock that goes back counts in the present minute', () => {
     const tallies = new StatisticsTallies()
     tallies.accepted(NOW_MS, ACCEPTED, 1)
