@@ -120,8 +120,8 @@ export async function resumeDestination(
  * their schedule began; at most `limit`. Parks none if the breaker is not open and the destination does not recover any
  * more, because nobody would fetch them. Returns how many it parked.
  *
- * The row is locked, so that it cannot be deleted meanwhile. Its new `since` keeps `deleteRecovered` from deleting it after
- * that wait, when its snapshot does not show what was parked here.
+ * The row is locked, so that it cannot be deleted meanwhile. Its new `since` or `probe_at` keeps `deleteRecovered` from deleting
+ * it after that wait, when its snapshot does not show what was parked here.
  */
 export async function parkWaiting(
   db: Queryable,
@@ -130,7 +130,9 @@ export async function parkWaiting(
   const { rowCount } = await db.query({
     text: `
       with troubled as (
-        update webhook_destinations set since = case state when 'recovering' then now() else since end
+        update webhook_destinations
+        set since = case state when 'recovering' then now() else since end,
+            probe_at = case state when 'open' then greatest(probe_at, now()) end
         where plan_id = $1 and destination = $2 and state in ('open', 'recovering')
         returning plan_id, destination
       )

@@ -147,21 +147,26 @@ describe('parking', () => {
     expect(await states(msgId)).toEqual(['waiting', 'waiting'])
   })
 
-  test('while an event is locked keeps the row of a destination that recovers', async () => {
-    const msgId = await waiting()
-    await open()
-    await closeBreaker(db, endpoint)
-    await db.query(`update webhook_destinations set since = now() - interval '1 hour'`)
-    const deleted: Promise<void>[] = []
-    const parked = await whileLocked('update event_deliveries set attempt = 2', park, async (blocked) => {
-      deleted.push(deleteRecovered(db, 60_000))
-      await blocked(2)
-    })
-    await Promise.all(deleted)
-    expect(parked).toBe(2)
-    expect(await states(msgId)).toEqual(['parked', 'parked'])
-    expect(await state()).toBe('recovering')
-  })
+  test.each(['recovering', 'open'])(
+    'while an event is locked keeps the row of a destination: %s',
+    async (kept) => {
+      const msgId = await waiting()
+      await open()
+      if (kept === 'recovering') await closeBreaker(db, endpoint)
+      await db.query(
+        `update webhook_destinations set since = now() - interval '2 hours', probe_at = probe_at - interval '2 hours'`,
+      )
+      const deleted: Promise<void>[] = []
+      const parked = await whileLocked('update event_deliveries set attempt = 2', park, async (blocked) => {
+        deleted.push(deleteRecovered(db, 60_000))
+        await blocked(2)
+      })
+      await Promise.all(deleted)
+      expect(parked).toBe(2)
+      expect(await states(msgId)).toEqual(['parked', 'parked'])
+      expect(await state()).toBe(kept)
+    },
+  )
 
   /** Runs `work` while another session holds this lock, and `meanwhile` once `work` waits for it. */
   async function whileLocked<T>(
