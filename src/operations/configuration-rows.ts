@@ -109,8 +109,12 @@ export async function keyOfCarrier(db: Queryable, nameOrId: string): Promise<num
   return (await rowOf(db, carriers, 'carrier', nameOrId)).carrierId
 }
 
-/** Refuses the route of sandbox plans, which only they have. */
 export async function keyOfRoute(db: Queryable, nameOrId: string): Promise<number> {
+  return (await rowOf(db, routes, 'route', nameOrId)).routeId
+}
+
+/** Of a route that a plan or a rule may name: not that of sandbox plans, which only they have. */
+export async function keyOfAssignableRoute(db: Queryable, nameOrId: string): Promise<number> {
   const route = await rowOf(db, routes, 'route', nameOrId)
   if (isSandbox(route))
     throw invalidField('route', 'NOT_ALLOWED', `must not be ${SANDBOX}, which is for sandbox plans`)

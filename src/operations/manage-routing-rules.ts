@@ -4,7 +4,13 @@ import { recipientMatchFaults } from '../domain/recipients.ts'
 import { fault, invalid, WHOLE_REQUEST } from '../errors.ts'
 import type { Transaction } from '../store/database.ts'
 import { type RoutingRuleRecord, routingRules } from '../store/routing-rules.ts'
-import { changeRow, keyOfPlanOrAll, keyOfRoute, lockedRow, refuseMore } from './configuration-rows.ts'
+import {
+  changeRow,
+  keyOfAssignableRoute,
+  keyOfPlanOrAll,
+  lockedRow,
+  refuseMore,
+} from './configuration-rows.ts'
 import { sayConflicts } from './write-conflicts.ts'
 
 /** Every node keeps all of them in memory. */
@@ -30,7 +36,7 @@ export async function createRoutingRule(
     const rule = await routingRules.insert(transaction, {
       ...input,
       planId: await keyOfPlanOrAll(transaction, input.servicePlanId),
-      routeId: await keyOfRoute(transaction, input.route),
+      routeId: await keyOfAssignableRoute(transaction, input.route),
     })
     await refuseMore(transaction, routingRules, MAX_ROUTING_RULES)
     return rule
@@ -45,7 +51,7 @@ export async function updateRoutingRule(
 ): Promise<RoutingRuleRecord> {
   return sayConflicts({ inUse: GONE }, async () => {
     await lockedRow(transaction, routingRules, ruleId)
-    const routeId = await keyOfRoute(transaction, route)
+    const routeId = await keyOfAssignableRoute(transaction, route)
     return changeRow(transaction, routingRules, ruleId, { routeId })
   })
 }

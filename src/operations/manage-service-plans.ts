@@ -13,7 +13,7 @@ import {
   servicePlans,
   servicePlanUses,
 } from '../store/service-plans.ts'
-import { changeRow, keyOfAccount, keyOfRoute, lockedRow } from './configuration-rows.ts'
+import { changeRow, keyOfAccount, keyOfAssignableRoute, lockedRow } from './configuration-rows.ts'
 import { keyOfSandboxRoute } from './manage-sandbox.ts'
 import type { MessageReads } from './read-messages.ts'
 import { sayConflicts } from './write-conflicts.ts'
@@ -104,5 +104,5 @@ function optOutOf(change: OptOutChange, present: OptOutSettings | null): OptOutS
 }
 
 async function routeIdOf(transaction: Transaction, name: string | null): Promise<number | null> {
-  return name === null ? null : keyOfRoute(transaction, name)
+  return name === null ? null : keyOfAssignableRoute(transaction, name)
 }

@@ -80,6 +80,13 @@ test('no other plan, rule or route can have the route or the carrier, by name or
   }
 })
 
+test('statistics and quality can be read of the route and the carrier', async () => {
+  const { routeId } = (await server.request('GET', '/routes/sandbox')).body
+  for (const filter of ['route=sandbox', `route=${routeId}`, 'carrier=sandbox'])
+    for (const path of ['/statistics', '/quality'])
+      expect((await server.request('GET', `${path}?${filter}`)).status).toBe(200)
+})
+
 test('of the carrier only the state can be changed, of the route nothing', async () => {
   const only = [409, 'only the state of the carrier sandbox can be changed']
   const { carrierId } = (await server.request('GET', '/carriers/sandbox')).body
