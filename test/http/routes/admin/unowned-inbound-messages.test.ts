@@ -76,6 +76,32 @@ test('204: without an inbound URL it is kept; a number of another plan lends no 
   expect(rowCount).toBe(0)
 })
 
+test('400 across the border of the sandbox: a person is no test, and a test reaches no real webhook', async () => {
+  const real = await createPlan(server)
+  const sandbox = await createPlan(server, { sandbox: true })
+  const { carrierId } = (await server.request('GET', '/carriers/sandbox')).body
+  const ofPerson = await storeUnowned()
+  const ofSimulator = await storeUnowned()
+  await db.query('update unowned_inbound_messages set carrier_id = $1 where msg_id = $2', [
+    carrierId,
+    ofSimulator,
+  ])
+  const refusal = async (msgId: string, { servicePlanId }: { servicePlanId: string }) => {
+    const { status, body } = await give(msgId, servicePlanId)
+    return [status, body.errors[0].message]
+  }
+  expect(await refusal(ofPerson, sandbox)).toEqual([
+    400,
+    'must not be a sandbox plan: a carrier delivered the message',
+  ])
+  expect(await refusal(ofSimulator, real)).toEqual([
+    400,
+    'must be a sandbox plan: the simulator delivered the message',
+  ])
+  expect((await give(ofSimulator, sandbox.servicePlanId)).status).toBe(204)
+  expect((await give(ofPerson, real.servicePlanId)).status).toBe(204)
+})
+
 test('400 for a plan there is not: the message stays unowned', async () => {
   const msgId = await storeUnowned()
   const { status, body } = await give(msgId, 'f'.repeat(24))
