@@ -1,5 +1,9 @@
-/** Writes the OpenAPI document of the admin API, which the command line is made of, to src/admin-openapi.json. */
+/**
+ * Writes the OpenAPI document of the admin API, which the command line is made of, to src/admin-openapi.json, and what the
+ * console makes forms of.
+ */
 import { writeFileSync } from 'node:fs'
+import { CONSOLE_OPERATIONS, consoleOperations } from './console-operations.ts'
 import { openApiDocument } from './openapi-document.ts'
 
 type Values = Readonly<Record<string, Readonly<Record<string, unknown>>>>
@@ -21,5 +25,7 @@ function lines(values: Values): string {
   return `{\n${entries.join(',\n')}\n}`
 }
 
-if (import.meta.main)
+if (import.meta.main) {
   writeFileSync(new URL('../src/admin-openapi.json', import.meta.url), await adminOpenApi())
+  writeFileSync(CONSOLE_OPERATIONS, consoleOperations())
+}

@@ -15,7 +15,8 @@ interface Description {
   readonly fallback?: string
 }
 
-function parseDescription(description: string): Description {
+/** `Messages a second, at most; null: no limit` -> the text, and what the notes say. */
+export function parseDescription(description: string): Description {
   const [text = '', ...notes] = description.split(NOTE)
   let parsed: Description = { text }
   for (let index = 0; index < notes.length; index += 2) {

@@ -1,7 +1,8 @@
-import { Skeleton, Text } from '@mantine/core'
+import { Anchor, Skeleton, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useParams } from '@tanstack/react-router'
+import { Link, useParams } from '@tanstack/react-router'
 import type { Carrier as CarrierSettings } from '../../../../client/src/admin-api.ts'
+import { useOperator } from '../../api/operator.ts'
 import { operatorQuery } from '../../api/queries.ts'
 import { ErrorState } from '../../kit/error-state.tsx'
 import { KeyValues } from '../../kit/key-values.tsx'
@@ -25,7 +26,7 @@ export function Carrier() {
       {carrier.data !== undefined && (
         <>
           <CarrierBinds carrier={name} />
-          <Section title="Settings">
+          <Section title="Settings" actions={<EditSettings name={name} />}>
             <Settings carrier={carrier.data} />
           </Section>
           <Section title="Violations of SMPP 3.4">
@@ -34,6 +35,21 @@ export function Carrier() {
         </>
       )}
     </>
+  )
+}
+
+function EditSettings({ name }: { name: string }) {
+  const { mayChange } = useOperator()
+  if (!mayChange) return null
+  return (
+    <Anchor
+      component={Link}
+      to="/admin/carrier-settings"
+      search={{ open: name, view: 'edit' } as never}
+      size="sm"
+    >
+      Edit the settings
+    </Anchor>
   )
 }
 

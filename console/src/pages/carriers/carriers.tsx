@@ -1,5 +1,8 @@
+import { Button } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
 import type { Carrier } from '../../../../client/src/admin-api.ts'
 import { useList } from '../../api/list.ts'
+import { useOperator } from '../../api/operator.ts'
 import { operatorList } from '../../api/queries.ts'
 import { type Column, DataTable } from '../../kit/data-table.tsx'
 import { EmptyState } from '../../kit/empty-state.tsx'
@@ -13,10 +16,21 @@ const POLL_MS = 5_000
 
 /** Every carrier, with its sessions on the node that answers. */
 export function Carriers() {
+  const { mayChange } = useOperator()
   const list = useList(operatorList('listCarriers', {}), POLL_MS)
   return (
     <>
-      <PageHeader title="Carriers" description="SMPP connections to the networks." />
+      <PageHeader
+        title="Carriers"
+        description="SMPP connections to the networks."
+        actions={
+          mayChange && (
+            <Button component={Link} to="/admin/carrier-settings" search={{ view: 'new' } as never} size="xs">
+              New carrier
+            </Button>
+          )
+        }
+      />
       <DataTable
         label="Carriers"
         columns={COLUMNS}
@@ -24,7 +38,7 @@ export function Carriers() {
         keyOf={({ carrierId }) => String(carrierId)}
         empty={
           <EmptyState title="There is no carrier yet">
-            Add one with “aldis carrier create”: docs/carriers.md says how.
+            Add one with “New carrier”: docs/carriers.md says what its settings mean.
           </EmptyState>
         }
       />

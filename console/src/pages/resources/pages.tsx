@@ -1,51 +1,18 @@
-import { Placeholder } from '../../kit/placeholder.tsx'
+import './resources.css'
+import { ResourcePage } from './resource-page.tsx'
 
 /** The pages of this group, which is one chunk. */
 
-export function Accounts() {
-  return <Placeholder title="Accounts" />
-}
-
-export function Plans() {
-  return <Placeholder title="Service plans" />
-}
-
-export function Tokens() {
-  return <Placeholder title="Tokens" />
-}
-
-export function OperatorTokens() {
-  return <Placeholder title="Operator tokens" />
-}
-
-export function Senders() {
-  return <Placeholder title="Senders" />
-}
-
-export function SenderRules() {
-  return <Placeholder title="Sender rules" />
-}
-
-export function Numbers() {
-  return <Placeholder title="Inbound numbers" />
-}
-
-export function OptOuts() {
-  return <Placeholder title="Opt-outs" />
-}
-
-export function Routes() {
-  return <Placeholder title="Routes" />
-}
-
-export function RoutingRules() {
-  return <Placeholder title="Routing rules" />
-}
-
-export function Rates() {
-  return <Placeholder title="Rates" />
-}
-
-export function Ranges() {
-  return <Placeholder title="Number ranges" />
-}
+export const Accounts = () => <ResourcePage name="account" />
+export const Plans = () => <ResourcePage name="plan" />
+export const Tokens = () => <ResourcePage name="token" />
+export const OperatorTokens = () => <ResourcePage name="operator-token" />
+export const Senders = () => <ResourcePage name="sender" />
+export const SenderRules = () => <ResourcePage name="sender-rule" />
+export const Numbers = () => <ResourcePage name="number" />
+export const OptOuts = () => <ResourcePage name="opt-out" />
+export const CarrierSettings = () => <ResourcePage name="carrier" />
+export const Routes = () => <ResourcePage name="route" />
+export const RoutingRules = () => <ResourcePage name="routing-rule" />
+export const Rates = () => <ResourcePage name="rate" />
+export const Ranges = () => <ResourcePage name="range" />
