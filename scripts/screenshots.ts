@@ -38,7 +38,7 @@ const RECIPIENTS = ['+15551230021', '+447700900123', '+4915112345678', '+3361234
 const TEXTS = [
   'Your code is 271828',
   'Your parcel arrives today between 14:00 and 16:00',
-  'Grüße aus München 👋',
+  'Добрый день, ваш код 271828',
 ]
 
 async function untilReady(dev: ChildProcess, file: string): Promise<Ready> {
@@ -116,7 +116,7 @@ async function send(client: AldisClient, ready: Ready, callbackUrl: string): Pro
     servicePlanId,
     from: PHONE,
     to: inboundNumber,
-    body: 'Thanks! See you 🙂',
+    body: 'Thanks! See you at 7',
   })
   const { msgId } = await client.sendSms({
     ...common,

@@ -32,8 +32,17 @@ const routeTree = rootRoute.addChildren([
   ]),
 ])
 
+/** Every value of an address is a text. As JSON, the default, a phone number would become a number, and 303 be written "303". */
+function stringifySearch(search: Record<string, unknown>): string {
+  const given = Object.entries(search).filter(([, value]) => value !== undefined && value !== null)
+  const query = new URLSearchParams(given.map(([name, value]) => [name, String(value)]))
+  return query.size === 0 ? '' : `?${query}`
+}
+
 export const router = createRouter({
   routeTree,
+  parseSearch: (search) => Object.fromEntries(new URLSearchParams(search)),
+  stringifySearch,
   basepath: '/console',
   defaultPreload: 'intent',
   scrollRestoration: true,

@@ -5,7 +5,5 @@ export type ExplainSearch = { readonly [Name in (typeof EXPLAINED)[number]]?: st
 
 export function explainSearchOf(search: Record<string, unknown>): ExplainSearch {
   const given = EXPLAINED.map((name) => [name, search[name]] as const)
-  // "+46…" would come out of the address as a number.
-  const texts = given.map(([name, value]) => [name, typeof value === 'number' ? `+${value}` : value] as const)
-  return Object.fromEntries(texts.filter(([, value]) => typeof value === 'string' && value !== ''))
+  return Object.fromEntries(given.filter(([, value]) => typeof value === 'string' && value !== ''))
 }

@@ -11,9 +11,7 @@ export interface LogSearch extends Filters {
 export function logSearch(names: readonly FilterName[]) {
   return (search: Record<string, unknown>): LogSearch => {
     const given = [...names, 'open'].flatMap((name) => {
-      const value = search[name]
-      // A person who writes `errorCode=303` into the address means the text.
-      const text = typeof value === 'number' ? String(value) : value
+      const text = search[name]
       return typeof text === 'string' && text !== '' ? [[name, text]] : []
     })
     const found = Object.fromEntries(given) as LogSearch
