@@ -15,7 +15,8 @@ export function Frame() {
   const [isOpen, { toggle, close }] = useDisclosure(false)
   const signedIn = session != null && (session.customer !== null || session.operator !== null)
   const isDrawer = useMediaQuery('(max-width: 47.99em)', false)
-  useHotkeys([['Escape', close]])
+  // Prevented, the browser would not close its dialogs.
+  useHotkeys([['Escape', close, { preventDefault: false }]])
   const main = useFocusOnRouteChange()
   return (
     <>
