@@ -1,15 +1,5 @@
-import { Placeholder } from '../../kit/placeholder.tsx'
-
 /** The pages of this group, which is one chunk. */
 
-export function CustomerInbound() {
-  return <Placeholder title="Inbound messages" />
-}
-
-export function OperatorInbound() {
-  return <Placeholder title="Inbound messages" />
-}
-
-export function UnownedInbound() {
-  return <Placeholder title="Unowned inbound messages" />
-}
+export { CustomerInbound } from './customer-inbound.tsx'
+export { OperatorInbound } from './operator-inbound.tsx'
+export { UnownedInbound } from './unowned-inbound.tsx'

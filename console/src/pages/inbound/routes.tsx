@@ -1,5 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { customerRoute, operatorRoute } from '../../shell/routes.tsx'
+import { customerSearch, operatorSearch } from './search.ts'
 
 const pages = () => import('./pages.tsx')
 
@@ -8,6 +9,7 @@ export const inboundRoutes = {
     createRoute({
       getParentRoute: () => customerRoute,
       path: '/inbound',
+      validateSearch: customerSearch,
       component: lazyRouteComponent(pages, 'CustomerInbound'),
     }),
   ] as const,
@@ -15,6 +17,7 @@ export const inboundRoutes = {
     createRoute({
       getParentRoute: () => operatorRoute,
       path: '/inbound',
+      validateSearch: operatorSearch,
       component: lazyRouteComponent(pages, 'OperatorInbound'),
     }),
     createRoute({

@@ -1,5 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { customerRoute, operatorRoute } from '../../shell/routes.tsx'
+import { customerSearch, operatorSearch } from './search.ts'
 
 const pages = () => import('./pages.tsx')
 
@@ -8,6 +9,7 @@ export const webhookRoutes = {
     createRoute({
       getParentRoute: () => customerRoute,
       path: '/webhooks',
+      validateSearch: customerSearch,
       component: lazyRouteComponent(pages, 'CustomerWebhooks'),
     }),
     createRoute({
@@ -20,6 +22,7 @@ export const webhookRoutes = {
     createRoute({
       getParentRoute: () => operatorRoute,
       path: '/webhooks',
+      validateSearch: operatorSearch,
       component: lazyRouteComponent(pages, 'OperatorWebhooks'),
     }),
     createRoute({

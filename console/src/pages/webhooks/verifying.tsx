@@ -1,0 +1,38 @@
+import { Anchor, Code, List, Text } from '@mantine/core'
+import { KeyValues } from '../../kit/key-values.tsx'
+import { Section } from '../../kit/section.tsx'
+
+/** How a receiver knows that an event is from here. */
+export function Verifying() {
+  return (
+    <Section title="Verifying a signature">
+      <Text size="sm" mb="sm">
+        Events are signed as Standard Webhooks describes, with the webhook secret of the account (
+        <Code>whsec_…</Code>). Verify the body as it arrived, before any parsing.
+      </Text>
+      <KeyValues
+        entries={[
+          ['webhook-id', 'Id of the event, the same at each attempt.'],
+          ['webhook-timestamp', 'Unix seconds of the attempt. Refuse one that is more than 5 minutes off.'],
+          [
+            'webhook-signature',
+            '“v1,” and the base64 of HMAC-SHA-256 over id.timestamp.body. There are two while the secret is rotated.',
+          ],
+        ]}
+      />
+      <List size="sm" mt="sm">
+        <List.Item>
+          In Node.js, <Code>verifyWebhook</Code> of <Code>aldis-client</Code> does it; so do the libraries of
+          Standard Webhooks.
+        </List.Item>
+        <List.Item>
+          docs/webhooks.md has it in Node.js, Python, PHP and Go without a library. The{' '}
+          <Anchor href="/docs" size="sm" underline="always">
+            API reference
+          </Anchor>{' '}
+          has the bodies.
+        </List.Item>
+      </List>
+    </Section>
+  )
+}
