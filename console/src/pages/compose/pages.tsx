@@ -1,7 +1,5 @@
-import { Placeholder } from '../../kit/placeholder.tsx'
+import './compose.css'
 
 /** The pages of this group, which is one chunk. */
 
-export function Compose() {
-  return <Placeholder title="Compose" />
-}
+export { Compose } from './compose.tsx'

@@ -1,5 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { customerRoute } from '../../shell/routes.tsx'
+import { composeSearchOf } from './compose-search.ts'
 
 const pages = () => import('./pages.tsx')
 
@@ -8,6 +9,7 @@ export const composeRoutes = {
     createRoute({
       getParentRoute: () => customerRoute,
       path: '/compose',
+      validateSearch: composeSearchOf,
       component: lazyRouteComponent(pages, 'Compose'),
     }),
   ] as const,

@@ -1,7 +1,5 @@
-import { Placeholder } from '../../kit/placeholder.tsx'
+import './phone.css'
 
 /** The pages of this group, which is one chunk. */
 
-export function Phone() {
-  return <Placeholder title="Phone" />
-}
+export { Phone } from './phone.tsx'

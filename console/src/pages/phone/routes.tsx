@@ -1,5 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { customerRoute } from '../../shell/routes.tsx'
+import { phoneSearchOf } from './phone-search.ts'
 
 const pages = () => import('./pages.tsx')
 
@@ -8,6 +9,7 @@ export const phoneRoutes = {
     createRoute({
       getParentRoute: () => customerRoute,
       path: '/phone',
+      validateSearch: phoneSearchOf,
       component: lazyRouteComponent(pages, 'Phone'),
     }),
   ] as const,

@@ -1,0 +1,141 @@
+import type { Preflight } from '../../../../client/src/api.ts'
+import { count, countryName, money } from '../../kit/formats.ts'
+import type { Tone } from '../../kit/status-badge.tsx'
+import type { Fields } from './draft.ts'
+
+/** One line of what a preflight tells. */
+export interface Check {
+  readonly about: string
+  readonly tone: Tone
+  readonly verdict: string
+  readonly detail?: string
+}
+
+/** The lines in the order in which a message takes these steps. What nobody has typed yet is not judged. */
+export function checksOf(preflight: Preflight, given: Fields): readonly Check[] {
+  return [
+    given.from === '' ? waiting('Sender') : sender(preflight),
+    given.to === '' ? waiting('Recipient') : recipient(preflight),
+    given.body === '' ? waiting('Text') : text(preflight),
+    route(preflight),
+    price(preflight),
+    headroom(preflight),
+    callbackUrl(preflight),
+    ...unknownFields(preflight),
+  ]
+}
+
+function waiting(about: string): Check {
+  return { about, tone: 'neutral', verdict: 'Not given yet' }
+}
+
+const SENDERS: Readonly<Record<string, string>> = {
+  'short-code': 'Short code',
+  e164: 'Number',
+  alphanumeric: 'Alphanumeric',
+}
+
+function sender({ sender }: Preflight): Check {
+  const about = 'Sender'
+  const { kind, allowed, errorCode, errorMessage } = sender
+  if (kind === null)
+    return { about, tone: 'bad', verdict: 'Not a sender', detail: 'A name, a number or a short code' }
+  const type = SENDERS[kind] ?? kind
+  if (allowed === null)
+    return { about, tone: 'neutral', verdict: type, detail: 'Judged once the recipient is valid' }
+  if (allowed) return { about, tone: 'good', verdict: `${type}, allowed` }
+  return { about, tone: 'bad', verdict: `${type}, not allowed`, detail: `${errorCode}: ${errorMessage}` }
+}
+
+function recipient({ recipient }: Preflight): Check {
+  const about = 'Recipient'
+  const { valid, msisdn, country, mccmnc, optedOut } = recipient
+  const place = [country && countryName(country), mccmnc && `network ${mccmnc}`].filter(Boolean).join(', ')
+  if (!valid) {
+    const detail = msisdn === null ? 'Write it as +, country code, number' : `Write it as ${msisdn}`
+    return { about, tone: 'bad', verdict: 'Not an E.164 number', detail }
+  }
+  if (optedOut)
+    return {
+      about,
+      tone: 'warning',
+      verdict: 'Opted out',
+      detail: `The send is accepted, and fails at once with 307. ${place}`.trim(),
+    }
+  return { about, tone: 'good', verdict: place === '' ? 'Valid' : place }
+}
+
+const ENCODINGS = { GSM7: 'GSM 7-bit', UCS2: 'UCS-2' } as const
+
+/** "UCS-2, 2 segments" */
+function text({ text }: Preflight): Check {
+  const about = 'Text'
+  if (text === null) return { about, tone: 'bad', verdict: 'Cannot be sent' }
+  const { encoding, segments } = text
+  const verdict = `${ENCODINGS[encoding]}, ${count(segments)} ${segments === 1 ? 'segment' : 'segments'}`
+  return { about, tone: encoding === 'UCS2' ? 'warning' : 'good', verdict }
+}
+
+function route({ route }: Preflight): Check {
+  const about = 'Route'
+  if (route === null) return { about, tone: 'neutral', verdict: 'Not known yet' }
+  return { about, tone: 'good', verdict: route.name, detail: route.reason }
+}
+
+function price({ charge, sandbox, recipient, text }: Preflight): Check {
+  const about = 'Price'
+  if (sandbox)
+    return { about, tone: 'good', verdict: 'Free', detail: 'A sandbox plan sends to the simulator' }
+  if (charge === null) {
+    const isTold = recipient.valid && text !== null
+    return { about, tone: 'neutral', verdict: isTold ? 'No rate applies' : 'Not known yet' }
+  }
+  const { price, ptf, currency } = charge
+  return {
+    about,
+    tone: 'good',
+    verdict: price === null ? 'None' : money(price, currency),
+    ...(ptf !== null && { detail: `and a pass-through fee of ${money(ptf, currency)}` }),
+  }
+}
+
+function headroom({ headroom }: Preflight): Check {
+  const about = 'Rate limit'
+  if (headroom === null) return { about, tone: 'neutral', verdict: 'Not known yet' }
+  const { messages, limitedBy } = headroom
+  if (messages === null) return { about, tone: 'good', verdict: 'None' }
+  const verdict = `${count(messages)} ${messages === 1 ? 'message' : 'messages'} now`
+  return {
+    about,
+    tone: messages === 0 ? 'warning' : 'good',
+    verdict,
+    ...(limitedBy !== null && { detail: `The limit of the ${limitedBy}` }),
+  }
+}
+
+function callbackUrl({ callbackUrl }: Preflight): Check {
+  const about = 'Receipts'
+  if (callbackUrl === null)
+    return {
+      about,
+      tone: 'neutral',
+      verdict: 'No callback URL',
+      detail: 'The default of the account, if any',
+    }
+  if (callbackUrl.allowed) return { about, tone: 'good', verdict: 'Callback URL allowed' }
+  return {
+    about,
+    tone: 'bad',
+    verdict: 'Callback URL refused',
+    detail: `${callbackUrl.code}: ${callbackUrl.message}`,
+  }
+}
+
+function unknownFields({ unknownFields }: Preflight): readonly Check[] {
+  return unknownFields.map(({ field, suggestion }) => ({
+    about: 'Field',
+    tone: 'warning' as const,
+    verdict: `${field} is ignored`,
+    ...(suggestion !== null && { detail: `Do you mean ${suggestion}?` }),
+  }))
+}
