@@ -67,6 +67,7 @@ function Field({ filter, value }: { filter: Filter; value: string }) {
   return (
     <TextInput
       size="xs"
+      w={isTime ? 200 : 150}
       name={name}
       label={label}
       defaultValue={isTime ? localOf(value) : value}

@@ -3,13 +3,10 @@ export function textsOf<Name extends string>(
   names: readonly Name[],
   search: Record<string, unknown>,
 ): { readonly [Each in Name]?: string } {
-  const given = names.flatMap((name) => {
-    const value = search[name]
-    // A person who writes `to=12345` into the address means the text.
-    const text = typeof value === 'number' ? String(value) : value
-    return typeof text === 'string' && text !== '' ? [[name, text]] : []
-  })
-  return Object.fromEntries(given)
+  const given = names.map((name) => [name, search[name]] as const)
+  return Object.fromEntries(given.filter(([, value]) => typeof value === 'string' && value !== '')) as {
+    readonly [Each in Name]?: string
+  }
 }
 
 const MINUTE_MS = 60_000

@@ -26,6 +26,8 @@ export function PlanField({ label, description, size = 'sm', planId = '', onChoo
       label={label}
       description={description}
       size={size}
+      w={size === 'xs' ? 290 : '100%'}
+      maw="100%"
       placeholder="Name or id"
       value={typed ?? (given === undefined ? planId : planLabel(given))}
       onChange={(event) => change(event.currentTarget.value)}

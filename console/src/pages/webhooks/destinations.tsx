@@ -1,6 +1,5 @@
-import { Anchor, Button, Group, Text } from '@mantine/core'
+import { Button, Group, Text } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { WebhookDestination } from '../../../../client/src/api.ts'
 import type { List } from '../../api/list.ts'
@@ -9,6 +8,7 @@ import { EmptyState } from '../../kit/empty-state.tsx'
 import { ErrorState } from '../../kit/error-state.tsx'
 import { count } from '../../kit/formats.ts'
 import { NoValue } from '../../kit/no-value.tsx'
+import { RowLink } from '../../kit/row-link.tsx'
 import { Section } from '../../kit/section.tsx'
 import { StatusBadge, type Tone } from '../../kit/status-badge.tsx'
 import { Time } from '../../kit/time.tsx'
@@ -58,16 +58,14 @@ const COLUMNS: readonly Column<WebhookDestination>[] = [
     key: 'destination',
     title: 'Destination',
     render: ({ destination }) => (
-      <Anchor
-        component={Link}
-        size="sm"
+      <RowLink
         to="."
         search={((search: object) => ({ ...search, destination })) as never}
         resetScroll={false}
         title="Show its events"
       >
         {destination}
-      </Anchor>
+      </RowLink>
     ),
   },
   { key: 'state', title: 'State', render: (item) => <State destination={item} /> },

@@ -104,7 +104,7 @@ function Redeliver({ side, event: { eventId, state } }: { side: EventSide; event
 }
 
 const STATES = {
-  pending: 'It waits for an attempt, or is in flight.',
+  pending: 'It waits for its next attempt, or for the event before it of the same message.',
   delivered: 'The receiver answered 2xx.',
   failed: 'It was given up. Redeliver it when the receiver works.',
   kept: 'There was no URL when it happened. Set one, and redeliver it.',
