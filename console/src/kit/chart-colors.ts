@@ -10,4 +10,10 @@ export const CHART_COLORS = {
   violet: { light: '#7048e8', dark: '#b197fc' },
 } as const
 
+/** For style sheets: the same colour in the scheme of the page. */
+export function inScheme(color: ChartColor): string {
+  const { light, dark } = CHART_COLORS[color]
+  return `light-dark(${light}, ${dark})`
+}
+
 export type ChartColor = Exclude<keyof typeof CHART_COLORS, 'axis' | 'grid'>

@@ -1,5 +1,6 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router'
 import { customerRoute, operatorRoute } from '../../shell/routes.tsx'
+import { overviewSearchOf } from './search.ts'
 
 const pages = () => import('./pages.tsx')
 
@@ -8,6 +9,7 @@ export const overviewRoutes = {
     createRoute({
       getParentRoute: () => customerRoute,
       path: '/',
+      validateSearch: overviewSearchOf,
       component: lazyRouteComponent(pages, 'CustomerOverview'),
     }),
   ] as const,
@@ -15,6 +17,7 @@ export const overviewRoutes = {
     createRoute({
       getParentRoute: () => operatorRoute,
       path: '/',
+      validateSearch: overviewSearchOf,
       component: lazyRouteComponent(pages, 'OperatorOverview'),
     }),
   ] as const,

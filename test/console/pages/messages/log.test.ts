@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { meaningOf } from '../../../../console/src/pages/messages/error-codes.ts'
+import { meaningOf } from '../../../../console/src/kit/error-codes.ts'
 import { csvLine } from '../../../../console/src/pages/messages/log/csv.ts'
 import { meaningsOf } from '../../../../console/src/pages/messages/log/lookup.ts'
 import {

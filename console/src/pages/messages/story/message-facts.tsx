@@ -1,12 +1,12 @@
 import { Group, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { meaningOf } from '../../../kit/error-codes.ts'
 import { countryName, money } from '../../../kit/formats.ts'
 import { Id } from '../../../kit/id.tsx'
 import { NoValue } from '../../../kit/no-value.tsx'
 import { MessageStatusBadge } from '../../../kit/status-badge.tsx'
 import { Time } from '../../../kit/time.tsx'
-import { meaningOf } from '../error-codes.ts'
 import { type Status, TONES } from './entries.ts'
 
 /** What both APIs say of a message. */

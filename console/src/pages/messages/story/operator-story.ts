@@ -4,7 +4,7 @@ import type {
   SegmentSubmission,
   SubmitAttempt,
 } from '../../../../../client/src/admin-api.ts'
-import { meaningOf } from '../error-codes.ts'
+import { meaningOf } from '../../../kit/error-codes.ts'
 import { acceptedEntry } from './customer-story.ts'
 import {
   inOrder,

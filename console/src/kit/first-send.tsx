@@ -1,8 +1,8 @@
 import { Anchor, Code, Group, Stack, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import { CopyButton } from '../../../kit/copy-button.tsx'
-import { EmptyState } from '../../../kit/empty-state.tsx'
-import { curlOf } from '../curl.ts'
+import { CopyButton } from './copy-button.tsx'
+import { curlOf } from './curl.ts'
+import { EmptyState } from './empty-state.tsx'
 
 /** In the place of a log that has no message yet: how to send the first one. */
 export function FirstSend({ planId }: { planId: string }) {

@@ -1,0 +1,117 @@
+import { SegmentedControl } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import type { StatisticsFigures, StatisticsSeries } from '../../../../client/src/api.ts'
+import { listOf } from '../../api/list.ts'
+import { operatorQuery } from '../../api/queries.ts'
+import { type Column, DataTable } from '../../kit/data-table.tsx'
+import { EmptyState } from '../../kit/empty-state.tsx'
+import { countryName } from '../../kit/formats.ts'
+import { NoValue } from '../../kit/no-value.tsx'
+import { Section } from '../../kit/section.tsx'
+import { Count } from './log-link.tsx'
+import { DIMENSIONS, type Dimension, type OverviewSearch } from './search.ts'
+import { type Traffic, useGroups } from './statistics.ts'
+
+/** The figures by country, and for operators by whatever else they choose. */
+export function Breakdown({ traffic }: { traffic: Traffic }) {
+  const isOperator = traffic.planId === null
+  const search = useSearch({ strict: false }) as OverviewSearch
+  const by = isOperator ? (search.by ?? 'country') : 'country'
+  const groups = useGroups(traffic, by)
+  const names = usePlanNames(by === 'servicePlanId')
+  const title = `By ${DIMENSIONS[by].toLowerCase()}`
+  return (
+    <Section title={title} actions={isOperator && <Choice value={by} />}>
+      <DataTable
+        label={`Messages ${title.toLowerCase()}`}
+        columns={columnsOf(by, traffic, names)}
+        list={listOf(groups, ({ series }) => series)}
+        keyOf={({ group }) => (group === null ? 'others' : `=${group[by]}`)}
+        empty={<EmptyState title="No messages in this time">Choose a longer time span.</EmptyState>}
+      />
+    </Section>
+  )
+}
+
+const CHOICES = Object.entries(DIMENSIONS).map(([value, label]) => ({ value, label }))
+
+function Choice({ value }: { value: Dimension }) {
+  const navigate = useNavigate()
+  const change = (by: string) =>
+    void navigate({
+      to: '.',
+      search: (search: object) => ({ ...search, by }),
+      replace: true,
+      resetScroll: false,
+    } as never)
+  return (
+    <SegmentedControl size="xs" aria-label="Break down by" value={value} onChange={change} data={CHOICES} />
+  )
+}
+
+const NAMES_FRESH_MS = 300_000
+
+/** Statistics have the ids of plans only. The names of as many as one page of the list has. */
+function usePlanNames(enabled: boolean): ReadonlyMap<string, string> {
+  const plans = useQuery({
+    ...operatorQuery('listServicePlans', { limit: '1000' }),
+    enabled,
+    staleTime: NAMES_FRESH_MS,
+  })
+  return new Map(plans.data?.items.map(({ servicePlanId, name }) => [servicePlanId, name]))
+}
+
+type Row = StatisticsSeries
+type Figure = 'accepted' | 'sent' | 'delivered' | 'failed'
+
+/** A message is accepted before it has a carrier. */
+const FIGURES: Readonly<Record<Dimension, readonly Figure[]>> = {
+  country: ['accepted', 'delivered', 'failed'],
+  servicePlanId: ['accepted', 'delivered', 'failed'],
+  route: ['accepted', 'delivered', 'failed'],
+  carrier: ['sent', 'delivered', 'failed'],
+}
+const STATUSES = { accepted: undefined, sent: 'SENT', delivered: 'DELIVERED', failed: 'FAILED' } as const
+const TITLES = { accepted: 'Accepted', sent: 'Sent', delivered: 'Delivered', failed: 'Failed' } as const
+
+function columnsOf(
+  by: Dimension,
+  traffic: Traffic,
+  names: ReadonlyMap<string, string>,
+): readonly Column<Row>[] {
+  const figures = FIGURES[by].map((figure): Column<Row> => {
+    const render = ({ group, totals }: Row) => {
+      const filters = filtersOf(by, group?.[by] ?? null, STATUSES[figure])
+      return <Count traffic={traffic} value={totals[figure]} filters={filters} />
+    }
+    return { key: figure, title: TITLES[figure], align: 'right', render }
+  })
+  return [
+    { key: by, title: DIMENSIONS[by], render: ({ group }) => groupName(by, group, names) },
+    ...figures,
+    { key: 'rate', title: 'Delivery rate', align: 'right', render: ({ totals }) => deliveryRate(totals) },
+  ]
+}
+
+/** Null when the log has no filter for it: a route, a missing value, what was deleted, all others. */
+function filtersOf(by: Dimension, value: string | null, status: string | undefined) {
+  if (value === null || value.startsWith('#') || by === 'route') return null
+  return { [by]: value, ...(status !== undefined && { status }) }
+}
+
+function groupName(by: Dimension, group: Row['group'], names: ReadonlyMap<string, string>) {
+  if (group === null) return 'All others'
+  const value = group[by]
+  if (value == null) return <NoValue />
+  if (by === 'country') return countryName(value)
+  if (by !== 'servicePlanId') return value
+  const name = names.get(value)
+  return name === undefined ? <span className="aldis-mono">{value}</span> : <span title={value}>{name}</span>
+}
+
+/** Of those whose end is known, or will not be. */
+function deliveryRate({ delivered, failed, unknown }: StatisticsFigures) {
+  const ended = delivered + failed + unknown
+  return ended === 0 ? <NoValue /> : `${((100 * delivered) / ended).toFixed(1)} %`
+}

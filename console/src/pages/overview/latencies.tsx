@@ -1,0 +1,118 @@
+import { SegmentedControl, Skeleton, Table } from '@mantine/core'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useMemo } from 'react'
+import type { Statistics, StatisticsLatencies } from '../../../../client/src/api.ts'
+import { Chart, type ChartSeries } from '../../kit/chart.tsx'
+import { inScheme } from '../../kit/chart-colors.ts'
+import { count, duration } from '../../kit/formats.ts'
+import { NoValue } from '../../kit/no-value.tsx'
+import { Section } from '../../kit/section.tsx'
+import { type OverviewSearch, PERCENTILES, type Percentile } from './search.ts'
+import type { Traffic } from './statistics.ts'
+import { useTimes } from './traffic-chart.tsx'
+
+const LATENCIES = [
+  { key: 'accept', label: 'Accept', color: 'blue', means: 'from the request until it is stored' },
+  { key: 'submit', label: 'Submit', color: 'violet', means: "from then to the carrier's answer" },
+  { key: 'receipt', label: 'Receipt', color: 'green', means: 'from then to the receipt' },
+  { key: 'webhook', label: 'Webhook', color: 'orange', means: 'from a change to the 2xx of its receiver' },
+] as const
+
+/** How long each step took. */
+export function Latencies({ traffic: { data, nowMs } }: { traffic: Traffic }) {
+  const { percentile = 'p99' } = useSearch({ strict: false }) as OverviewSearch
+  return (
+    <Section title="Latency" actions={<PercentileChoice value={percentile} />}>
+      {data === undefined ? (
+        <Skeleton height={220} />
+      ) : (
+        <div className="aldis-latencies">
+          <Numbers latencies={data.series[0]?.totals.latencyMs ?? null} />
+          <Lines data={data} nowMs={nowMs} percentile={percentile} />
+        </div>
+      )}
+    </Section>
+  )
+}
+
+function PercentileChoice({ value }: { value: Percentile }) {
+  const navigate = useNavigate()
+  const change = (percentile: string) =>
+    void navigate({
+      to: '.',
+      search: (search: object) => ({ ...search, percentile }),
+      replace: true,
+      resetScroll: false,
+    } as never)
+  return (
+    <SegmentedControl
+      size="xs"
+      aria-label="Percentile in the chart"
+      value={value}
+      onChange={change}
+      data={[...PERCENTILES]}
+    />
+  )
+}
+
+function Numbers({ latencies }: { latencies: StatisticsLatencies | null }) {
+  return (
+    <Table verticalSpacing={6} className="aldis-latency-table">
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>Step</Table.Th>
+          <Table.Th ta="right">p50</Table.Th>
+          <Table.Th ta="right">p99</Table.Th>
+          <Table.Th ta="right">Count</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {LATENCIES.map(({ key, label, color, means }) => {
+          const latency = latencies?.[key] ?? null
+          return (
+            <Table.Tr key={key}>
+              <Table.Th scope="row">
+                <span className="aldis-line-key" style={{ background: inScheme(color) }} /> {label}
+                <span className="aldis-means">{means}</span>
+              </Table.Th>
+              <Table.Td ta="right">{latency === null ? <NoValue /> : duration(latency.p50)}</Table.Td>
+              <Table.Td ta="right">{latency === null ? <NoValue /> : duration(latency.p99)}</Table.Td>
+              <Table.Td ta="right">{count(latency?.count ?? 0)}</Table.Td>
+            </Table.Tr>
+          )
+        })}
+      </Table.Tbody>
+    </Table>
+  )
+}
+
+interface LinesProps {
+  readonly data: Statistics
+  readonly nowMs: number
+  readonly percentile: Percentile
+}
+
+function Lines({ data, nowMs, percentile }: LinesProps) {
+  const { timesMs, between, knownUntilMs } = useTimes(data, nowMs)
+  const series = useMemo<ChartSeries[]>(() => {
+    const { points = [] } = data.series[0] ?? {}
+    return LATENCIES.map(({ key, label, color }) => ({
+      label,
+      color,
+      values: points.map(({ latencyMs }, index) =>
+        timesMs[index]! > knownUntilMs ? null : (latencyMs?.[key]?.[percentile] ?? null),
+      ),
+    }))
+  }, [data, percentile, timesMs, knownUntilMs])
+  return (
+    <Chart
+      label={`Latency, ${percentile}`}
+      timesMs={timesMs}
+      between={between}
+      knownUntilMs={knownUntilMs}
+      series={series}
+      format={duration}
+      isLogarithmic
+    />
+  )
+}
