@@ -6,7 +6,13 @@ import { EmptyState } from './empty-state.tsx'
 
 /** In the place of a log that has no message yet: how to send the first one. */
 export function FirstSend({ planId }: { planId: string }) {
-  const curl = curlOf({ servicePlanId: planId, from: 'YOUR SENDER', to: '+15551230001', body: 'Hello' })
+  const curl = curlOf({
+    servicePlanId: planId,
+    channel: 'SMS',
+    from: 'YOUR SENDER',
+    to: '+15551230001',
+    body: 'Hello',
+  })
   return (
     <EmptyState title="No messages yet">
       <Stack gap="sm" align="center">

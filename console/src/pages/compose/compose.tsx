@@ -4,11 +4,11 @@ import { useState } from 'react'
 import { useCustomer } from '../../api/customer.ts'
 import { PageHeader } from '../../kit/page-header.tsx'
 import { Section } from '../../kit/section.tsx'
-import { SendCommand, sendCommand } from '../../kit/send-command.tsx'
 import { composeSearchOf } from './compose-search.ts'
-import { type Draft, fieldsOf, NO_FIELDS, requestOf } from './draft.ts'
+import { type Draft, emptyRequest, fieldsOf, NO_FIELDS, requestOf } from './draft.ts'
 import { MessageForm } from './message-form.tsx'
 import { PreflightPanel } from './preflight-panel.tsx'
+import { SendCommand } from './send-command.tsx'
 import { SentMessage } from './sent-message.tsx'
 import { usePreflight } from './use-preflight.ts'
 import { useSending } from './use-sending.ts'
@@ -65,12 +65,7 @@ function Page({ initial }: { initial: typeof NO_FIELDS }) {
         </div>
         <div className="compose-command">
           <Section title="The same with curl">
-            <SendCommand
-              command={sendCommand(
-                request ?? { servicePlanId: planId, channel: 'SMS', from: '', to: '', body: '' },
-                sending.key,
-              )}
-            />
+            <SendCommand body={request ?? emptyRequest(planId)} idempotencyKey={sending.key} />
           </Section>
         </div>
       </div>
@@ -92,11 +87,7 @@ function FormOrJson({ planId, draft, onChange }: FormOrJsonProps) {
     else
       onChange({
         ...draft,
-        json: JSON.stringify(
-          request ?? { servicePlanId: planId, channel: 'SMS', from: '', to: '', body: '' },
-          null,
-          2,
-        ),
+        json: JSON.stringify(request ?? emptyRequest(planId), null, 2),
       })
   }
   return (

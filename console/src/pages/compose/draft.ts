@@ -25,6 +25,11 @@ export function requestOf(servicePlanId: string, { fields, json }: Draft): SendS
   return { servicePlanId, channel: 'SMS', ...rest, ...(callbackUrl !== '' && { callbackUrl }) }
 }
 
+/** What is shown where there is no message yet. */
+export function emptyRequest(servicePlanId: string): SendSmsRequest {
+  return { servicePlanId, channel: 'SMS', from: '', to: '', body: '' }
+}
+
 /** The fields of a request that the form has. */
 export function fieldsOf(request: object | null): Fields {
   const text = (name: keyof Fields) => {

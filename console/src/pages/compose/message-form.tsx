@@ -1,4 +1,4 @@
-import { Button, Group, Stack, TextInput } from '@mantine/core'
+import { Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { IconChevronDown, IconChevronRight, IconSend } from '@tabler/icons-react'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import type { Preflight } from '../../../../client/src/api.ts'
@@ -57,6 +57,11 @@ export function MessageForm({ draft, onChange, told, sending, maySend }: Message
             <JsonBody json={draft.json} onChange={(json) => onChange({ ...draft, json })} />
           )}
           <Advanced sending={sending} />
+          {attempts > 0 && isRefused && (
+            <Text size="sm" c="var(--mantine-color-error)" role="alert">
+              Not sent: {told.preflight?.refusal?.errorMessage}
+            </Text>
+          )}
           {sending.error !== null && <ErrorState error={sending.error} />}
           {sending.sent === undefined && (
             <Group>
@@ -137,8 +142,7 @@ function FormFields({ fields, onChange, faults, isAttempted, preflight }: FormFi
       <MessageText {...props('body')} onChange={set('body')} told={preflight?.text ?? null} />
       <TextInput
         label="Callback URL"
-        description="Receipts of this message go here; without one, to the default of the account"
-        placeholder="https://www.example.com/receipts"
+        description="An https address for the receipts of this message; without one they go to the default of the account"
         type="url"
         {...props('callbackUrl')}
         onChange={(event) => set('callbackUrl')(event.currentTarget.value)}

@@ -47,8 +47,12 @@ export function PreflightPanel({ preflight, given, isEmpty, error, onRetry }: Pr
   )
 }
 
+/** Fields that have a line of their own, with what is wrong. */
+const EXPLAINED: readonly string[] = ['from', 'to', 'callbackUrl']
+
 /** Announced when it changes; the lines below it are read when one goes there. */
 function Verdict({ preflight: { refusal } }: { preflight: Preflight }) {
+  const unexplained = (refusal?.errors ?? []).filter(({ field }) => !EXPLAINED.includes(field))
   return (
     <div className="compose-verdict" data-tone={refusal === null ? 'good' : 'bad'} role="status">
       <Text size="sm" fw={600}>
@@ -59,6 +63,11 @@ function Verdict({ preflight: { refusal } }: { preflight: Preflight }) {
           {refusal.status} {refusal.errorCode}: {refusal.errorMessage}
         </Text>
       )}
+      {unexplained.map(({ field, code, message }) => (
+        <Text size="sm" key={`${field} ${code}`}>
+          {field} {message}
+        </Text>
+      ))}
     </div>
   )
 }

@@ -1,7 +1,6 @@
 import { Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { SandboxOutcome } from '../../../../client/src/api.ts'
-import { duration } from '../../kit/formats.ts'
 import { Section } from '../../kit/section.tsx'
 import { MessageStatusBadge } from '../../kit/status-badge.tsx'
 import { numberEndingIn } from './handset-number.ts'
@@ -38,17 +37,21 @@ export function Outcomes({ outcomes, number }: OutcomesProps) {
   )
 }
 
-/** "ESME_RTHROTTLED twice, then DELIVRD after 50 ms to 300 ms" */
+/** "ESME_RTHROTTLED to 2 submits, then DELIVRD after 50 to 300 ms" */
 function details({ refusal, receipts, receiptDelayMs }: SandboxOutcome): string {
   const refused =
     refusal !== null &&
     `${refusal.commandStatus} to ${refusal.attempts === null ? 'every submit' : `${refusal.attempts} submits`}`
   const said = receipts.map(({ state, error }) => (/^0*$/.test(error) ? state : `${state} err:${error}`))
-  const after = receiptDelayMs === null ? '' : ` after ${delay(receiptDelayMs)}`
+  const after = receiptDelayMs === null ? '' : ` ${delay(receiptDelayMs)}`
   const received = receipts.length > 0 && `${said.join(', ')}${after}`
   return [refused, received].filter(Boolean).join(', then ') || 'No receipt'
 }
 
+const SECOND_MS = 1_000
+
 function delay({ least, most }: { least: number; most: number }): string {
-  return least === most ? duration(most) : `${duration(least)} to ${duration(most)}`
+  if (most === 0) return 'at once'
+  if (least < most) return `after ${least} to ${most} ms`
+  return most % SECOND_MS === 0 ? `after ${most / SECOND_MS} s` : `after ${most} ms`
 }

@@ -83,7 +83,13 @@ function Waiting() {
 /** Copies the send as a command, and what is known as JSON. */
 export function CopyActions({ message, data }: { message: ShownMessage; data: unknown }) {
   const { servicePlanId, from, to, body } = message
-  const send = { servicePlanId: servicePlanId ?? '', from: from ?? '', to: to ?? '', body: body ?? '' }
+  const send = {
+    servicePlanId: servicePlanId ?? '',
+    channel: 'SMS',
+    from: from ?? '',
+    to: to ?? '',
+    body: body ?? '',
+  }
   return (
     <Group gap="xs">
       <CopyText value={curlOf(send)} name="Copy as curl" />
