@@ -9,12 +9,15 @@ import type { SubmitJob } from './submit-job.ts'
 const MAX_HELD = 10_000
 /** A place is for a message of one segment. A longer one takes several places, so that all places together are 62 MiB. */
 const PLACE_BYTES = 6_500
+/** The most that messages of all sandbox plans take: 10 s of what their carrier takes, if they have one segment. */
+const SANDBOX_PLACES = 1_000
 /** Places of the longest text: 1,600 Chinese characters. */
 export const MOST_PLACES = 7
 
 /** A message in memory. */
 interface Held {
   flow: number
+  readonly isSandbox: boolean
   readonly places: number
   job: SubmitJob | null
   /** The carrier in whose window its PDUs are counted, because it has begun for that carrier; 0: none. */
@@ -27,21 +30,29 @@ interface Held {
 /**
  * The messages that this node is to submit: with room reserved, queued or in flight. Once submitted, they remain in `Lives`. A
  * plan's messages for one route are a flow. One flow alone can fill half of the room, so neither another plan nor a slow
- * carrier of the same plan blocks a new flow.
+ * carrier of the same plan blocks a new flow. The flows of sandbox plans
+ * share a tenth of the room in the same way, because they wait for one slow carrier.
  */
 export class HeldMessages {
   readonly #messages = new SlotMap<string, Held>()
   readonly #byFlow = new SharedSlots(MAX_HELD)
+  /** The part of `#byFlow` that sandbox plans have. */
+  readonly #bySandboxFlow = new SharedSlots(SANDBOX_PLACES)
   readonly #countByFlow = new Map<number, number>()
   /** PDUs of the messages that have begun, by carrier. */
   readonly #begun = new Map<number, number>()
   /** Carriers for which fewer PDUs have begun than when `onRoom` was last called. */
   readonly #roomy = new Set<number>()
   readonly #onRoom: (carrierId: number) => void
+  readonly #isSandbox: (planId: number) => boolean
 
   /** `onRoom` is called after one or more places in a carrier's window have become free. */
-  constructor(onRoom: (carrierId: number) => void = () => undefined) {
+  constructor(
+    onRoom: (carrierId: number) => void = () => undefined,
+    isSandbox: (planId: number) => boolean = () => false,
+  ) {
     this.#onRoom = onRoom
+    this.#isSandbox = isSandbox
   }
 
   get size(): number {
@@ -64,7 +75,9 @@ export class HeldMessages {
   roomFor(planId: number, routeId: number): number {
     const places = this.#byFlow.of(flowOf(planId, routeId))
     const each = places === 0 ? MOST_PLACES : places / this.of(planId, routeId)
-    return Math.ceil(this.#byFlow.roomFor(places) / each)
+    const room = this.#byFlow.roomFor(places)
+    const most = this.#isSandbox(planId) ? this.#bySandboxFlow.roomFor(places) : room
+    return Math.ceil(Math.min(room, most) / each)
   }
 
   /** PDUs of the messages that have begun for the carrier, and whose outcome is not in the journal behind them. */
@@ -105,7 +118,9 @@ export class HeldMessages {
       return
     }
     const places = Math.ceil(bytesOf(message) / PLACE_BYTES)
-    const added = { flow: flowOf(planId, routeId), places, job: null, begunFor: 0, pdus: 0, isBegun: false }
+    const flow = flowOf(planId, routeId)
+    const isSandbox = this.#isSandbox(planId)
+    const added = { flow, isSandbox, places, job: null, begunFor: 0, pdus: 0, isBegun: false }
     this.#messages.set(msgId, added)
     this.#enter(added)
   }
@@ -165,13 +180,15 @@ export class HeldMessages {
     for (const carrierId of roomy) this.#onRoom(carrierId)
   }
 
-  #enter({ flow, places }: Held): void {
+  #enter({ flow, isSandbox, places }: Held): void {
     this.#byFlow.add(flow, places)
+    if (isSandbox) this.#bySandboxFlow.add(flow, places)
     this.#countByFlow.set(flow, (this.#countByFlow.get(flow) ?? 0) + 1)
   }
 
-  #exit({ flow, places }: Held): void {
+  #exit({ flow, isSandbox, places }: Held): void {
     this.#byFlow.release(flow, places)
+    if (isSandbox) this.#bySandboxFlow.release(flow, places)
     const left = this.#countByFlow.get(flow)! - 1
     if (left === 0) this.#countByFlow.delete(flow)
     else this.#countByFlow.set(flow, left)

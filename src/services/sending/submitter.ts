@@ -46,7 +46,10 @@ const NO_CARRIER_MS = 1_000
 export class Submitter implements SubmitEvents<SubmitToken> {
   readonly #options: SubmitterOptions
   readonly #queues = new Map<number, CarrierQueue>()
-  readonly #held = new HeldMessages((carrierId) => this.#pump(carrierId))
+  readonly #held = new HeldMessages(
+    (carrierId) => this.#pump(carrierId),
+    (planId) => this.#options.directory().planById(planId)?.sandbox === true,
+  )
   readonly #due: DueDispatches
   readonly #choice: CarrierChoice
   readonly #submits: SubmitRecorder

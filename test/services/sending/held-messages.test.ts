@@ -58,6 +58,33 @@ test('the longest texts of many plans take no more memory than short ones', () =
   expect(held.of(1, 1)).toBe(before - 1)
 })
 
+test.each([5, 10, 20, 50, 100])('%i sandbox plans together leave a real plan its room', (count) => {
+  const held = new HeldMessages(undefined, (planId) => planId <= count)
+  const plans = Array.from({ length: count }, (_, index) => index + 1)
+  for (let before = -1; before < held.size; ) {
+    before = held.size
+    for (const planId of plans) if (held.roomFor(planId, 1) > 0) held.add(aDispatch({ planId }), 1)
+  }
+  for (const planId of plans)
+    expect(held.of(planId, 1)).toBeGreaterThanOrEqual(Math.floor(1_000 / (count + 1)))
+  expect(held.size).toBeLessThanOrEqual(1_000)
+  expect(fill(held, count + 1)).toBeGreaterThanOrEqual(4_500)
+})
+
+test('places of a sandbox plan become free again, even if it is deleted meanwhile', () => {
+  const sandboxPlans = new Set([1])
+  const held = new HeldMessages(undefined, (planId) => sandboxPlans.has(planId))
+  const job = aJob({ planId: 1 })
+  held.add(job.dispatch)
+  fill(held, 1)
+  sandboxPlans.delete(1)
+  held.setJob(job)
+  held.delete(job.dispatch.msgId)
+  sandboxPlans.add(1)
+  expect([held.of(1, 1), held.room.taken]).toEqual([500, 500])
+  expect(held.roomFor(1, 1)).toBe(0)
+})
+
 test('a text that was accepted as several segments and is one PDU takes one place in the window', async () => {
   const roomy: number[] = []
   const held = new HeldMessages((carrierId) => roomy.push(carrierId))
