@@ -53,6 +53,14 @@ export async function writeStatistics(
 
 const COMBINATION = 'plan_id, route_id, carrier_id, country'
 
+/** What fits into a count. Wider columns would take more room in every row, and reading would have to add up numerics. */
+const MOST = 2_147_483_647
+
+/** Null where nothing was counted, unlike with `least`, which ignores nulls. */
+function boundedSum(name: string): string {
+  return `case when sum(${name}) > ${MOST} then ${MOST} else sum(${name}) end`
+}
+
 const ROLL_UP = `
   with claimed as (
     update statistics_rolled_up set until = until + $1 * interval '1 s'
@@ -65,7 +73,7 @@ const ROLL_UP = `
   ), code_sums as (
     select ${COMBINATION}, array_agg(code) as codes, array_agg(count) as counts
     from (
-      select ${COMBINATION}, code, sum(count)::integer as count
+      select ${COMBINATION}, code, (${boundedSum('count')})::integer as count
       from finer, unnest(codes, code_counts) as u (code, count) group by ${COMBINATION}, code
     ) c group by ${COMBINATION}
   ), price_sums as (
@@ -75,7 +83,7 @@ const ROLL_UP = `
       from finer, unnest(currencies, prices) as u (currency, price) group by ${COMBINATION}, currency
     ) c group by ${COMBINATION}
   ), sums as (
-    select ${COMBINATION}, since, ${[...COUNTS, ...BUCKET_COLUMNS].map((name) => `sum(${name}) as ${name}`).join(', ')}
+    select ${COMBINATION}, since, ${[...COUNTS, ...BUCKET_COLUMNS].map((name) => `${boundedSum(name)} as ${name}`).join(', ')}
     from finer group by ${COMBINATION}, since
   ), written as (
     insert into statistics (

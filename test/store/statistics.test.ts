@@ -118,6 +118,29 @@ describe('rolled up', () => {
     expect(await Promise.all(questions.map((texts) => read(texts)))).toEqual(before)
   })
 
+  test('a day of more than fits into its counts has as much as fits', async () => {
+    const writer = await nextWriter(db)
+    const large = 1_500_000_000
+    const buckets = Array.from({ length: 16 }, (_, at) => (at === 0 ? large : 0))
+    const figures = { accepted: 2, segments: large, accept: buckets, codes: [301], codeCounts: [large] }
+    const day = NOW_MS - DAY_MS
+    await writeStatistics(
+      db,
+      writer,
+      [day, day + MINUTE_MS, day + HOUR_MS].map((atMs) => statisticsRow({ atMs, ...figures })),
+    )
+    await rollUp()
+    const { rows } = await db.query(`
+      select step_s as step, accepted, segments, accept_0, accept_1, code_counts[1] as codes from statistics
+      where step_s > 60 order by step, at`)
+    const full = { segments: 2_147_483_647, accept_0: 2_147_483_647, accept_1: null, codes: 2_147_483_647 }
+    expect(rows).toEqual([
+      { step: 3_600, ...full, accepted: 4 },
+      { step: 3_600, accepted: 2, segments: large, accept_0: large, accept_1: null, codes: large },
+      { step: 86_400, ...full, accepted: 6 },
+    ])
+  })
+
   test('by several nodes at once, and again, it happens once', async () => {
     await write()
     await Promise.all([rollUp(), rollUp(), rollUp()])
