@@ -3,6 +3,13 @@ import { OUTCOME_TABLE } from '../../src/services/sandbox/outcome-table.ts'
 import { eventually, type Service, startService } from '../support/service.ts'
 import { type Answer, call } from '../support/tenant.ts'
 
+interface StatisticsAnswer {
+  readonly series: readonly {
+    readonly group: { readonly route?: string | null } | null
+    readonly totals: { readonly delivered: number }
+  }[]
+}
+
 /** Sandbox plans on a real node: PostgreSQL, SMPP over TCP, webhooks over HTTPS. */
 
 const HANDSET = '+15551234567'
@@ -14,7 +21,7 @@ let sandbox: Service
 const SANDBOX = { plan: { sandbox: true, route: undefined } }
 
 beforeAll(async () => {
-  service = await startService()
+  service = await startService({ app: { statisticsMs: 20 } })
   sandbox = await service.tenant(SANDBOX)
 })
 afterAll(() => service[Symbol.asyncDispose]())
@@ -41,6 +48,20 @@ test('messages are delivered by the simulator, cost nothing, and reach no carrie
     carrier: 'sandbox',
     route: 'sandbox',
     routeReason: "plan's route sandbox: only carrier",
+  })
+})
+
+test('statistics over all plans include them, and tell them apart by route', async () => {
+  for (const plan of [sandbox, service]) await plan.until(await plan.sent(), 'DELIVERED')
+  const delivered = async (query: string): Promise<[string | null, number][]> => {
+    const { series } = (await service.admin('GET', `/statistics?${query}`)) as StatisticsAnswer
+    return series.map(({ group, totals }) => [group?.route ?? null, totals.delivered])
+  }
+  await eventually(async () => {
+    const byRoute = await delivered('groupBy=route')
+    const ofSandbox = byRoute.find(([route]) => route === 'sandbox')?.[1] ?? 0
+    const ofAll = (await delivered(''))[0]?.[1] ?? 0
+    return ofSandbox > 0 && ofAll > ofSandbox && ofAll === byRoute.reduce((sum, [, count]) => sum + count, 0)
   })
 })
 
