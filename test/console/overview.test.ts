@@ -128,6 +128,17 @@ describe('the overview of an operator', () => {
     expect(await opened.problems()).toEqual([])
   })
 
+  it('answers each time span by country and by plan', async () => {
+    await using opened = await open(service.operatorToken)
+    for (const span of ['15m', '6h', '24h', '7d', '30d'])
+      for (const [by, label] of Object.entries({ country: 'country', servicePlanId: 'service plan' })) {
+        await opened.goto(`/admin?span=${span}&by=${by}`)
+        const table = opened.page.getByRole('region', { name: `Messages by ${label}` })
+        await table.getByRole('link').first().waitFor()
+      }
+    expect(opened.faults).toEqual([])
+  })
+
   it('lists a carrier that is not bound, what waits for it, and a destination that is paused', async () => {
     await using troubled = await startService({ smscPort: 1, bound: false })
     const destination = troubled.receiver.origin

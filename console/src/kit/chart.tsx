@@ -86,6 +86,7 @@ function optionsOf(
       {
         ...axis,
         size: 64,
+        ...(isLogarithmic && { splits: powersOfTen }),
         values: (_, values) => values.map((value) => (value === null ? '' : format(value))),
       },
     ],
@@ -114,6 +115,11 @@ const LOGARITHMIC: UPlot.Scale = {
   distr: 3,
   range: (_, min, max) =>
     min > 0 ? [10 ** Math.floor(Math.log10(min)), 10 ** (Math.floor(Math.log10(max)) + 1)] : [1, 1_000],
+}
+
+function powersOfTen(_: UPlot, _axis: number, min: number, max: number): number[] {
+  const first = Math.round(Math.log10(min))
+  return Array.from({ length: Math.round(Math.log10(max)) - first + 1 }, (_, index) => 10 ** (first + index))
 }
 
 /** Values without a neighbour, which no line would show. */

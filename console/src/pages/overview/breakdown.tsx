@@ -12,19 +12,26 @@ import { Section } from '../../kit/section.tsx'
 import { Count } from './log-link.tsx'
 import { DIMENSIONS, type Dimension, type OverviewSearch } from './search.ts'
 import { type Traffic, useGroups } from './statistics.ts'
+import { windowOfPlans } from './time-window.ts'
 
 /** The figures by country, and for operators by whatever else they choose. */
-export function Breakdown({ traffic }: { traffic: Traffic }) {
-  const isOperator = traffic.planId === null
+export function Breakdown({ traffic: whole }: { traffic: Traffic }) {
+  const isOperator = whole.planId === null
   const search = useSearch({ strict: false }) as OverviewSearch
   const by = isOperator ? (search.by ?? 'country') : 'country'
+  const isOfPlans = isOperator && (by === 'country' || by === 'servicePlanId')
+  const traffic = isOfPlans ? { ...whole, window: windowOfPlans(whole.window) } : whole
+  const isShorter = traffic.window.fromMs > whole.window.fromMs
   const groups = useGroups(traffic, by)
   const names = usePlanNames(by === 'servicePlanId')
-  const title = `By ${DIMENSIONS[by].toLowerCase()}`
+  const name = `by ${DIMENSIONS[by].toLowerCase()}`
   return (
-    <Section title={title} actions={isOperator && <Choice value={by} />}>
+    <Section
+      title={`B${name.slice(1)}${isShorter ? ', last 7 days' : ''}`}
+      actions={isOperator && <Choice value={by} />}
+    >
       <DataTable
-        label={`Messages ${title.toLowerCase()}`}
+        label={`Messages ${name}`}
         columns={columnsOf(by, traffic, names)}
         list={listOf(groups, ({ series }) => series)}
         keyOf={({ group }) => (group === null ? 'others' : `=${group[by]}`)}

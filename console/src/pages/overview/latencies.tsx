@@ -7,6 +7,7 @@ import { inScheme } from '../../kit/chart-colors.ts'
 import { count, duration } from '../../kit/formats.ts'
 import { NoValue } from '../../kit/no-value.tsx'
 import { Section } from '../../kit/section.tsx'
+import { writtenNumber } from './rates.ts'
 import { type OverviewSearch, PERCENTILES, type Percentile } from './search.ts'
 import type { Traffic } from './statistics.ts'
 import { useTimes } from './traffic-chart.tsx'
@@ -86,6 +87,11 @@ function Numbers({ latencies }: { latencies: StatisticsLatencies | null }) {
   )
 }
 
+/** In two units at most: those of `duration` are too wide for an axis. */
+function inChart(ms: number): string {
+  return ms < 1_000 ? `${writtenNumber(ms)} ms` : `${writtenNumber(ms / 1_000)} s`
+}
+
 interface LinesProps {
   readonly data: Statistics
   readonly nowMs: number
@@ -111,7 +117,7 @@ function Lines({ data, nowMs, percentile }: LinesProps) {
       between={between}
       knownUntilMs={knownUntilMs}
       series={series}
-      format={duration}
+      format={inChart}
       isLogarithmic
     />
   )

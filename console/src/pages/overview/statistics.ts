@@ -40,7 +40,7 @@ export interface Traffic {
 /** One question for numbers and charts, and one for the time before, which does not change any more. */
 export function useTraffic(planId: string | null): Traffic {
   const nowMs = useNow()
-  const window = timeWindow(useTimeSpan().name, nowMs)
+  const window = timeWindow(useTimeSpan().ms, nowMs)
   const { interval, fromMs, toMs, beforeMs } = window
   const fromDate = iso(fromMs)
   const { data, error, refetch } = useQuery({

@@ -1,5 +1,3 @@
-import { TIME_SPANS, type TimeSpanName } from '../../kit/time-span.tsx'
-
 export const INTERVALS_MS = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const
 export type Interval = keyof typeof INTERVALS_MS
 
@@ -17,26 +15,33 @@ export interface TimeWindow {
 }
 
 /**
- * At most 420 points for a chart. The API answers a table of many plans with at most 60 minutes, 48 hours or 31 days; the
+ * At most 420 points for a chart. The API answers a table of many plans with at most 60 minutes, 25 hours or 8 days; the
  * window begins with an interval of the tables, so that both have the same sums.
  */
-const INTERVALS: Readonly<Record<TimeSpanName, readonly [chart: Interval, table: Interval]>> = {
-  '15m': ['minute', 'minute'],
-  '1h': ['minute', 'minute'],
-  '6h': ['minute', 'hour'],
-  '24h': ['hour', 'hour'],
-  '7d': ['hour', 'day'],
-  '30d': ['day', 'day'],
+function intervalsOf(lengthMs: number): readonly [chart: Interval, table: Interval] {
+  const { hour, day } = INTERVALS_MS
+  if (lengthMs <= hour) return ['minute', 'minute']
+  if (lengthMs <= 6 * hour) return ['minute', 'hour']
+  if (lengthMs <= day) return ['hour', 'hour']
+  return lengthMs <= 7 * day ? ['hour', 'day'] : ['day', 'day']
 }
 
-/** The span as whole intervals. The present minute is one of them; a present hour or day comes on top. */
-export function timeWindow(span: TimeSpanName, nowMs: number): TimeWindow {
-  const [interval, tableInterval] = INTERVALS[span]
-  const lengthMs = TIME_SPANS[span].ms
+/** A length up to now as whole intervals. The present minute is one of them; a present hour or day comes on top. */
+export function timeWindow(lengthMs: number, nowMs: number): TimeWindow {
+  const [interval, tableInterval] = intervalsOf(lengthMs)
   const startMs = startOf(tableInterval, nowMs)
   const fromMs = startMs - lengthMs + (tableInterval === 'minute' ? INTERVALS_MS.minute : 0)
   const toMs = startOf(interval, nowMs) + INTERVALS_MS[interval]
   return { fromMs, toMs, interval, tableInterval, beforeMs: fromMs - lengthMs }
+}
+
+const MOST_DAYS_OF_PLANS = 8
+
+/** The part of the window that the API adds up by plan or country over all plans: the last days of a long one. */
+export function windowOfPlans(window: TimeWindow): TimeWindow {
+  if (window.tableInterval !== 'day') return window
+  const earliestMs = startOf('day', window.toMs - 1) - (MOST_DAYS_OF_PLANS - 1) * INTERVALS_MS.day
+  return { ...window, fromMs: Math.max(window.fromMs, earliestMs) }
 }
 
 /** In UTC, as the API counts. */
