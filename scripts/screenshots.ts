@@ -1,6 +1,6 @@
 /**
- * Makes the pictures of the console in docs/images/: of `aldis dev`, with messages that its sandbox carries now. Only the hour
- * before, which a picture cannot wait for, is written into the statistics.
+ * Makes the pictures of the console in docs/images/: of `aldis dev`, with messages that its sandbox carries now. Only the hours
+ * before, which a picture cannot wait for, are written into the statistics.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -32,6 +32,8 @@ interface Ready {
 const IMAGES = join(ROOT, 'docs', 'images')
 const PHONE = '+15551230002'
 const MINUTE_MS = 60_000
+/** Of the statistics that are written: the hour of the picture, and the one before, with which it is compared. */
+const MINUTES = 122
 
 /** Recipients by what the sandbox does with their last digits (docs/simulator.md). */
 const RECIPIENTS = ['+15551230021', '+447700900123', '+4915112345678', '+33612345678', '+15551231001']
@@ -54,15 +56,15 @@ async function untilReady(dev: ChildProcess, file: string): Promise<Ready> {
 
 /** A histogram with this many values, most of them around the place `peak`. */
 function histogram(count: number, peak: number): number[] {
-  const shares = Array.from({ length: BUCKETS }, (_, index) => 2 ** -Math.abs(index - peak))
+  const shares = Array.from({ length: BUCKETS }, (_, index) => 3 ** -Math.abs(index - peak))
   const all = shares.reduce((sum, share) => sum + share, 0)
   return shares.map((share) => Math.round((count * share) / all))
 }
 
-/** One hour of a plan, minute by minute. */
-function hourBefore(nowMs: number, planId: number): StatisticsRow[] {
+/** The last minutes of a plan. */
+function lastMinutes(nowMs: number, planId: number): StatisticsRow[] {
   const end = Math.floor(nowMs / MINUTE_MS) * MINUTE_MS - MINUTE_MS
-  return Array.from({ length: 58 }, (_, index) => {
+  return Array.from({ length: MINUTES }, (_, index) => {
     const accepted = Math.round(900 + 300 * Math.sin(index / 9) + 60 * Math.sin(index * 2.3))
     const failed = Math.round(accepted * (index > 38 && index < 44 ? 0.09 : 0.02))
     const delivered = accepted - failed - 4
@@ -82,13 +84,13 @@ function hourBefore(nowMs: number, planId: number): StatisticsRow[] {
       prices: [accepted * 8_500],
     }
     const latencies = {
-      accept: histogram(accepted, 4),
-      submit: histogram(accepted, 5),
-      receipt: histogram(delivered, 6),
-      webhook: histogram(accepted * 2, 4),
+      accept: histogram(accepted, 3),
+      submit: histogram(accepted, 2),
+      receipt: histogram(delivered, 3),
+      webhook: histogram(accepted * 2, 3),
     }
     const of = { planId, routeId: 0, carrierId: 0, country: planId === 0 ? '' : 'US' }
-    return { atMs: end - (57 - index) * MINUTE_MS, ...of, ...sums, ...codes, ...latencies }
+    return { atMs: end - (MINUTES - 1 - index) * MINUTE_MS, ...of, ...sums, ...codes, ...latencies }
   })
 }
 
@@ -99,7 +101,7 @@ async function writeHistory({ databaseUrl, servicePlanId }: Ready): Promise<void
     values: [servicePlanId],
   })
   const now = Date.now()
-  await writeStatistics(db, await nextWriter(db), [...hourBefore(now, rows[0]!.id), ...hourBefore(now, 0)])
+  await writeStatistics(db, await nextWriter(db), [...lastMinutes(now, rows[0]!.id), ...lastMinutes(now, 0)])
   await db.end()
 }
 
@@ -138,7 +140,10 @@ async function pictures(page: Page, ready: Ready, msgId: string): Promise<void> 
   await shot('messages', '/messages')
   await shot('message', `/messages/${msgId}`)
   await shot('phone', `/phone?number=${encodeURIComponent(PHONE)}`)
-  await shot('compose', `/compose?to=${encodeURIComponent(PHONE)}&body=${encodeURIComponent(TEXTS[2]!)}`)
+  await shot(
+    'compose',
+    `/compose?from=Aldis&to=${encodeURIComponent(PHONE)}&body=${encodeURIComponent(TEXTS[2]!)}`,
+  )
   await shot('operator', '/admin')
 }
 
