@@ -1,26 +1,4 @@
-import '@mantine/core/styles.css'
-import './kit/kit.css'
-import './shell/page.css'
-import { QueryClientProvider } from '@tanstack/react-query'
-import { RouterProvider } from '@tanstack/react-router'
-import { StrictMode } from 'react'
-import { createRoot } from 'react-dom/client'
-import { queryClient } from './api/query-client.ts'
-import { router } from './router.tsx'
-import { Appearance } from './shell/appearance.tsx'
-import { signInFromFragment } from './shell/fragment-sign-in.ts'
+import './shell/locale.ts'
 
-// The service puts a new nonce into each answer. Style sheets that scripts add carry it.
-const nonce = document.querySelector<HTMLMetaElement>('meta[name=csp-nonce]')?.content ?? ''
-
-await signInFromFragment()
-
-createRoot(document.getElementById('root')!).render(
-  <StrictMode>
-    <Appearance nonce={nonce}>
-      <QueryClientProvider client={queryClient}>
-        <RouterProvider router={router} />
-      </QueryClientProvider>
-    </Appearance>
-  </StrictMode>,
-)
+// Loaded afterwards, because what it consists of asks for the locale while it is loaded.
+await import('./app.tsx')

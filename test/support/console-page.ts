@@ -53,7 +53,6 @@ export async function openConsole(
 ): Promise<ConsolePage> {
   const context = await browser.newContext({
     baseURL: baseUrl,
-    locale: 'en-US',
     viewport: { width, height: HEIGHT },
     colorScheme: scheme,
     reducedMotion: 'reduce',
