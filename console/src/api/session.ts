@@ -40,7 +40,7 @@ async function call(method: string, search = '', body?: object): Promise<unknown
   return json
 }
 
-export const sessionQuery = queryOptions({
+const sessionQuery = queryOptions({
   queryKey: SESSION_KEY,
   queryFn: async () => (await call('GET')) as Session,
   staleTime: Number.POSITIVE_INFINITY,

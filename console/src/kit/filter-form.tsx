@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router'
 import type { FormEvent } from 'react'
 import { instantOf, localOf } from './filters.ts'
 
-export interface Filter {
+interface Filter {
   /** In the address, and in the API. */
   readonly name: string
   readonly label: string

@@ -13,7 +13,7 @@ const UNITS: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, seconds: num
 ]
 
 /** "3 min. ago", "in 2 hr." */
-export function relativeTime(atMs: number, nowMs: number): string {
+function relativeTime(atMs: number, nowMs: number): string {
   const seconds = Math.round((atMs - nowMs) / 1_000)
   const [unit, size] = UNITS.find(([, size]) => Math.abs(seconds) >= size) ?? ['second', 1]
   return RELATIVE.format(Math.trunc(seconds / size), unit)
