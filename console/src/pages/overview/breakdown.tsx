@@ -59,7 +59,7 @@ function Choice({ value }: { value: Dimension }) {
 
 const NAMES_FRESH_MS = 300_000
 
-/** Statistics have the ids of plans only. The names of as many as one page of the list has. */
+/** Statistics have only the ids of plans. Returns the names of those on the first page of the list. */
 function usePlanNames(enabled: boolean): ReadonlyMap<string, string> {
   const plans = useQuery({
     ...operatorQuery('listServicePlans', { limit: '1000' }),

@@ -19,7 +19,7 @@ export interface OverviewSearch {
   readonly percentile?: Percentile
 }
 
-/** For `validateSearch`: what is not known is dropped. */
+/** For `validateSearch`. Unknown parameters are dropped. */
 export function overviewSearchOf(search: Record<string, unknown>): OverviewSearch {
   const { by } = search
   const percentile = PERCENTILES.find((one) => one === search.percentile)

@@ -7,7 +7,7 @@ export interface LogSearch extends Filters {
   readonly open?: string
 }
 
-/** For `validateSearch`: what is not known is dropped. A window in dates comes before a span. */
+/** For `validateSearch`. Unknown parameters are dropped. Dates win over a time span. */
 export function logSearch(names: readonly FilterName[]) {
   return (search: Record<string, unknown>): LogSearch => {
     const given = [...names, 'open'].flatMap((name) => {
@@ -21,7 +21,7 @@ export function logSearch(names: readonly FilterName[]) {
   }
 }
 
-/** The filters without what is not sent to the API. */
+/** The filters that are sent to the API. */
 export function filtersOf({ open: _, span: __, ...filters }: LogSearch): Filters {
   return filters
 }

@@ -12,7 +12,7 @@ interface LookupFieldProps {
   readonly pageOf: (msgId: string) => object
 }
 
-/** One field for whatever is at hand: an id or a number. Enter takes the text for the first that it may be. */
+/** One field for an id, a number or a sender. Enter chooses the first suggestion. */
 export function LookupField({ filters, pageOf }: LookupFieldProps) {
   const [typed, setTyped] = useState('')
   const navigate = useNavigate()
