@@ -344,7 +344,7 @@ export interface CarrierLink {
 
 export interface CarrierNode {
   node: string
-  /** what it can do now: usable, throttled, silent or unbound. */
+  /** what it can do now: usable, throttled, silent, unbound, draining or stopped. */
   condition: string
   /** messages in its memory that wait for their turn. */
   queued: number

@@ -273,6 +273,8 @@ export interface PreflightRoute {
   name: string
   /** the rule, or that it is the plan's own route. */
   reason: string
+  /** Whether a carrier of it takes messages now; false: the send would be accepted, and the message would wait. */
+  available: boolean
 }
 
 export interface PreflightSender {

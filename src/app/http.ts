@@ -86,6 +86,7 @@ export async function listenHttp(
     sandbox: { outcomes: OUTCOME_TABLE, send: (message) => sandbox.send(message) },
     messages,
     keys: cursorKeys(options),
+    carrierCondition: conditionOf,
     limits: { ...limits, drainTimeoutMs },
     baseUrl: options.baseUrl,
     retentionDays: options.retentionDays,

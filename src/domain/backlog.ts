@@ -14,6 +14,7 @@ export type WaitingCause =
   | 'no-route'
   | 'plan-inactive'
   | 'carrier-stopped'
+  | 'carrier-draining'
   | 'carrier-unbound'
   | 'carrier-silent'
   | 'throttled'
@@ -123,7 +124,8 @@ export function waitingCause(
 function closedCause(conditions: readonly CarrierCondition[]): WaitingCause | null {
   if (conditions.some((one) => canSend(one) || one === 'throttled')) return null
   if (conditions.includes('unbound')) return 'carrier-unbound'
-  return conditions.includes('silent') ? 'carrier-silent' : 'carrier-stopped'
+  if (conditions.includes('silent')) return 'carrier-silent'
+  return conditions.includes('draining') ? 'carrier-draining' : 'carrier-stopped'
 }
 
 function canSend(condition: CarrierCondition): boolean {

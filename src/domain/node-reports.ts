@@ -33,6 +33,14 @@ export interface CarrierReport {
   readonly binds: readonly BindReport[]
 }
 
+/** What a node can do with a carrier. One that is draining or stopped takes nothing, whatever its sessions could do. */
+export function nodeCondition(
+  { state }: Pick<Carrier, 'state'>,
+  { condition }: CarrierReport,
+): LinkCondition | 'draining' | 'stopped' {
+  return state === 'started' ? condition : state
+}
+
 const LINK_STATES = ['bound', 'connecting', 'backing-off', 'unbinding'] as const
 
 export interface BindReport {

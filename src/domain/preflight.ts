@@ -5,7 +5,7 @@ import { countryOf } from './countries.ts'
 import type { Directory } from './directory.ts'
 import { nearestName } from './near-names.ts'
 import { type Charge, chargeFor } from './rates.ts'
-import { describeOrigin } from './routing.ts'
+import { type CarrierCondition, candidateCarriers, describeOrigin } from './routing.ts'
 import { judgeSender, type SenderRefusal } from './send-requests.ts'
 import { explainText, type TextExplanation } from './text/text-explanation.ts'
 
@@ -32,10 +32,14 @@ export interface Preflight {
   readonly unknownFields: readonly UnknownField[]
 }
 
-/** Carriers are left out: they are the operator's business, and their conditions follow from what other customers send. */
+/**
+ * Which carriers it has is the operator's business, and how busy they are follows from what other customers send. Whether any
+ * carrier takes messages is the customer's business too: without one, they wait.
+ */
 interface PreflightRoute {
   readonly name: string
   readonly reason: string
+  readonly isAvailable: boolean
 }
 
 interface UnknownField {
@@ -53,13 +57,15 @@ export interface PreflightQuestion {
   readonly faults: readonly Fault[]
   /** Names of the fields that a send has. */
   readonly known: readonly string[]
+  readonly conditionOf: (carrierId: number, routeId: number) => CarrierCondition
 }
 
 /** A request of 64 KiB could have thousands. */
 const MAX_UNKNOWN_FIELDS = 50
 
 /** Answers with the look-ups of the message path itself. */
-export function preflight({ directory, plan, fields, faults, known }: PreflightQuestion): Preflight {
+export function preflight(question: PreflightQuestion): Preflight {
+  const { directory, plan, fields, faults, known } = question
   const sound = (field: string): string | null => {
     const value = fields[field]
     return typeof value === 'string' && !faults.some((one) => one.field === field) ? value : null
@@ -74,7 +80,7 @@ export function preflight({ directory, plan, fields, faults, known }: PreflightQ
     text,
     sender,
     recipient,
-    route: isRouted ? routeOf(directory, plan, from!, to) : null,
+    route: isRouted ? routeOf(question, plan, from!, to) : null,
     charge: isPriced ? chargeOf(directory, plan, to, text.segments.length) : null,
     callbackUrl: fields.callbackUrl === undefined ? null : callbackUrlOf(faults),
     unknownFields: unknownFields(Object.keys(fields), known),
@@ -103,11 +109,17 @@ function senderOf(
   return { kind, isAllowed: refusal === null, refusal }
 }
 
-function routeOf(directory: Directory, plan: ServicePlan, from: string, to: string): PreflightRoute | null {
+function routeOf(
+  { directory, conditionOf }: PreflightQuestion,
+  plan: ServicePlan,
+  from: string,
+  to: string,
+): PreflightRoute | null {
   const routed = directory.routeFor(plan, from, to)
   if (routed === null) return null
   const { route, rule } = routed
-  return { name: route.name, reason: describeOrigin(route, rule) }
+  const open = candidateCarriers(route, (carrierId) => conditionOf(carrierId, route.id))
+  return { name: route.name, reason: describeOrigin(route, rule), isAvailable: open.length > 0 }
 }
 
 function chargeOf(directory: Directory, plan: ServicePlan, to: string, segments: number): Charge | null {

@@ -21,7 +21,7 @@ import { type Readiness, refuseUntilOpen, registerHealth } from './routes/health
 import { registerInboundMessages } from './routes/inbound-messages.ts'
 import { type LookupDeps, registerMessages } from './routes/messages.ts'
 import { registerMetrics } from './routes/metrics.ts'
-import { registerPreflight } from './routes/preflight.ts'
+import { type PreflightDeps, registerPreflight } from './routes/preflight.ts'
 import { registerHandset, registerSandbox, type SandboxDeps } from './routes/sandbox.ts'
 import { registerSend, SEND_PATH, type SendDeps } from './routes/sendsms.ts'
 import { registerStatistics } from './routes/statistics.ts'
@@ -45,6 +45,7 @@ export interface ServerDeps extends SendDeps, LookupDeps, FeedDeps, WebhookActio
     readonly console: ConsoleDeps['files']
     readonly docs: DocsDeps['files']
   }
+  readonly carrierCondition: PreflightDeps['carrierCondition']
   readonly limits: HttpLimits
   /** False while the node starts: only health checks are answered then. Default: always open. */
   readonly isOpen?: () => boolean

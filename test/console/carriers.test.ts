@@ -38,9 +38,9 @@ describe('carriers', () => {
     const { page } = opened
     await opened.goto(`/admin/carriers/${CARRIER}`)
     const stateOf = async () => (await service.admin('GET', `/carriers/${CARRIER}`)).state
-    for (const [verb, state] of [
-      ['Drain', 'draining'],
-      ['Start', 'started'],
+    for (const [verb, state, condition] of [
+      ['Drain', 'draining', 'draining'],
+      ['Start', 'started', 'usable'],
     ]) {
       await page.getByRole('button', { name: verb! }).click()
       const question = page.getByRole('dialog', { name: `${verb} ${CARRIER}` })
@@ -50,6 +50,7 @@ describe('carriers', () => {
       await question.waitFor({ state: 'hidden' })
       await page.getByText(state!, { exact: true }).first().waitFor()
       expect(await stateOf()).toBe(state)
+      await page.getByRole('region', { name: 'Nodes with binds' }).getByText(condition!).waitFor()
     }
     expect(opened.faults).toEqual([])
   })

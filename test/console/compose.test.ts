@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startBrowser } from '../support/browser.ts'
 import { openConsole } from '../support/console-page.ts'
-import { RECIPIENT, type Service, startService } from '../support/service.ts'
+import { CARRIER, RECIPIENT, type Service, startService } from '../support/service.ts'
 import { call } from '../support/tenant.ts'
 
 const SANDBOX = { plan: { sandbox: true, route: undefined } }
@@ -44,6 +44,15 @@ describe('the preflight', () => {
     expect(await check(page, 'Route').textContent()).toContain("plan's route default")
     expect(await check(page, 'Recipient').textContent()).toContain('United States')
     expect(await opened.problems()).toEqual([])
+  })
+
+  it('warns of a route on which the message would wait', async () => {
+    await service.admin('PATCH', `/carriers/${CARRIER}`, { state: 'draining' })
+    await using opened = await open()
+    await opened.goto(`/compose?from=Aldis&to=${encodeURIComponent(RECIPIENT)}&body=hello`)
+    await opened.page.getByText('default, not available').waitFor()
+    expect(await opened.problems()).toEqual([])
+    await service.admin('PATCH', `/carriers/${CARRIER}`, { state: 'started' })
   })
 
   it('marks what forces UCS-2, shows each segment, and replaces what it knows', async () => {

@@ -41,6 +41,7 @@ function told(
     plan: PLAN,
     faults: [],
     known,
+    conditionOf: () => 'usable',
     ...question,
     fields: { ...FIELDS, ...fields },
   })
@@ -53,7 +54,20 @@ describe('what a send would do', () => {
     expect(told({}, { routingRules }).route).toEqual({
       name: 'uk',
       reason: "plan's rule from ACME, GB → route uk",
+      isAvailable: true,
     })
+  })
+
+  it.each([
+    [['usable', 'draining'], true],
+    [['silent', 'stopped'], true],
+    [['draining', 'unbound'], false],
+  ] as const)('whether a carrier of its route takes messages: %j', (conditions, isAvailable) => {
+    const carriers = [1, 2].map((carrierId) => ({ carrierId, priority: 0, weight: 1 }))
+    const plan = aPlan({ id: 7, route: aRoute({ carriers }) })
+    const both = { carriers: [aCarrier({ name: 'acme' }), aCarrier({ id: 2, name: 'other' })] }
+    const conditionOf = (carrierId: number) => conditions[carrierId - 1]!
+    expect(told({ plan, conditionOf }, both).route).toMatchObject({ isAvailable })
   })
 
   it('no route for a sender that the plan may not use: a rule for it would tell whose it is', () => {

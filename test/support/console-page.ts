@@ -78,6 +78,8 @@ export async function openConsole(
     async look(look) {
       await page.setViewportSize({ width: look.width, height: HEIGHT })
       await page.emulateMedia({ colorScheme: look.scheme })
+      // The page hears of the scheme with its next frame, and only then its colours begin to change.
+      await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
     },
     violations: () => violations(page),
     async problems(looks = LOOKS) {

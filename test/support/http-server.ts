@@ -71,6 +71,7 @@ export async function startHttpServer(options: Options): Promise<HttpServer> {
     testEvents,
     // Without carrier links there is no simulator.
     sandbox: { outcomes: OUTCOME_TABLE, send: async () => null },
+    carrierCondition: () => 'usable',
     keys: { cursor: randomBytes(32) },
     limits: { ...HTTP_LIMITS, quietMs: 0, ...limits },
     baseUrl: null,

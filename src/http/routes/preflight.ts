@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { ServicePlan } from '../../domain/configuration.ts'
 import { decimal } from '../../domain/events.ts'
+import type { PreflightQuestion } from '../../domain/preflight.ts'
 import { RateLimiter } from '../../domain/rate-limits.ts'
 import { planForReading } from '../../domain/send-requests.ts'
 import { AppError } from '../../errors.ts'
@@ -28,6 +29,8 @@ export interface PreflightDeps extends Omit<SendDeps, 'limits'> {
   /** For look-ups. */
   readonly db: Queryable
   readonly limits: Pick<HttpLimits, 'preflights' | 'recordBytes'>
+  /** What a carrier can do now, on any node. */
+  readonly carrierCondition: PreflightQuestion['conditionOf']
 }
 
 const SCHEMA = {
@@ -50,7 +53,7 @@ const KNOWN_FIELDS = Object.keys(SendSmsRequest.properties)
 
 /** `POST /v1/sendsms/preflight`. `limiters` are those of sends: they are read, and nothing is taken from them. */
 export function registerPreflight(app: FastifyInstance, deps: PreflightDeps, limiters: SendLimiters): void {
-  const { directory, clock, guard, limits } = deps
+  const { directory, clock, guard, limits, carrierCondition: conditionOf } = deps
   const limit = { name: 'preflights', limiter: new RateLimiter(), limitOf: () => limits.preflights, clock }
   const preflights = new Preflights(deps.db)
   app.route({
@@ -70,7 +73,7 @@ export function registerPreflight(app: FastifyInstance, deps: PreflightDeps, lim
         typeof servicePlanId === 'string' ? planForReading(snapshot, tokenOf(request), servicePlanId) : null
       const faults = refusal?.errors ?? []
       const told = await preflights
-        .answer({ directory: snapshot, plan, fields, faults, known: KNOWN_FIELDS })
+        .answer({ directory: snapshot, plan, fields, faults, known: KNOWN_FIELDS, conditionOf })
         .catch((error) => {
           throw error instanceof NoTurnError || isTransient(error) ? unavailable() : error
         })
@@ -139,7 +142,7 @@ function present({ text, sender, recipient, isOptedOut, ...told }: CheckedPrefli
       mccmnc: recipient.mccmnc,
       optedOut: isOptedOut,
     },
-    route,
+    route: route && { name: route.name, reason: route.reason, available: route.isAvailable },
     charge: charge && { price: decimal(charge.price), ptf: decimal(charge.ptf), currency: charge.currency },
     callbackUrl: callbackUrl && {
       allowed: callbackUrl.isAllowed,

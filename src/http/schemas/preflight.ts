@@ -47,6 +47,10 @@ const Recipient = titled('PreflightRecipient', {
 const Route = titled('PreflightRoute', {
   name: Type.String(),
   reason: Type.String({ description: "the rule, or that it is the plan's own route" }),
+  available: Type.Boolean({
+    description:
+      'Whether a carrier of it takes messages now; false: the send would be accepted, and the message would wait',
+  }),
 })
 
 const Charge = titled('PreflightCharge', {

@@ -57,7 +57,7 @@ export const PREFLIGHT = {
   },
   sender: { kind: 'alphanumeric', allowed: true, errorCode: null, errorMessage: null },
   recipient: { valid: true, msisdn: QUEUED_MESSAGE.to, country: 'US', mccmnc: '310260', optedOut: false },
-  route: { name: 'main', reason: "plan's route main" },
+  route: { name: 'main', reason: "plan's route main", available: true },
   charge: { price: 0.0085, ptf: 0.003, currency: 'USD' },
   sandbox: false,
   headroom: { messages: null, limitedBy: null },

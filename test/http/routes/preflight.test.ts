@@ -68,7 +68,7 @@ describe('POST /v1/sendsms/preflight', () => {
       },
       sender: { kind: 'short-code', allowed: true, errorCode: null, errorMessage: null },
       recipient: { valid: true, msisdn: '+15551230001', country: 'US', mccmnc: '310260', optedOut: false },
-      route: { name: 'default', reason: "plan's route default" },
+      route: { name: 'default', reason: "plan's route default", available: true },
       charge: { price: 0.0085, ptf: 0.003, currency: 'USD' },
       sandbox: false,
       headroom: { messages: null, limitedBy: null },
@@ -127,7 +127,7 @@ describe('POST /v1/sendsms/preflight', () => {
 
   it('200 names the rule that chose the route', async () => {
     const { route, charge, recipient } = await told({ to: '+447400123456' })
-    expect(route).toEqual({ name: 'uk', reason: 'rule +4474 → route uk' })
+    expect(route).toEqual({ name: 'uk', reason: 'rule +4474 → route uk', available: true })
     expect([charge, recipient.mccmnc, recipient.country]).toEqual([null, null, 'GB'])
   })
 

@@ -1,7 +1,7 @@
 import type { Tone } from '../../kit/status-badge.tsx'
 
 /** What an operator wants of a carrier. */
-export const OPERATING_TONES = { started: 'good', draining: 'warning', stopped: 'neutral' } as const
+export const OPERATING_TONES = { started: 'good', draining: 'info', stopped: 'neutral' } as const
 
 /** Of a session, in any spelling: BOUND_TRX of a link, bound of a bind. */
 export function bindTone(state: string): Tone {
@@ -9,8 +9,17 @@ export function bindTone(state: string): Tone {
   return /unassigned|unreported|stopped/.test(state) ? 'neutral' : 'bad'
 }
 
+const CONDITION_TONES: Readonly<Record<string, Tone>> = {
+  usable: 'good',
+  throttled: 'warning',
+  'out-of-use': 'warning',
+  silent: 'bad',
+  unbound: 'bad',
+  draining: OPERATING_TONES.draining,
+  stopped: OPERATING_TONES.stopped,
+}
+
 /** What a carrier can do now. */
 export function conditionTone(condition: string): Tone {
-  if (condition === 'usable') return 'good'
-  return condition === 'unbound' || condition === 'silent' ? 'bad' : 'warning'
+  return CONDITION_TONES[condition] ?? 'neutral'
 }

@@ -79,7 +79,10 @@ function text({ text }: Preflight): Check {
 function route({ route }: Preflight): Check {
   const about = 'Route'
   if (route === null) return { about, tone: 'neutral', verdict: 'Not known yet' }
-  return { about, tone: 'good', verdict: route.name, detail: route.reason }
+  const { name, reason, available } = route
+  if (available) return { about, tone: 'good', verdict: name, detail: reason }
+  const detail = `${reason}. The message would wait: no carrier of it takes messages now`
+  return { about, tone: 'warning', verdict: `${name}, not available`, detail }
 }
 
 function price({ charge, sandbox, recipient, text }: Preflight): Check {

@@ -76,6 +76,6 @@ function number(key: string, title: string, countOf: (node: Node) => number | nu
 function NodeState({ node }: { node: Node }) {
   const now = useNow()
   if (Date.parse(node.leaseEndsAt) < now) return <StatusBadge tone="bad">lease ended</StatusBadge>
-  if (node.draining === true) return <StatusBadge tone="warning">draining</StatusBadge>
+  if (node.draining === true) return <StatusBadge tone="info">draining</StatusBadge>
   return <StatusBadge tone="good">alive</StatusBadge>
 }

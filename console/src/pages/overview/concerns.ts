@@ -68,6 +68,7 @@ export const MESSAGE_CAUSES: Readonly<Record<string, string>> = {
   'no-route': 'have no route with a carrier',
   'plan-inactive': 'belong to an inactive service plan',
   'carrier-stopped': 'wait for a carrier that is stopped',
+  'carrier-draining': 'wait for a carrier that is draining',
   'carrier-unbound': 'wait for a carrier that is not bound',
   'carrier-silent': 'wait for a carrier that does not answer',
   'recipient-full': 'wait behind others to the same recipient',
@@ -77,7 +78,14 @@ export const MESSAGE_CAUSES: Readonly<Record<string, string>> = {
 }
 
 /** They do not end by themselves. */
-const STUCK = new Set(['no-route', 'plan-inactive', 'carrier-stopped', 'carrier-unbound', 'carrier-silent'])
+const STUCK = new Set([
+  'no-route',
+  'plan-inactive',
+  'carrier-stopped',
+  'carrier-draining',
+  'carrier-unbound',
+  'carrier-silent',
+])
 const LATE_MS = 15 * 60_000
 
 function ofMessages(waiting: Queue['messages'][number], nowMs: number): Concern[] {

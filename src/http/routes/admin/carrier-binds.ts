@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { MAX_BIND_ERRORS } from '../../../domain/bind-errors.ts'
-import { BIND_STATES, bindStates } from '../../../domain/node-reports.ts'
+import { BIND_STATES, bindStates, nodeCondition } from '../../../domain/node-reports.ts'
 import { notFound } from '../../../errors.ts'
 import { readNodes } from '../../../operations/read-nodes.ts'
 import { carriers } from '../../../store/carriers.ts'
@@ -20,7 +20,9 @@ const BindError = titled('BindError', {
 })
 const CarrierNode = titled('CarrierNode', {
   node: Type.String(),
-  condition: Type.String({ description: 'what it can do now: usable, throttled, silent or unbound' }),
+  condition: Type.String({
+    description: 'what it can do now: usable, throttled, silent, unbound, draining or stopped',
+  }),
   queued: Type.Integer({ description: 'messages in its memory that wait for their turn' }),
   sentLastSecond: Type.Integer({ description: 'submit_sm' }),
   configuredRate: nullableNumber({ description: 'its share of messagesPerSecond; null: no limit' }),
@@ -94,7 +96,7 @@ export function registerCarrierBinds(scope: AdminScope, { reads, ownReport = () 
           const own = report?.carriers[carrier.carrierId]
           if (own === undefined) return []
           const { binds: _, ...traffic } = own
-          return [{ node, ...traffic, reportAgeMs }]
+          return [{ node, ...traffic, condition: nodeCondition(carrier, own), reportAgeMs }]
         }),
         binds: bindStates(carrier, nodes).map((bind) => ({ ...bind, errors: [...bind.errors] })),
       }

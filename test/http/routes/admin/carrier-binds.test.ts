@@ -53,6 +53,16 @@ test('200: a stopped carrier', async () => {
   expect(body).toMatchObject({ state: 'stopped', nodes: [], binds: [{ state: 'stopped', node: null }] })
 })
 
+test('200: a draining carrier is draining, not unbound, while its bind is up', async () => {
+  const { carrierId } = await create({ name: 'leaving', state: 'draining' })
+  const bind = aBindReport({ state: 'bound' })
+  const carriers = { [carrierId]: aCarrierReport({ condition: 'unbound', binds: [bind] }) }
+  const nodeId = await registerNode(db, 'node-c')
+  await publishReport(db, nodeId, JSON.stringify(aNodeReport({ carriers })))
+  const { body } = await server.request('GET', '/carriers/leaving/binds')
+  expect(body).toMatchObject({ nodes: [{ condition: 'draining' }], binds: [{ state: 'bound' }] })
+})
+
 test('400: not a name or a number', async () => {
   const { status, body } = await server.request('GET', '/carriers/a%20b/binds')
   expect(`${status} ${body.errorCode}`).toBe('400 VALIDATION_ERROR')
