@@ -2,8 +2,9 @@
  * Facts: everything that can happen to an MT message, as its owner learns it and the journal keeps it. `messages-in-progress.ts`
  * adds a fact to its message; `message-states.ts` decides what it does to the state.
  */
-import type { DispatchState, MessageState, ReceiptOutcome } from './messages.ts'
+import type { DispatchState, MessageState } from './messages.ts'
 import type { Charge } from './rates.ts'
+import type { ReceiptOutcome } from './receipt-states.ts'
 import type { KeptReceipt } from './receipts.ts'
 
 /** A message was accepted. Holds everything that is needed to go on with it. Created at the millisecond of its id. */

@@ -1,7 +1,6 @@
 import type { Charge } from './rates.ts'
-import type { CarrierState } from './receipts.ts'
 
-/** The public status of an MT message, and what carriers' words mean for it. What changes it: message-states.ts. */
+/** The public status of an MT message. What changes it: message-states.ts. */
 
 export type Status = 'QUEUED' | 'SENT' | 'DELIVERED' | 'FAILED' | 'UNKNOWN'
 
@@ -21,27 +20,6 @@ export const UNKNOWN_REVERSIBLE_MS = 72 * HOUR_MS
 
 /** How long after the longest validity (24 h) a message waits for a final receipt before it is overdue. */
 export const RECEIPT_GRACE_MS = 48 * HOUR_MS
-
-/** What a receipt says of its segment. SENT: it is still on its way. */
-export type ReceiptOutcome = Exclude<Status, 'QUEUED'>
-
-const OUTCOMES: Readonly<Record<CarrierState, ReceiptOutcome>> = {
-  SCHEDULED: 'SENT',
-  ENROUTE: 'SENT',
-  ACCEPTD: 'SENT',
-  DELIVRD: 'DELIVERED',
-  EXPIRED: 'FAILED',
-  DELETED: 'FAILED',
-  UNDELIV: 'FAILED',
-  REJECTD: 'FAILED',
-  SKIPPED: 'FAILED',
-  UNKNOWN: 'UNKNOWN',
-}
-
-/** The public status for a receipt with this state. */
-export function statusOf(state: CarrierState): ReceiptOutcome {
-  return OUTCOMES[state]
-}
 
 /** An outbound (MT) message as stored. Times are Dates; createdAt is the millisecond inside msgId. */
 export interface Message {

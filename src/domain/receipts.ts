@@ -1,22 +1,11 @@
 /** Delivery receipts inside deliver_sm: the text form (SMPP 3.4 Appendix B) and the TLV form (§5.3.2.12, .27, .31). */
 
-/** What the carrier says of a message: the receipt words of Appendix B, and SCHEDULED and SKIPPED of SMPP 5.0 §4.7.15. */
-export type CarrierState =
-  | 'SCHEDULED'
-  | 'ENROUTE'
-  | 'ACCEPTD'
-  | 'DELIVRD'
-  | 'EXPIRED'
-  | 'DELETED'
-  | 'UNDELIV'
-  | 'REJECTD'
-  | 'SKIPPED'
-  | 'UNKNOWN'
+import { RECEIPT_STATES, type ReceiptState } from './receipt-states.ts'
 
 export type Receipt = {
   /** As the carrier wrote it: an id can be hexadecimal, decimal above 2^53 or a UUID, so it stays a string. */
   carrierMessageId: string | null
-  state: CarrierState
+  state: ReceiptState
   /** The carrier's word for a state that is in none of our lists, as written; null when the state was read. */
   vendorState: string | null
   /** The carrier's raw code: `err:` as written, or network_error_code in decimal, 3 digits at least. */
@@ -44,21 +33,12 @@ const MESSAGE_TYPE_BITS = 0x3c
 const DELIVERY_RECEIPT = 0x04
 const INTERMEDIATE_NOTIFICATION = 0x20
 
-const STATE_VALUES: readonly CarrierState[] = [
-  'SCHEDULED',
-  'ENROUTE',
-  'DELIVRD',
-  'EXPIRED',
-  'DELETED',
-  'UNDELIV',
-  'ACCEPTD',
-  'UNKNOWN',
-  'REJECTD',
-  'SKIPPED',
-]
+const STATE_OF_VALUE = new Map<number, ReceiptState>()
+for (const state of Object.keys(RECEIPT_STATES) as ReceiptState[])
+  STATE_OF_VALUE.set(RECEIPT_STATES[state].value, state)
 
 /** Spellings seen, each with the fewest letters that a truncated one must keep to be unmistakable. */
-const SPELLINGS: ReadonlyArray<readonly [spelling: string, fewestLetters: number, state: CarrierState]> = [
+const SPELLINGS: ReadonlyArray<readonly [spelling: string, fewestLetters: number, state: ReceiptState]> = [
   ['DELIVRD', 6, 'DELIVRD'],
   ['DELIVERED', 7, 'DELIVRD'],
   ['DELIVERD', 8, 'DELIVRD'],
@@ -81,7 +61,7 @@ const SPELLINGS: ReadonlyArray<readonly [spelling: string, fewestLetters: number
   ['UNKNOWN', 7, 'UNKNOWN'],
 ]
 
-const STATE_WORDS = new Map<string, CarrierState>()
+const STATE_WORDS = new Map<string, ReceiptState>()
 for (const [spelling, fewestLetters, state] of SPELLINGS) {
   for (let length = fewestLetters; length <= spelling.length; length += 1) {
     STATE_WORDS.set(spelling.slice(0, length), state)
@@ -169,7 +149,7 @@ export function parseReceipt(text: string, tlvs: ReceiptTlvs = {}): Receipt | nu
   const word = firstWord(fields.stat)
   if (carrierMessageId === null && word === null && tlvs.message_state === undefined) return null
   const network = readNetworkError(tlvs.network_error_code)
-  const state = carrierState(word, tlvs.message_state)
+  const state = receiptState(word, tlvs.message_state)
   return {
     carrierMessageId,
     state: state ?? 'UNKNOWN',
@@ -184,15 +164,15 @@ export function parseReceipt(text: string, tlvs: ReceiptTlvs = {}): Receipt | nu
 }
 
 /** message_state 0 is SCHEDULED in SMPP 5.0 but undefined in 3.4, where some send it for "not set": then the word wins. */
-function carrierState(word: string | null, messageState: number | undefined): CarrierState | undefined {
+function receiptState(word: string | null, messageState: number | undefined): ReceiptState | undefined {
   const told = word === null ? undefined : stateOf(word.toUpperCase())
-  const coded = messageState === undefined ? undefined : STATE_VALUES[messageState]
+  const coded = messageState === undefined ? undefined : STATE_OF_VALUE.get(messageState)
   if (messageState === 0 && told !== undefined) return told
   return coded ?? told
 }
 
 /** Some carriers write more behind the word: `DELIVRD.`, `UNDELIV/ABSENT`. */
-function stateOf(word: string): CarrierState | undefined {
+function stateOf(word: string): ReceiptState | undefined {
   return STATE_WORDS.get(word) ?? STATE_WORDS.get(/^[A-Z]*/.exec(word)![0])
 }
 

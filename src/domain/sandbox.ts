@@ -1,5 +1,5 @@
 import type { Status } from './messages.ts'
-import type { CarrierState } from './receipts.ts'
+import type { ReceiptState } from './receipt-states.ts'
 import type { Encoding } from './text/segments.ts'
 
 /**
@@ -28,7 +28,7 @@ export interface SandboxOutcome {
   /** How often the simulator refuses a submit of the message, and with which command_status; null: it does not. */
   readonly refusal: { readonly commandStatus: string; readonly attempts: number | null } | null
   /** In the order in which they are sent. */
-  readonly receipts: readonly { readonly state: CarrierState; readonly error: string }[]
+  readonly receipts: readonly { readonly state: ReceiptState; readonly error: string }[]
   /** From the submit to the first receipt. Null without receipts. */
   readonly receiptDelayMs: { readonly least: number; readonly most: number } | null
 }

@@ -1,5 +1,4 @@
-import { fromSubmitStatus } from './error-codes.ts'
-import { type SubmitOutcome, submitOutcome } from './submit-outcomes.ts'
+import { codeOfSubmitStatus, type SubmitOutcome, submitOutcome } from './submit-outcomes.ts'
 
 /** How the dispatch of a message ends, once none of its PDUs is in flight. */
 export type SubmissionEnd =
@@ -102,7 +101,7 @@ export class SubmissionProgress {
     if (this.isComplete) return { kind: 'sent' }
     if (this.#failure !== null) {
       const { commandStatus } = this.#failure
-      return { kind: 'failed', errorCode: fromSubmitStatus(commandStatus), commandStatus }
+      return { kind: 'failed', errorCode: codeOfSubmitStatus(commandStatus), commandStatus }
     }
     if (this.#ambiguous) return { kind: 'ambiguous' }
     if (this.#retry !== null) return { kind: 'retry', ...this.#retry }

@@ -1,10 +1,10 @@
-import type { CarrierState } from '../domain/receipts.ts'
+import type { ReceiptState } from '../domain/receipt-states.ts'
 import { STATUSES } from '../smpp/statuses.ts'
 
 /** What becomes of a message, chosen by the last four digits of its destination. Shown in docs/simulator.md, and by GET /v1/sandbox. */
 
 export interface ReceiptStep {
-  readonly state: CarrierState
+  readonly state: ReceiptState
   /** `err:` of the text; other than 000 also network_error_code, a MAP error (3GPP TS 29.002 §17.6.6). */
   readonly err: string
   /** Behind the delay that all receipts of a message share. */
@@ -26,7 +26,7 @@ export const RECEIPT_DELAY_MS = [50, 300] as const
 export const EARLY_RECEIPT_LEAD_MS = 50
 export const LATE_RECEIPT_DELAY_MS = 30_000
 
-const once = (state: CarrierState, err: string): readonly ReceiptStep[] => [{ state, err, afterMs: 0 }]
+const once = (state: ReceiptState, err: string): readonly ReceiptStep[] => [{ state, err, afterMs: 0 }]
 const outcome = (
   summary: string,
   receipts: readonly ReceiptStep[],

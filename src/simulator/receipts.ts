@@ -1,4 +1,4 @@
-import type { CarrierState } from '../domain/receipts.ts'
+import { RECEIPT_STATES } from '../domain/receipt-states.ts'
 import { parseUserData, UDHI } from '../domain/text/concatenation.ts'
 import { decodeInbound } from '../domain/text/inbound-text.ts'
 import { messageOctets, type PduInput } from '../smpp/pdu.ts'
@@ -32,20 +32,6 @@ const DELIVERY_RECEIPT = 0x04
 const NETWORK_GSM = 3
 /** Appendix B: the first 20 characters. */
 const EXCERPT_LENGTH = 20
-
-/** message_state values (§5.2.28). */
-const MESSAGE_STATES: Readonly<Record<CarrierState, number>> = {
-  SCHEDULED: 0,
-  ENROUTE: 1,
-  DELIVRD: 2,
-  EXPIRED: 3,
-  DELETED: 4,
-  UNDELIV: 5,
-  ACCEPTD: 6,
-  UNKNOWN: 7,
-  REJECTD: 8,
-  SKIPPED: 9,
-}
 
 export function receiptFacts(pdu: SubmitPdu, messageId: string, nowMs: number): ReceiptFacts {
   return {
@@ -114,7 +100,7 @@ export function receiptDate(epochMs: number): string {
 
 /** network_error_code only when there is an error. */
 function receiptTlvs(messageId: string, step: ReceiptStep): Tlvs {
-  const tlvs = { receipted_message_id: messageId, message_state: MESSAGE_STATES[step.state] }
+  const tlvs = { receipted_message_id: messageId, message_state: RECEIPT_STATES[step.state].value }
   const code = Number(step.err)
   if (code === 0) return tlvs
   return { ...tlvs, network_error_code: Buffer.from([NETWORK_GSM, code >> 8, code & 0xff]) }

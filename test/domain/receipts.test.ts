@@ -1,13 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import {
-  type CarrierState,
-  isReceipt,
-  keptReceipt,
-  parseReceipt,
-  readKept,
-  receiptText,
-} from '../../src/domain/receipts.ts'
+import type { ReceiptState } from '../../src/domain/receipt-states.ts'
+import { isReceipt, keptReceipt, parseReceipt, readKept, receiptText } from '../../src/domain/receipts.ts'
 
 describe('isReceipt', () => {
   test.each([
@@ -119,7 +113,7 @@ describe('the text form', () => {
     expect(parseReceipt(STANDARD.replace('0123456789', id))?.carrierMessageId).toBe(id)
   })
 
-  test.each<[string, CarrierState]>([
+  test.each<[string, ReceiptState]>([
     ['DELIVRD', 'DELIVRD'],
     ['delivrd', 'DELIVRD'],
     ['DELIVERED', 'DELIVRD'],
@@ -272,7 +266,7 @@ describe('the TLV form', () => {
     })
   })
 
-  test.each<[number, CarrierState]>([
+  test.each<[number, ReceiptState]>([
     [0, 'SCHEDULED'],
     [1, 'ENROUTE'],
     [2, 'DELIVRD'],

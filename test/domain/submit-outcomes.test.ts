@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type SubmitOutcome, submitOutcome } from '../../src/domain/submit-outcomes.ts'
+import { codeOfSubmitStatus, type SubmitOutcome, submitOutcome } from '../../src/domain/submit-outcomes.ts'
 
 describe('submitOutcome', () => {
   test.each<[number, SubmitOutcome]>([
@@ -34,4 +34,23 @@ describe('submitOutcome', () => {
     expect(submitOutcome(0x0b, overrides)).toBe('retry')
     expect(submitOutcome(0x58, overrides)).toBe('throttled')
   })
+})
+
+test.each([
+  [0x00, '000'],
+  [0x01, '401'],
+  [0x04, '102'],
+  [0x08, '201'],
+  [0x0a, '400'],
+  [0x0b, '301'],
+  [0x0e, '102'],
+  [0x14, '202'],
+  [0x45, '200'],
+  [0x58, '202'],
+  [0x61, '203'],
+  [0xfe, '200'],
+  [0x400, '200'],
+  [0xffffffff, '200'],
+])('command_status 0x%s is %s', (commandStatus, errorCode) => {
+  expect(codeOfSubmitStatus(commandStatus)).toBe(errorCode)
 })

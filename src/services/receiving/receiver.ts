@@ -2,11 +2,10 @@ import { dialledDigits, fromCarrierAddress } from '../../domain/addresses.ts'
 import { canonicalId, idRuleOf, isUnlearned, ruleInForce } from '../../domain/carrier-message-ids.ts'
 import type { Carrier } from '../../domain/configuration.ts'
 import type { Directory } from '../../domain/directory.ts'
-import { fromReceipt } from '../../domain/error-codes.ts'
 import type { WriteEvents } from '../../domain/events.ts'
 import { messageId } from '../../domain/identifiers.ts'
 import { InstantSource } from '../../domain/instants.ts'
-import { statusOf } from '../../domain/messages.ts'
+import { codeOfReceipt, RECEIPT_STATES } from '../../domain/receipt-states.ts'
 import {
   isReceipt,
   type KeptReceipt,
@@ -143,7 +142,7 @@ export class Receiver {
       answer(true)
       return
     }
-    const outcome = statusOf(receipt.state)
+    const { outcome } = RECEIPT_STATES[receipt.state]
     if (outcome === 'SENT') {
       // Not a final receipt. Its message was submitted and so is SENT already; losing the receipt would change nothing.
       this.#options.recorder.note({ ...this.#row(receipt, carrier, keptOf(text, pdu)), outcome })
@@ -170,7 +169,7 @@ export class Receiver {
       carrierMessageId: read,
       receiptedId: receipted === read ? null : receipted,
       idRule: ruleInForce(carrier),
-      errorCode: fromReceipt(receipt.state, receipt.errorCode, receipt.networkType),
+      errorCode: codeOfReceipt(receipt.state, receipt.errorCode, receipt.networkType),
       carrierCode: receipt.errorCode === null ? word : `${word} ${receipt.errorCode}`,
       mccmnc: receipt.mccmnc,
       receivedAt: this.#instants.next(this.#options.nowMs()),

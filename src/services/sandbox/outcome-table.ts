@@ -1,4 +1,4 @@
-import { statusOf } from '../../domain/messages.ts'
+import { RECEIPT_STATES } from '../../domain/receipt-states.ts'
 import type { SandboxOutcome } from '../../domain/sandbox.ts'
 import {
   DELIVERED,
@@ -33,7 +33,9 @@ function describe(lastDigits: string | null, outcome: Outcome): SandboxOutcome {
 /** The first receipt that is final decides; later ones change nothing. */
 function finalStatus({ refusal, receipts }: Outcome): SandboxOutcome['status'] {
   if (refusal?.attempts === Number.POSITIVE_INFINITY) return 'FAILED'
-  return receipts.map(({ state }) => statusOf(state)).find((status) => status !== 'SENT') ?? 'SENT'
+  return (
+    receipts.map(({ state }) => RECEIPT_STATES[state].outcome).find((status) => status !== 'SENT') ?? 'SENT'
+  )
 }
 
 function delayOf({ pace }: Outcome): { least: number; most: number } {

@@ -1,9 +1,9 @@
 import type { HeldGroup } from '../../domain/backlog.ts'
 import type { Carrier, ServicePlan } from '../../domain/configuration.ts'
-import { fromSubmitStatus } from '../../domain/error-codes.ts'
 import { type Dispatch, dispatchOf, type MessageInProgress } from '../../domain/messages-in-progress.ts'
 import { type SubmitResult, submitResultOf } from '../../domain/quality.ts'
 import type { CarrierCondition, LinkCondition, Routed } from '../../domain/routing.ts'
+import { codeOfSubmitStatus } from '../../domain/submit-outcomes.ts'
 import { ambiguityWaitMs, nextTryMs, RebindCounts } from '../../domain/submit-retries.ts'
 import type { Log } from '../../log.ts'
 import type { Placement } from '../../operations/accept-messages.ts'
@@ -376,7 +376,7 @@ export class Submitter implements SubmitEvents<SubmitToken> {
       this.#submits.requeueJob(job, { delayMs, attempt }, attemptOf(job, nowMs, 'retry', commandStatus))
       return
     }
-    const errorCode = limited ? fromSubmitStatus(commandStatus) : '501'
+    const errorCode = limited ? codeOfSubmitStatus(commandStatus) : '501'
     this.#settle(job.dispatch, job, refusalOf(job, nowMs, errorCode, commandStatus))
   }
 
