@@ -67,10 +67,10 @@ async function failedEvent(): Promise<string> {
   service.receiver.answerWith(answerStatus(410))
   const msgId = await service.sent({ callbackUrl: `${service.receiver.origin}/own` })
   await service.until(msgId, 'DELIVERED')
-  const failed = (seq: number) =>
-    `select 1 from event_deliveries where msg_id = $1 and seq = ${seq} and state = 'failed'`
-  for (const seq of [1, 2])
-    await eventually(async () => (await service.db.query(failed(seq), [msgId])).rowCount === 1)
+  const failed = (sequence: number) =>
+    `select 1 from event_deliveries where msg_id = $1 and sequence = ${sequence} and state = 'failed'`
+  for (const sequence of [1, 2])
+    await eventually(async () => (await service.db.query(failed(sequence), [msgId])).rowCount === 1)
   service.receiver.answerWith(acknowledge)
   return `${msgId}-1`
 }

@@ -20,10 +20,10 @@ export type EventPayload =
   | { readonly direction: 'MT'; readonly message: Message }
   | { readonly direction: 'MO'; readonly inbound: InboundMessage }
 
-/** Key of an event: the seq-th status change of an outbound message, or 0 for an inbound message. */
+/** Key of an event. `sequence`: 1, 2, … for the status changes of an outbound message; 0 for an inbound message. */
 export interface EventKey {
   readonly msgId: string
-  readonly seq: number
+  readonly sequence: number
 }
 
 /** Who delivers events that are written now: the node `nodeId`, if it is not null, holds those of `buckets`. */
@@ -50,9 +50,9 @@ export type EventState = (typeof EVENT_STATES)[number]
 
 const MAX_SEQ = 32_767
 
-/** `{msgId}-{seq}`: the `webhook-id` of every attempt to deliver it. */
-export function eventId({ msgId, seq }: EventKey): string {
-  return `${msgId}-${seq}`
+/** `{msgId}-{sequence}`: the `webhook-id` of every attempt to deliver it. */
+export function eventId({ msgId, sequence }: EventKey): string {
+  return `${msgId}-${sequence}`
 }
 
 /** Null when the text is not an event id. */
@@ -61,11 +61,11 @@ export function parseEventId(text: string): EventKey | null {
   const msgId = text.slice(0, Math.max(at, 0))
   const digits = text.slice(at + 1)
   if (!isUuid(msgId) || !/^(?:0|[1-9][0-9]{0,4})$/.test(digits) || Number(digits) > MAX_SEQ) return null
-  return { msgId: msgId.toLowerCase(), seq: Number(digits) }
+  return { msgId: msgId.toLowerCase(), sequence: Number(digits) }
 }
 
-export function eventType(seq: number): EventType {
-  return seq === 0 ? 'inboundMessage' : 'deliveryReceipt'
+export function eventType(sequence: number): EventType {
+  return sequence === 0 ? 'inboundMessage' : 'deliveryReceipt'
 }
 
 /** The JSON body of its webhook. `plan` owns the message. */
@@ -186,7 +186,7 @@ export function testEvent(
 ): WebhookContents {
   const sequence = type === 'inboundMessage' ? 0 : 2
   return {
-    eventId: eventId({ msgId, seq: sequence }),
+    eventId: eventId({ msgId, sequence }),
     attempt: 1,
     sequence,
     body: JSON.stringify(eventBody(made(type, plan.id, msgId, new Date(nowMs)), plan)),
@@ -220,7 +220,7 @@ export interface FeedPlace {
   /** `events.position`, digits: it may be beyond what a number holds. */
   readonly position: string
   readonly msgId: string
-  readonly seq: number
+  readonly sequence: number
   /** When that position was reached or, if there was nothing more to read, when it was read. Unix milliseconds. */
   readonly atMs: number
 }
@@ -231,7 +231,7 @@ export const MAX_FEED_PAGE = 1_000
 const FEED_PAGE_BYTES = 1_400_000
 
 const HIGHEST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
-const HIGHEST_SEQ = 32_767
+const HIGHEST_SEQUENCE = 32_767
 
 /**
  * A message's status changes for the last time within ten days: it is submitted for 24 h, and a receipt is matched for
@@ -241,7 +241,7 @@ const LONGEST_LIFE_MS = 10 * 24 * 3_600_000
 
 /** Behind everything up to `position`, read at `atMs`. */
 export function placeBehind(position: string, atMs: number): FeedPlace {
-  return { position, msgId: HIGHEST_ID, seq: HIGHEST_SEQ, atMs }
+  return { position, msgId: HIGHEST_ID, sequence: HIGHEST_SEQUENCE, atMs }
 }
 
 /** No event at `ms` or later belongs to a message with a lower id, so days before it need not be read. */

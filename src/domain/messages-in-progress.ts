@@ -142,7 +142,7 @@ function takeEvent(message: MessageInProgress, taken: EventTaken): void {
 /** A message whose status has changed. */
 export interface ChangedMessage extends Message {
   /** Of the event that announces it. */
-  readonly seq: number
+  readonly sequence: number
   /** This node is to deliver the event from memory. */
   readonly held: boolean
   readonly carrierId: number | null
@@ -156,7 +156,7 @@ export function changedMessage(
   held: boolean,
 ): ChangedMessage {
   const { carrierId, routeId } = message.state
-  return { ...messageOf(message), seq: sequence, held, carrierId, routeId }
+  return { ...messageOf(message), sequence, held, carrierId, routeId }
 }
 
 /** As it is answered. */

@@ -84,6 +84,6 @@ function stretchOf(query: RedeliveryQuery, limit: number): Stretch {
   const { planId, msgId, fromDate, toDate, after, dryRun } = query
   const first = msgId ?? lowestIdAt(fromDate ?? 0)
   const upTo = msgId ?? highestIdAt(toDate ?? Number.MAX_SAFE_INTEGER)
-  const from = after === null || after.msgId < first ? { msgId: first, seq: -1 } : after
+  const from = after === null || after.msgId < first ? { msgId: first, sequence: -1 } : after
   return { planId, after: from, upTo, limit, ahead: 0, dryRun }
 }

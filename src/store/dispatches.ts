@@ -140,7 +140,7 @@ export async function takeDispatches(
         update messages m set lane = $1 from taken d where m.plan_id = any (array[d.plan_id]) and m.msg_id = d.msg_id
         returning m.*, d as dispatch
       )
-      select ${RECORD_COLUMNS}, m.event_seq > 0 as "hasWaitingEvents", ${DISPATCH_COLUMNS} as dispatch,
+      select ${RECORD_COLUMNS}, m.event_sequence > 0 as "hasWaitingEvents", ${DISPATCH_COLUMNS} as dispatch,
              coalesce(o.refuses, false) as "optedOut"
       from loaded m
       cross join lateral (select (m.dispatch).*) d

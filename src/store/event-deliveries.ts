@@ -3,11 +3,11 @@ import type { Endpoint } from '../domain/webhook-targets.ts'
 import type { Queryable } from './database.ts'
 import { PAYLOAD_COLUMNS, PAYLOAD_JOINS, type PayloadRow, payloadOf } from './event-payloads.ts'
 
-/** An event to be delivered: an inbound message (seq 0), or a message as it was after its seq-th status change. */
+/** An event to be delivered: an inbound message (sequence 0), or a message as it was after one of its status changes. */
 export interface WebhookEvent {
   readonly planId: number
   readonly msgId: string
-  readonly seq: number
+  readonly sequence: number
   /** Node that has it in memory. */
   readonly holder: number
   /** Failed attempts of its schedule. */
@@ -37,7 +37,7 @@ export interface Taker {
 /** An event waits while an earlier one of its message does, so a receiver sees a message's events in order. */
 const FIRST_OF_ITS_MESSAGE = `not exists (
   select from event_deliveries earlier
-  where earlier.plan_id = any (array[e.plan_id]) and earlier.msg_id = e.msg_id and earlier.seq < e.seq and earlier.state <> 'failed')`
+  where earlier.plan_id = any (array[e.plan_id]) and earlier.msg_id = e.msg_id and earlier.sequence < e.sequence and earlier.state <> 'failed')`
 
 /**
  * Attempts before a schedule are counted up to here. With a probe a minute for 76 hours after that, they still fit a
@@ -61,12 +61,12 @@ const TAKEN = `
           union all
           select 0::smallint, least(e.earlier_attempts + e.attempt, ${MOST_EARLIER}), now() where e.due_at = 'infinity')
     from due
-    where e.plan_id = any (array[due.plan_id]) and e.msg_id = due.msg_id and e.seq = due.seq and coalesce(e.holder, 0) = 0
+    where e.plan_id = any (array[due.plan_id]) and e.msg_id = due.msg_id and e.sequence = due.sequence and coalesce(e.holder, 0) = 0
     returning e.*
   )
   select t.destination, t.attempt, t.earlier_attempts as "earlierAttempts", t.began_at as "beganAt", ${PAYLOAD_COLUMNS}
   from taken t
-  join events f on f.plan_id = any (array[t.plan_id]) and f.msg_id = t.msg_id and f.seq = t.seq ${PAYLOAD_JOINS}
+  join events f on f.plan_id = any (array[t.plan_id]) and f.msg_id = t.msg_id and f.sequence = t.sequence ${PAYLOAD_JOINS}
   order by t.due_at`
 
 /** Takes due deliveries into memory, from each plan in turn, so that a plan with many due does not hold up the others. */
@@ -86,12 +86,12 @@ export async function takeDueEvents(db: Queryable, taker: Taker): Promise<Webhoo
       ), in_turn as (
         select d.*, row_number() over (partition by w.plan_id order by d.due_at) as turn
         from waiting w cross join lateral (
-          select plan_id, msg_id, seq, due_at from event_deliveries e
+          select plan_id, msg_id, sequence, due_at from event_deliveries e
           where plan_id = w.plan_id and holder is null and due_at < 'infinity' and due_at <= now()
             and bucket = any ($2::smallint[]) and ${FIRST_OF_ITS_MESSAGE}
           order by due_at limit $3) d
       ), due as (
-        select plan_id, msg_id, seq from in_turn order by turn, due_at limit $3
+        select plan_id, msg_id, sequence from in_turn order by turn, due_at limit $3
       ), ${TAKEN}`,
     values: [taker.nodeId, taker.buckets, taker.limit],
   })
@@ -108,7 +108,7 @@ export async function takeParkedEvents(
     name: 'take_parked_events',
     text: `
       with due as (
-        select plan_id, msg_id, seq from event_deliveries e
+        select plan_id, msg_id, sequence from event_deliveries e
         where plan_id = $4 and destination = $5 and state = 'parked' and coalesce(holder, 0) = 0
           and bucket = any ($2::smallint[]) and ${FIRST_OF_ITS_MESSAGE}
         order by due_at limit $3
@@ -137,11 +137,11 @@ export async function takeProbes(
     name: 'take_probes',
     text: `
       with found as (
-        select d.plan_id, d.destination, parked.msg_id, parked.seq
+        select d.plan_id, d.destination, parked.msg_id, parked.sequence
         from webhook_destinations d
         cross join lateral (
-          select msg_id, seq from (
-            select msg_id, seq, attempt, due_at from event_deliveries e
+          select msg_id, sequence from (
+            select msg_id, sequence, attempt, due_at from event_deliveries e
             where plan_id = d.plan_id and destination = d.destination and state = 'parked' and coalesce(holder, 0) = 0
               and bucket = any ($2::smallint[]) and ${FIRST_OF_ITS_MESSAGE}
             order by due_at limit ${PROBED_IN_TURN}
@@ -154,9 +154,9 @@ export async function takeProbes(
         update webhook_destinations d set probe_at = now() + $4 * interval '1 ms'
         from found f
         where d.plan_id = f.plan_id and d.destination = f.destination and d.state = 'open' and d.probe_at <= now()
-        returning f.plan_id, f.msg_id, f.seq
+        returning f.plan_id, f.msg_id, f.sequence
       ), due as (
-        select plan_id, msg_id, seq from claimed
+        select plan_id, msg_id, sequence from claimed
       ), ${TAKEN}`,
     values: [taker.nodeId, taker.buckets, taker.limit, intervalMs],
   })
@@ -164,12 +164,12 @@ export async function takeProbes(
 }
 
 function eventOf(row: EventRow, holder: number): WebhookEvent {
-  const { planId, msgId, seq, attempt, earlierAttempts } = row
+  const { planId, msgId, sequence, attempt, earlierAttempts } = row
   const beganAtMs = row.beganAt.getTime()
   return {
     planId,
     msgId,
-    seq,
+    sequence,
     holder,
     attempt,
     earlierAttempts,
@@ -180,7 +180,7 @@ function eventOf(row: EventRow, holder: number): WebhookEvent {
 }
 
 /** Only its holder may requeue it; another node may have become that since. */
-type HeldEvent = Pick<WebhookEvent, 'planId' | 'msgId' | 'seq' | 'holder'>
+type HeldEvent = Pick<WebhookEvent, 'planId' | 'msgId' | 'sequence' | 'holder'>
 
 /** One attempt and its consequence. */
 export interface AttemptRow extends HeldEvent, Pick<WebhookEvent, 'waited'> {
@@ -216,7 +216,7 @@ export async function recordAttempts(db: Queryable, attempts: readonly AttemptRo
       with input as (
         select *, now() + "delayMs" * interval '1 ms' as later
         from json_to_recordset($1) as i (
-          "planId" integer, "msgId" uuid, seq smallint, holder integer, attempt smallint, number smallint,
+          "planId" integer, "msgId" uuid, sequence smallint, holder integer, attempt smallint, number smallint,
           "attemptedAt" timestamptz, "latencyMs" integer, "responseStatus" smallint, error text, "responseHead" text,
           destination text, waited boolean, outcome text, "delayMs" bigint)
       ), delivered as (
@@ -225,11 +225,11 @@ export async function recordAttempts(db: Queryable, attempts: readonly AttemptRo
             latency_ms = i."latencyMs", response_status = i."responseStatus", response_head = i."responseHead",
             destination = i.destination
         from input i
-        where i.outcome = 'delivered' and e.plan_id = any (array[i."planId"]) and e.msg_id = i."msgId" and e.seq = i.seq
+        where i.outcome = 'delivered' and e.plan_id = any (array[i."planId"]) and e.msg_id = i."msgId" and e.sequence = i.sequence
       ), ended as (
         delete from event_deliveries e using input i
         where i.outcome in ('delivered', 'kept') and e.plan_id = any (array[i."planId"]) and e.msg_id = i."msgId"
-          and e.seq = i.seq and (e.holder is null or e.holder = i.holder)
+          and e.sequence = i.sequence and (e.holder is null or e.holder = i.holder)
       ), requeued as (
         update event_deliveries e
         set holder = null, attempt = i.attempt, destination = i.destination,
@@ -237,7 +237,7 @@ export async function recordAttempts(db: Queryable, attempts: readonly AttemptRo
             due_at = case i.outcome when 'failed' then 'infinity' else coalesce(i.later, 'infinity') end
         from input i
         where i.outcome in ('again', 'parked', 'failed') and e.plan_id = any (array[i."planId"])
-          and e.msg_id = i."msgId" and e.seq = i.seq and e.holder = i.holder
+          and e.msg_id = i."msgId" and e.sequence = i.sequence and e.holder = i.holder
       ), behind as (
         update event_deliveries e
         set due_at = case when i.outcome in ('again', 'parked') then coalesce(i.later, 'infinity')
@@ -245,11 +245,11 @@ export async function recordAttempts(db: Queryable, attempts: readonly AttemptRo
             began_at = case when e.due_at = 'infinity' then now() else e.began_at end
         from input i
         where (i.waited or i.outcome <> 'delivered') and e.plan_id = any (array[i."planId"]) and e.msg_id = i."msgId"
-          and e.seq > i.seq and coalesce(e.holder, 0) = 0 and e.state <> 'failed'
+          and e.sequence > i.sequence and coalesce(e.holder, 0) = 0 and e.state <> 'failed'
       )
-      insert into webhook_attempts (msg_id, seq, attempt, plan_id, attempted_at, latency_ms, response_status, error,
+      insert into webhook_attempts (msg_id, sequence, attempt, plan_id, attempted_at, latency_ms, response_status, error,
                                     response_head)
-      select "msgId", seq, number, "planId", "attemptedAt", "latencyMs", "responseStatus", error, "responseHead" from input
+      select "msgId", sequence, number, "planId", "attemptedAt", "latencyMs", "responseStatus", error, "responseHead" from input
       where outcome <> 'kept' and (outcome <> 'delivered' or number > 1)
       on conflict do nothing`,
     values: [JSON.stringify(attempts)],
@@ -273,8 +273,8 @@ export async function requeueEvents(db: Queryable, events: readonly RequeuedEven
           state = case when i.destination is null then 'waiting' else 'parked' end::delivery_state,
           destination = coalesce(i.destination, e.destination)
       from json_to_recordset($1) as i (
-        "planId" integer, "msgId" uuid, seq smallint, holder integer, "delayMs" bigint, destination text)
-      where e.plan_id = any (array[i."planId"]) and e.msg_id = i."msgId" and e.seq = i.seq and e.holder = i.holder`,
+        "planId" integer, "msgId" uuid, sequence smallint, holder integer, "delayMs" bigint, destination text)
+      where e.plan_id = any (array[i."planId"]) and e.msg_id = i."msgId" and e.sequence = i.sequence and e.holder = i.holder`,
     values: [JSON.stringify(events)],
   })
 }
@@ -282,7 +282,7 @@ export async function requeueEvents(db: Queryable, events: readonly RequeuedEven
 /** The deliveries that a node is recorded to have in memory. */
 export async function listHeldEvents(db: Queryable, nodeId: number): Promise<HeldEvent[]> {
   const { rows } = await db.query<HeldEvent>({
-    text: 'select plan_id as "planId", msg_id as "msgId", seq, holder from event_deliveries where holder = $1',
+    text: 'select plan_id as "planId", msg_id as "msgId", sequence, holder from event_deliveries where holder = $1',
     values: [nodeId],
   })
   return rows
@@ -296,13 +296,13 @@ export async function listHeldEvents(db: Queryable, nodeId: number): Promise<Hel
 export async function releaseEvents(db: Queryable): Promise<number> {
   const { rowCount } = await db.query(`
     with stray as (
-      select plan_id, msg_id, seq from event_deliveries
+      select plan_id, msg_id, sequence from event_deliveries
       where holder is not null and holder not in (select node_id from nodes)
       for update skip locked
     )
     update event_deliveries e set holder = null, due_at = now()
     from stray
-    where e.plan_id = any (array[stray.plan_id]) and e.msg_id = stray.msg_id and e.seq = stray.seq`)
+    where e.plan_id = any (array[stray.plan_id]) and e.msg_id = stray.msg_id and e.sequence = stray.sequence`)
   return rowCount ?? 0
 }
 
@@ -319,15 +319,15 @@ export async function requeueStranded(db: Queryable, waitMs: number, limit: numb
     text: `
       update event_deliveries e set due_at = now()
       from (
-        select plan_id, msg_id, seq from (
-          select plan_id, msg_id, seq, state, destination from event_deliveries
+        select plan_id, msg_id, sequence from (
+          select plan_id, msg_id, sequence, state, destination from event_deliveries
           where holder is null and due_at > now() + $1 * interval '1 ms'
           order by due_at limit ${MAX_STRANDED_SEARCH}
         ) e
         where state = 'waiting' and destination is null and ${FIRST_OF_ITS_MESSAGE}
         limit $2
       ) stranded
-      where e.plan_id = any (array[stranded.plan_id]) and e.msg_id = stranded.msg_id and e.seq = stranded.seq
+      where e.plan_id = any (array[stranded.plan_id]) and e.msg_id = stranded.msg_id and e.sequence = stranded.sequence
         and coalesce(e.holder, 0) = 0 and e.state = 'waiting'`,
     values: [waitMs, limit],
   })
@@ -342,15 +342,15 @@ export async function deleteDeliveriesBefore(db: Queryable, msgId: string, limit
   const { rowCount } = await db.query({
     text: `
       delete from event_deliveries e using (
-        select old.plan_id, old.msg_id, old.seq
+        select old.plan_id, old.msg_id, old.sequence
         from service_plans p
         cross join lateral (
-          select plan_id, msg_id, seq from event_deliveries where plan_id = p.id and msg_id < $1
+          select plan_id, msg_id, sequence from event_deliveries where plan_id = p.id and msg_id < $1
           order by msg_id limit $2
         ) old
         limit $2
       ) old
-      where e.plan_id = any (array[old.plan_id]) and e.msg_id = old.msg_id and e.seq = old.seq`,
+      where e.plan_id = any (array[old.plan_id]) and e.msg_id = old.msg_id and e.sequence = old.sequence`,
     values: [msgId, limit],
   })
   return rowCount ?? 0

@@ -7,7 +7,7 @@ import { PAYLOAD_COLUMNS, PAYLOAD_JOINS, type PayloadRow, payloadOf } from './ev
 
 export interface FeedEvent {
   readonly msgId: string
-  readonly seq: number
+  readonly sequence: number
   readonly occurredAt: Date
   readonly payload: EventPayload
   /** The place behind this event. */
@@ -18,7 +18,7 @@ export interface FeedEvent {
 const BEGINNING: FeedPlace = {
   position: '0',
   msgId: '00000000-0000-0000-0000-000000000000',
-  seq: -1,
+  sequence: -1,
   atMs: 0,
 }
 /** Clocks of nodes differ, and a statement may take half a minute. */
@@ -52,18 +52,18 @@ export async function readFeed(
     text: `
       with f as materialized (
         select * from events
-        where plan_id = $1 and (position, msg_id, seq) > ($2::bigint, $3::uuid, $4::smallint) and position <= $5::bigint
+        where plan_id = $1 and (position, msg_id, sequence) > ($2::bigint, $3::uuid, $4::smallint) and position <= $5::bigint
           and msg_id >= $6::uuid and occurred_at >= $7::timestamptz
-        order by position, msg_id, seq limit $8
+        order by position, msg_id, sequence limit $8
       )
       select f.position::text as position, ${PAYLOAD_COLUMNS}
       from f ${PAYLOAD_JOINS}
-      order by f.position, f.msg_id, f.seq`,
+      order by f.position, f.msg_id, f.sequence`,
     values: [
       planId,
       from.position,
       from.msgId,
-      from.seq,
+      from.sequence,
       end,
       lowestIdWithEventsAt(from.atMs),
       new Date(since ?? 0),
@@ -71,13 +71,13 @@ export async function readFeed(
     ],
   })
   return rows.map((row) => {
-    const { position, msgId, seq, updatedAt: occurredAt } = row
+    const { position, msgId, sequence, updatedAt: occurredAt } = row
     return {
       msgId,
-      seq,
+      sequence,
       occurredAt,
       payload: payloadOf(row),
-      place: { position, msgId, seq, atMs: occurredAt.getTime() },
+      place: { position, msgId, sequence, atMs: occurredAt.getTime() },
     }
   })
 }
@@ -101,7 +101,7 @@ async function startOf(db: Queryable, planId: number, sinceMs: number, end: stri
           left join lateral (
             select occurred_at from events
             where plan_id = $1 and position >= middle and msg_id between $3::uuid and $4::uuid
-            order by position, msg_id, seq limit 1
+            order by position, msg_id, sequence limit 1
           ) next on true
         ) h
       )

@@ -45,7 +45,7 @@ export interface EventAttempt {
 /** The latest attempts of one event; a day of probes makes more. */
 const MAX_ATTEMPTS_SHOWN = 1_000
 
-const KEY = 'plan_id, msg_id, seq'
+const KEY = 'plan_id, msg_id, sequence'
 /** State of the event `e`, `d` being its delivery, if there is one. */
 export const EVENT_STATE = `
   case when d.state = 'failed' then 'failed' when d.plan_id is not null then 'pending'
@@ -53,7 +53,7 @@ export const EVENT_STATE = `
 
 /** From `e`, events, and `d`, the deliveries of those that have one. The number tells which attempt is the last. */
 const RECORD = raw(`
-  e.plan_id as "planId", e.msg_id as "msgId", e.seq, e.position, e.status as "messageStatus", ${EVENT_STATE} as state,
+  e.plan_id as "planId", e.msg_id as "msgId", e.sequence, e.position, e.status as "messageStatus", ${EVENT_STATE} as state,
   e.occurred_at as "occurredAt", e.delivered_at as "deliveredAt",
   greatest(d.earlier_attempts + d.attempt, e.attempts, last.attempt, 0) as attempts,
   case when d.state <> 'failed' and d.due_at < 'infinity' then d.due_at end as "nextAttemptAt",
@@ -64,7 +64,7 @@ const RECORD = raw(`
 const LAST_ATTEMPT = raw(`
   left join lateral (
     select w.attempt, w.response_status, w.error from webhook_attempts w
-    where w.msg_id = e.msg_id and w.seq = e.seq order by w.attempt desc limit 1
+    where w.msg_id = e.msg_id and w.sequence = e.sequence order by w.attempt desc limit 1
   ) last on true`)
 
 /**
@@ -79,14 +79,14 @@ export async function listEvents(db: Queryable, page: Page<EventFilters, EventKe
     select ${RECORD}
     from (${keysOf(page)}) k
     cross join lateral (
-      select * from events e where e.plan_id = k.plan_id and e.msg_id = k.msg_id and e.seq = k.seq offset 0
+      select * from events e where e.plan_id = k.plan_id and e.msg_id = k.msg_id and e.sequence = k.sequence offset 0
     ) e
     left join lateral (
       select * from event_deliveries d
-      where d.plan_id = k.plan_id and d.msg_id = k.msg_id and d.seq = k.seq offset 0
+      where d.plan_id = k.plan_id and d.msg_id = k.msg_id and d.sequence = k.sequence offset 0
     ) d on true
     ${LAST_ATTEMPT}
-    order by e.msg_id desc, e.seq desc`)
+    order by e.msg_id desc, e.sequence desc`)
   return rows
 }
 
@@ -101,37 +101,37 @@ export async function findEvent(
     from events e
     left join event_deliveries d using (${raw(KEY)})
     ${LAST_ATTEMPT}
-    where e.plan_id = ${planId} and e.msg_id = ${key.msgId} and e.seq = ${key.seq}`)
+    where e.plan_id = ${planId} and e.msg_id = ${key.msgId} and e.sequence = ${key.sequence}`)
   const [event] = rows
   return event === undefined ? null : { ...event, attemptRecords: await attemptsOf(db, planId, key) }
 }
 
 /** Key of the plan that has the event. Looked up in each plan, because the operator names none. */
-export async function findPlanOfEvent(db: Queryable, { msgId, seq }: EventKey): Promise<number | undefined> {
+export async function findPlanOfEvent(db: Queryable, key: EventKey): Promise<number | undefined> {
   const { rows } = await db.query<{ id: number }>(
     `select p.id
      from service_plans p
-     join lateral (select from events where plan_id = p.id and msg_id = $1 and seq = $2 offset 0) e on true`,
-    [msgId, seq],
+     join lateral (select from events where plan_id = p.id and msg_id = $1 and sequence = $2 offset 0) e on true`,
+    [key.msgId, key.sequence],
   )
   return rows[0]?.id
 }
 
 /** A first attempt that was answered 2xx is recorded in the event alone, until the event is redelivered. */
-async function attemptsOf(db: Queryable, planId: number, { msgId, seq }: EventKey): Promise<EventAttempt[]> {
+async function attemptsOf(db: Queryable, planId: number, key: EventKey): Promise<EventAttempt[]> {
   const { rows } = await db.query<EventAttempt>({
     text: `
       select w.attempt, w.attempted_at as "attemptedAt", w.latency_ms as "latencyMs",
              w.response_status as "responseStatus", w.error, w.response_head as "responseHead"
-      from webhook_attempts w where w.plan_id = $1 and w.msg_id = $2 and w.seq = $3
+      from webhook_attempts w where w.plan_id = $1 and w.msg_id = $2 and w.sequence = $3
       union all
       select e.attempts, e.delivered_at - e.latency_ms * interval '1 ms', e.latency_ms, e.response_status, null,
              e.response_head
       from events e
-      where e.plan_id = $1 and e.msg_id = $2 and e.seq = $3 and e.attempts = 1 and not exists (
-        select from webhook_attempts w where w.msg_id = $2 and w.seq = $3 and w.attempt = 1)
+      where e.plan_id = $1 and e.msg_id = $2 and e.sequence = $3 and e.attempts = 1 and not exists (
+        select from webhook_attempts w where w.msg_id = $2 and w.sequence = $3 and w.attempt = 1)
       order by attempt desc limit $4`,
-    values: [planId, msgId, seq, MAX_ATTEMPTS_SHOWN],
+    values: [planId, key.msgId, key.sequence, MAX_ATTEMPTS_SHOWN],
   })
   return rows.reverse()
 }
@@ -142,15 +142,15 @@ function keysOf(page: Page<EventFilters, EventKey>): Sql {
   if (state === 'failed' || state === 'pending') {
     const wanted = state === 'failed' ? raw(`d.state = 'failed'`) : raw(`d.state <> 'failed'`)
     return sql`
-      select d.plan_id, d.msg_id, d.seq from event_deliveries d
+      select d.plan_id, d.msg_id, d.sequence from event_deliveries d
       where ${conditionsOf(page, 'd', 'd.destination')} and ${wanted}
-      order by d.msg_id desc, d.seq desc limit ${page.limit}`
+      order by d.msg_id desc, d.sequence desc limit ${page.limit}`
   }
   const wanted = state === null ? empty : sql` and ${raw(EVENT_STATE)} = ${state}`
   return sql`
-    select e.plan_id, e.msg_id, e.seq from events e left join event_deliveries d using (${raw(KEY)})
+    select e.plan_id, e.msg_id, e.sequence from events e left join event_deliveries d using (${raw(KEY)})
     where ${conditionsOf(page, 'e', 'coalesce(d.destination, e.destination)')}${wanted}
-    order by e.msg_id desc, e.seq desc limit ${page.limit}`
+    order by e.msg_id desc, e.sequence desc limit ${page.limit}`
 }
 
 /** The `<=` beside the row comparison leaves out partitions. */
@@ -161,7 +161,7 @@ function conditionsOf({ planId, filters, after }: Page<EventFilters, EventKey>, 
     after === null
       ? empty
       : sql`${raw(id)} <= ${after.msgId}
-          and (${raw(id)}, ${raw(of)}.seq) < (${after.msgId}::uuid, ${after.seq}::smallint)`,
+          and (${raw(id)}, ${raw(of)}.sequence) < (${after.msgId}::uuid, ${after.sequence}::smallint)`,
     createdIn(id, filters),
     equals(id, filters.msgId),
     equals(at, filters.destination),

@@ -55,11 +55,11 @@ export async function insertInboundMessages(
         insert into unowned_inbound_messages (msg_id, carrier_id, sender, recipient, body)
         select "msgId", "carrierId", sender, recipient, body from input where plan_id is null
       ), ${drawnPositions('select plan_id from input where plan_id is not null')}, stored as (
-        insert into events (plan_id, msg_id, seq, position, occurred_at)
+        insert into events (plan_id, msg_id, sequence, position, occurred_at)
         select plan_id, "msgId", 0, ${positionOf('input')}, occurred_at
         from input cross join drawn where plan_id is not null
       ), announced as (
-        insert into event_deliveries (plan_id, msg_id, seq, bucket, holder, due_at, began_at)
+        insert into event_deliveries (plan_id, msg_id, sequence, bucket, holder, due_at, began_at)
         select plan_id, "msgId", 0, bucket, case when bucket = any ($3::smallint[]) then $2::integer end, occurred_at,
                occurred_at
         from input where announced and plan_id is not null

@@ -56,24 +56,24 @@ export async function findMessageForOperator(
           from events e where e.plan_id = m.plan_id and e.msg_id = m.msg_id and e.receipt is not null
           order by 1 limit $2) x) as receipts,
        (select coalesce(json_agg(w), '[]') from (
-          select w.seq as event, w.attempt, w.attempted_at as "attemptedAt", w.latency_ms as "latencyMs",
+          select w.sequence as event, w.attempt, w.attempted_at as "attemptedAt", w.latency_ms as "latencyMs",
                  w.response_status as "responseStatus", w.error, w.response_head as "responseHead"
           from webhook_attempts w where w.msg_id = m.msg_id
           union all
-          select e.seq, e.attempts, e.delivered_at - e.latency_ms * interval '1 ms', e.latency_ms, e.response_status, null,
+          select e.sequence, e.attempts, e.delivered_at - e.latency_ms * interval '1 ms', e.latency_ms, e.response_status, null,
                  e.response_head
           from events e
           where e.plan_id = m.plan_id and e.msg_id = m.msg_id and e.attempts = 1 and not exists (
-            select from webhook_attempts w where w.msg_id = m.msg_id and w.seq = e.seq and w.attempt = 1)
+            select from webhook_attempts w where w.msg_id = m.msg_id and w.sequence = e.sequence and w.attempt = 1)
           order by event, attempt limit $2) w) as "webhookAttempts",
        (select coalesce(json_agg(e), '[]') from (
-          select e.seq as event, e.status, ${EVENT_STATE} as state,
+          select e.sequence as event, e.status, ${EVENT_STATE} as state,
                  greatest(d.earlier_attempts + d.attempt, e.attempts, 0) as attempts, e.occurred_at as "occurredAt",
                  e.delivered_at as "deliveredAt",
                  case when d.state <> 'failed' and d.due_at < 'infinity' then d.due_at end as "dueAt"
-          from events e left join event_deliveries d using (plan_id, msg_id, seq)
+          from events e left join event_deliveries d using (plan_id, msg_id, sequence)
           where e.plan_id = m.plan_id and e.msg_id = m.msg_id
-          order by e.seq limit $2) e) as "webhookEvents"
+          order by e.sequence limit $2) e) as "webhookEvents"
      from service_plans p
      join lateral (select * from messages where plan_id = p.id and msg_id = $1 offset 0) m on true
      join accounts a on a.id = p.account_id

@@ -41,7 +41,7 @@ interface DispatchColumns extends Omit<DispatchState, 'acceptedPdus' | 'begun'> 
 /** The columns of a RecordRow; `m` is the message. */
 export const RECORD_COLUMNS = `
   m.plan_id as "planId", m.msg_id as "msgId", m.lane, m.sender, m.recipient, m.body, m.segments, m.country,
-  m.callback_url as "callbackUrl", m.status, m.event_seq as sequence, m.updated_at as "changedAt",
+  m.callback_url as "callbackUrl", m.status, m.event_sequence as sequence, m.updated_at as "changedAt",
   m.sent_at as "sentAt", m.error_code as "errorCode", m.carrier_code as "carrierCode", m.carrier_id as "carrierId",
   m.route_id as "routeId", m.route_reason as "routeReason", m.cut as "segmentation", m.delivered_segments::text as "deliveredSegments",
   m.unknown_segments::text as "unknownSegments", m.mccmnc, m.price, m.ptf, m.currency`

@@ -66,7 +66,7 @@ async function updateMessages(
     text: `
       with changed as (
         update messages m
-        set lane = $4::integer, status = i.status, event_seq = i.sequence, segments = i.segments,
+        set lane = $4::integer, status = i.status, event_sequence = i.sequence, segments = i.segments,
             delivered_segments = i.delivered, unknown_segments = i.unknown, carrier_id = i."carrierId",
             sent_at = i."sentAt", updated_at = i."updatedAt", mccmnc = i.mccmnc, error_code = i."errorCode",
             carrier_code = i."carrierCode", price = i.price, ptf = i.ptf, currency = i.currency, route_id = i."routeId",
@@ -82,11 +82,11 @@ async function updateMessages(
         select plan_id from unnest($5::integer[]) as i (plan_id)
         -- First the rows of the messages are locked.
         where (select count(*) from changed) is not null`)}, announced as (
-        insert into event_deliveries (plan_id, msg_id, seq, bucket, holder, due_at, began_at)
-        select i."planId", i."msgId", i.seq, i.bucket, case when not coalesce(i.waits, earlier.waits) then i.holder end,
+        insert into event_deliveries (plan_id, msg_id, sequence, bucket, holder, due_at, began_at)
+        select i."planId", i."msgId", i.sequence, i.bucket, case when not coalesce(i.waits, earlier.waits) then i.holder end,
                greatest(i."occurredAt", earlier.due_at), i."occurredAt"
         from json_to_recordset($2) as i (
-          "planId" integer, "msgId" uuid, seq smallint, bucket smallint, holder integer, waits boolean,
+          "planId" integer, "msgId" uuid, sequence smallint, bucket smallint, holder integer, waits boolean,
           "occurredAt" timestamptz)
         cross join lateral (
           select count(*) > 0 as waits, max(e.due_at) filter (where e.holder is null) as due_at
@@ -147,7 +147,7 @@ function deliveryRows({ message: { msgId, accepted, loaded }, undelivered }: Cha
   return undelivered.map(({ event, holder }) => ({
     planId: accepted.planId,
     msgId,
-    seq: event.sequence,
+    sequence: event.sequence,
     bucket: bucketOf(msgId),
     holder: holder ?? undefined,
     waits: lane === null ? undefined : (loaded?.hasWaitingEvents ?? false),

@@ -118,7 +118,7 @@ function undelivered({ message, holder, delivers, unpushed = 0, released }: Proj
 function emptyRecords() {
   return {
     messages: new CopyRows(`
-      copy messages (plan_id, msg_id, status, event_seq, segments, delivered_segments, unknown_segments, carrier_id,
+      copy messages (plan_id, msg_id, status, event_sequence, segments, delivered_segments, unknown_segments, carrier_id,
         sent_at, updated_at, sender, recipient, body, callback_url, country, mccmnc, error_code, carrier_code, price,
         ptf, currency, route_id, route_reason, cut, lane) from stdin (format binary)`),
     dispatches: new CopyRows(`
@@ -134,13 +134,13 @@ function emptyRecords() {
       copy receipts (msg_id, carrier_message_id, received_at, carrier_id, outcome, error_code, receipt)
         from stdin (format binary)`),
     deliveries: new CopyRows(`
-      copy event_deliveries (plan_id, msg_id, seq, bucket, holder, due_at, began_at) from stdin (format binary)`),
+      copy event_deliveries (plan_id, msg_id, sequence, bucket, holder, due_at, began_at) from stdin (format binary)`),
   }
 }
 
 function emptyEvents(): CopyRows {
   return new CopyRows(`
-    copy events (plan_id, msg_id, seq, position, status, error_code, mccmnc, price, ptf, currency, sent_at,
+    copy events (plan_id, msg_id, sequence, position, status, error_code, mccmnc, price, ptf, currency, sent_at,
       occurred_at, delivered_at, attempts, latency_ms, response_status, response_head, destination, receipt)
       from stdin (format binary)`)
 }

@@ -13,23 +13,23 @@ const SPACING = '1 ms'
  */
 const REACHABLE = `
   reachable as (
-    select e.plan_id, e.msg_id, e.seq, e.attempts, e.delivered_at, e.latency_ms, e.response_status, e.response_head,
+    select e.plan_id, e.msg_id, e.sequence, e.attempts, e.delivered_at, e.latency_ms, e.response_status, e.response_head,
            made.attempts as made
     from chosen c
     cross join lateral (
-      select * from events e where e.plan_id = c.plan_id and e.msg_id = c.msg_id and e.seq = c.seq offset 0
+      select * from events e where e.plan_id = c.plan_id and e.msg_id = c.msg_id and e.sequence = c.sequence offset 0
     ) e
     cross join lateral (
       select greatest(e.attempts, max(w.attempt), 0) as attempts from webhook_attempts w
-      where w.msg_id = e.msg_id and w.seq = e.seq
+      where w.msg_id = e.msg_id and w.sequence = e.sequence
     ) made
     cross join lateral (
-      select case when c.seq > 0 then a.default_dlr_url else p.inbound_url end as url
+      select case when c.sequence > 0 then a.default_dlr_url else p.inbound_url end as url
       from service_plans p join accounts a on a.id = p.account_id where p.id = c.plan_id
     ) configured
     left join lateral (
       select callback_url from messages m
-      where c.seq > 0 and m.plan_id = c.plan_id and m.msg_id = c.msg_id offset 0
+      where c.sequence > 0 and m.plan_id = c.plan_id and m.msg_id = c.msg_id offset 0
     ) m on true
     where coalesce(m.callback_url, configured.url) is not null
   )`
@@ -41,26 +41,26 @@ const REACHABLE = `
  */
 const queued = (ahead: string) => `
   logged as (
-    insert into webhook_attempts (msg_id, seq, attempt, plan_id, attempted_at, latency_ms, response_status,
+    insert into webhook_attempts (msg_id, sequence, attempt, plan_id, attempted_at, latency_ms, response_status,
                                   response_head)
-    select msg_id, seq, attempts, plan_id, delivered_at - latency_ms * interval '1 ms', latency_ms, response_status,
+    select msg_id, sequence, attempts, plan_id, delivered_at - latency_ms * interval '1 ms', latency_ms, response_status,
            response_head
     from reachable where attempts = 1
     on conflict do nothing
   ), queued as (
-    insert into event_deliveries as d (plan_id, msg_id, seq, bucket, earlier_attempts, due_at, began_at)
-    select r.plan_id, r.msg_id, r.seq, get_byte(uuid_send(r.msg_id), 15), r.made,
-           greatest(now() + (${ahead} + row_number() over (order by r.msg_id, r.seq) - 1) * interval '${SPACING}',
+    insert into event_deliveries as d (plan_id, msg_id, sequence, bucket, earlier_attempts, due_at, began_at)
+    select r.plan_id, r.msg_id, r.sequence, get_byte(uuid_send(r.msg_id), 15), r.made,
+           greatest(now() + (${ahead} + row_number() over (order by r.msg_id, r.sequence) - 1) * interval '${SPACING}',
                     earlier.due_at),
            now()
     from reachable r
     cross join lateral (
       select max(b.due_at) as due_at from event_deliveries b
-      where b.plan_id = r.plan_id and b.msg_id = r.msg_id and b.seq < r.seq and b.state <> 'failed'
+      where b.plan_id = r.plan_id and b.msg_id = r.msg_id and b.sequence < r.sequence and b.state <> 'failed'
         and coalesce(b.holder, 0) = 0
     ) earlier
     where r.made < ${MAX_ATTEMPTS}
-    on conflict (plan_id, msg_id, seq) do update
+    on conflict (plan_id, msg_id, sequence) do update
     set state = 'waiting', attempt = 0, earlier_attempts = d.earlier_attempts + d.attempt, due_at = excluded.due_at,
         began_at = excluded.began_at
     where d.holder is null
@@ -72,9 +72,9 @@ const COUNTED = `queued as (select from reachable where made < ${MAX_ATTEMPTS})`
 
 const LOOKED_AT = `
   select (select count(*) from queued) as queued, (select count(*) from looked_at) as count,
-         last.msg_id as "msgId", last.seq
+         last.msg_id as "msgId", last.sequence
   from (select) as one
-  left join (select msg_id, seq from looked_at order by msg_id desc, seq desc limit 1) last on true`
+  left join (select msg_id, sequence from looked_at order by msg_id desc, sequence desc limit 1) last on true`
 
 /** The outcome for one event. `held`: in flight, or about to be; `exhausted`: it was tried too often. */
 export type Redelivery = 'queued' | 'held' | 'unreachable' | 'exhausted'
@@ -83,19 +83,19 @@ export type Redelivery = 'queued' | 'held' | 'unreachable' | 'exhausted'
 export async function redeliverOne(
   db: Queryable,
   planId: number,
-  { msgId, seq }: EventKey,
+  { msgId, sequence }: EventKey,
 ): Promise<Redelivery | null> {
   const { rows } = await db.query<{ outcome: Redelivery }>({
     name: 'redeliver_one',
     text: `
       with chosen as (
-        select plan_id, msg_id, seq from events where plan_id = $1 and msg_id = $2 and seq = $3
+        select plan_id, msg_id, sequence from events where plan_id = $1 and msg_id = $2 and sequence = $3
       ), ${REACHABLE}, ${queued('0')}
       select case when exists (select from queued) then 'queued'
                   when d.holder is not null then 'held'
                   when not exists (select from reachable) then 'unreachable' else 'exhausted' end as outcome
-      from chosen c left join event_deliveries d on d.plan_id = $1 and d.msg_id = $2 and d.seq = $3`,
-    values: [planId, msgId, seq],
+      from chosen c left join event_deliveries d on d.plan_id = $1 and d.msg_id = $2 and d.sequence = $3`,
+    values: [planId, msgId, sequence],
   })
   return rows[0]?.outcome ?? null
 }
@@ -127,14 +127,14 @@ export async function redeliverFailed(
     name: 'redeliver_failed',
     text: `
       with looked_at as (
-        select plan_id, msg_id, seq, state, destination from event_deliveries
-        where plan_id = $1 and msg_id >= $2 and (msg_id, seq) > ($2, $3::smallint) and msg_id <= $4
-        order by msg_id, seq limit $5
+        select plan_id, msg_id, sequence, state, destination from event_deliveries
+        where plan_id = $1 and msg_id >= $2 and (msg_id, sequence) > ($2, $3::smallint) and msg_id <= $4
+        order by msg_id, sequence limit $5
       ), chosen as (
-        select plan_id, msg_id, seq from looked_at
+        select plan_id, msg_id, sequence from looked_at
         where state = 'failed' and ($6::text is null or destination = $6)
       )`,
-    values: [planId, after.msgId, after.seq, upTo, limit, destination],
+    values: [planId, after.msgId, after.sequence, upTo, limit, destination],
   })
 }
 
@@ -145,15 +145,15 @@ export async function redeliverKept(db: Queryable, stretch: Stretch): Promise<St
     name: 'redeliver_kept',
     text: `
       with looked_at as (
-        select plan_id, msg_id, seq, delivered_at from events
-        where plan_id = $1 and msg_id >= $2 and (msg_id, seq) > ($2, $3::smallint) and msg_id <= $4
-        order by msg_id, seq limit $5
+        select plan_id, msg_id, sequence, delivered_at from events
+        where plan_id = $1 and msg_id >= $2 and (msg_id, sequence) > ($2, $3::smallint) and msg_id <= $4
+        order by msg_id, sequence limit $5
       ), chosen as (
-        select plan_id, msg_id, seq from looked_at k
+        select plan_id, msg_id, sequence from looked_at k
         where delivered_at is null and not exists (
-          select from event_deliveries d where d.plan_id = k.plan_id and d.msg_id = k.msg_id and d.seq = k.seq offset 0)
+          select from event_deliveries d where d.plan_id = k.plan_id and d.msg_id = k.msg_id and d.sequence = k.sequence offset 0)
       )`,
-    values: [planId, after.msgId, after.seq, upTo, limit],
+    values: [planId, after.msgId, after.sequence, upTo, limit],
   })
 }
 
@@ -163,7 +163,7 @@ async function queuedOf(
   db: Queryable,
   { name, text, values }: { name: string; text: string; values: unknown[] },
 ): Promise<StretchQueued> {
-  const { rows } = await db.query<{ queued: number; count: number; msgId: string; seq: number }>(
+  const { rows } = await db.query<{ queued: number; count: number; msgId: string; sequence: number }>(
     dryRun
       ? { text: `${text}, ${REACHABLE}, ${COUNTED} ${LOOKED_AT}`, values }
       : {
@@ -172,6 +172,6 @@ async function queuedOf(
           values: [...values, ahead],
         },
   )
-  const { count, msgId, seq, ...found } = rows[0]!
-  return { queued: found.queued, last: count < limit ? null : { msgId, seq } }
+  const { count, msgId, sequence, ...found } = rows[0]!
+  return { queued: found.queued, last: count < limit ? null : { msgId, sequence } }
 }

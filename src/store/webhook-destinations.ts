@@ -138,14 +138,14 @@ export async function parkWaiting(
       )
       update event_deliveries e set state = 'parked', due_at = e.began_at + $3 * interval '1 ms'
       from (
-        select w.plan_id, w.msg_id, w.seq
+        select w.plan_id, w.msg_id, w.sequence
         from troubled t cross join lateral (
-          select plan_id, msg_id, seq from event_deliveries
+          select plan_id, msg_id, sequence from event_deliveries
           where plan_id = t.plan_id and destination = t.destination and state = 'waiting' and coalesce(holder, 0) = 0
           order by due_at limit $4
         ) w
       ) waiting
-      where e.plan_id = any (array[waiting.plan_id]) and e.msg_id = waiting.msg_id and e.seq = waiting.seq
+      where e.plan_id = any (array[waiting.plan_id]) and e.msg_id = waiting.msg_id and e.sequence = waiting.sequence
         and e.state = 'waiting' and coalesce(e.holder, 0) = 0`,
     values: [endpoint.planId, endpoint.destination, endpoint.scheduleMs, endpoint.limit],
   })
@@ -180,10 +180,10 @@ export async function unparkStray(db: Queryable, crowdedMs: number, limit: numbe
     text: `
       update event_deliveries e set state = 'waiting', due_at = now()
       from (
-        select s.plan_id, s.msg_id, s.seq
+        select s.plan_id, s.msg_id, s.sequence
         from service_plans p
         cross join lateral (
-          select plan_id, msg_id, seq from event_deliveries e
+          select plan_id, msg_id, sequence from event_deliveries e
           where plan_id = p.id and state = 'parked' and destination is not null and coalesce(holder, 0) = 0
             and due_at > now() + $1 * interval '1 ms'
             and not exists (select from webhook_destinations d
@@ -192,7 +192,7 @@ export async function unparkStray(db: Queryable, crowdedMs: number, limit: numbe
         ) s
         limit $2
       ) stray
-      where e.plan_id = any (array[stray.plan_id]) and e.msg_id = stray.msg_id and e.seq = stray.seq and e.state = 'parked'
+      where e.plan_id = any (array[stray.plan_id]) and e.msg_id = stray.msg_id and e.sequence = stray.sequence and e.state = 'parked'
         and coalesce(e.holder, 0) = 0`,
     values: [crowdedMs, limit],
   })

@@ -117,7 +117,7 @@ describe('a receiver that answers, or ends the connection', () => {
     await eventually(async () => (await hostile.attempts([msgId!])).length === 1)
     const { rows } = await hostile.service.db.query(
       `select extract(epoch from d.due_at - a.attempted_at)::float as seconds
-       from event_deliveries d join webhook_attempts a using (msg_id, seq) where msg_id = $1`,
+       from event_deliveries d join webhook_attempts a using (msg_id, sequence) where msg_id = $1`,
       [msgId],
     )
     expect(rows[0].seconds).toBeGreaterThanOrEqual(7)

@@ -109,7 +109,7 @@ test.each([
   ['UNKNOWN', 'UNKNOWN'],
   ['FAILED', 'FAILED'],
 ])('a message that a receipt has made %s is not sent again', async (status, left) => {
-  const msgId = await waiting('ambiguous = true', `status = '${status}', event_seq = 1`)
+  const msgId = await waiting('ambiguous = true', `status = '${status}', event_sequence = 1`)
   await eventually(() => isSettled(msgId))
   expect((await service.get(msgId)).body.status).toBe(left)
   expect(smsc.submits).toEqual([])

@@ -344,7 +344,7 @@ describe('more events than there is room for in memory', () => {
     await eventually(() => held.length === perEndpoint)
     await eventually(async () => {
       const { rows } = await service.db.query<{ held: number; parked: number }>(
-        `select count(*) filter (where holder is not null and seq = 1)::integer as held,
+        `select count(*) filter (where holder is not null and sequence = 1)::integer as held,
                 count(*) filter (where state = 'parked')::integer as parked
          from event_deliveries where plan_id = $1`,
         [hostile.plan],

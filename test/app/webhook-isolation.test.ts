@@ -76,7 +76,8 @@ test.each([20_000, 400])(
     await eventually(async () => (await countOf('true')) === 2 * HANGING_MESSAGES)
     await eventually(() => hanging.received.length === IN_FLIGHT_LIMITS.perEndpoint)
     await eventually(
-      async () => (await countOf('holder is null and seq = 1')) > 0 === webhooksHeld < HANGING_MESSAGES * 2,
+      async () =>
+        (await countOf('holder is null and sequence = 1')) > 0 === webhooksHeld < HANGING_MESSAGES * 2,
     )
     expect(await countOf('holder is not null')).toBeLessThanOrEqual(webhooksHeld)
 

@@ -15,7 +15,7 @@ beforeEach(async () => {
 afterEach(() => service[Symbol.asyncDispose]())
 
 interface Attempt {
-  seq: number
+  sequence: number
   attempt: number
   response_status: number | null
   error: string | null
@@ -23,7 +23,7 @@ interface Attempt {
 
 async function attempts(msgId: string): Promise<Attempt[]> {
   const { rows } = await service.db.query<Attempt>(
-    'select seq, attempt, response_status, error from webhook_attempts where msg_id = $1 order by seq, attempt',
+    'select sequence, attempt, response_status, error from webhook_attempts where msg_id = $1 order by sequence, attempt',
     [msgId],
   )
   return rows
@@ -61,17 +61,17 @@ describe('a receiver that fails', () => {
       ).size,
     ).toBe(1)
     expect(await attempts(msgId)).toMatchObject([
-      { seq: 1, attempt: 1, response_status: 500 },
-      { seq: 1, attempt: 2, response_status: 500 },
-      { seq: 1, attempt: 3, response_status: 200 },
+      { sequence: 1, attempt: 1, response_status: 500 },
+      { sequence: 1, attempt: 2, response_status: 500 },
+      { sequence: 1, attempt: 3, response_status: 200 },
     ])
     const { rows } = await service.db.query(
-      'select seq, attempts, response_status, delivered_at from events where msg_id = $1 order by seq',
+      'select sequence, attempts, response_status, delivered_at from events where msg_id = $1 order by sequence',
       [msgId],
     )
     expect(rows).toMatchObject([
-      { seq: 1, attempts: 3, response_status: 200, delivered_at: expect.any(Date) },
-      { seq: 2, attempts: 1, response_status: 200, delivered_at: expect.any(Date) },
+      { sequence: 1, attempts: 3, response_status: 200, delivered_at: expect.any(Date) },
+      { sequence: 2, attempts: 1, response_status: 200, delivered_at: expect.any(Date) },
     ])
   })
 
@@ -83,10 +83,10 @@ describe('a receiver that fails', () => {
     await service.untilWebhooks(msgId, ['SENT', 'DELIVERED'])
     await service.makeDue()
     const { rows } = await service.db.query(
-      'select seq, holder, state, due_at from event_deliveries where msg_id = $1',
+      'select sequence, holder, state, due_at from event_deliveries where msg_id = $1',
       [msgId],
     )
-    expect(rows).toEqual([{ seq: 1, holder: null, state: 'failed', due_at: Number.POSITIVE_INFINITY }])
+    expect(rows).toEqual([{ sequence: 1, holder: null, state: 'failed', due_at: Number.POSITIVE_INFINITY }])
   })
 
   test('a redirect is a failure and not followed', async () => {
@@ -155,12 +155,12 @@ describe('a node that stops', () => {
     await service.until(msgId, 'DELIVERED')
     await service.app.stop()
     const { rows } = await service.db.query(
-      'select seq, holder from event_deliveries where msg_id = $1 order by seq',
+      'select sequence, holder from event_deliveries where msg_id = $1 order by sequence',
       [msgId],
     )
     expect(rows).toEqual([
-      { seq: 1, holder: null },
-      { seq: 2, holder: null },
+      { sequence: 1, holder: null },
+      { sequence: 2, holder: null },
     ])
     service.receiver.answerWith(acknowledge)
     await service.restart()

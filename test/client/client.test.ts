@@ -73,8 +73,8 @@ describe('with the service', () => {
   it('reads the feed to its end, and later from there on', async () => {
     await service.db.query(`
       with feed as (insert into feeds (plan_id, position) values (1, 1))
-      insert into events (plan_id, msg_id, seq, position, status, occurred_at)
-      select plan_id, msg_id, seq, 1, 'SENT', now() from messages, generate_series(1, 2) seq where plan_id = 1`)
+      insert into events (plan_id, msg_id, sequence, position, status, occurred_at)
+      select plan_id, msg_id, sequence, 1, 'SENT', now() from messages, generate_series(1, 2) sequence where plan_id = 1`)
     const { rows } = await service.db.query<{ count: number }>('select count(*)::int as count from events')
     const query = { servicePlanId: PLAN, limit: 3 }
     const pages = await all(client.pages('listEvents', query))

@@ -31,7 +31,7 @@ const cursors: fc.Arbitrary<Cursor<object, unknown>> = fc.record({
     { noNullPrototype: true },
   ),
   limit: fc.integer({ min: 1, max: 100 }),
-  after: fc.oneof(fc.uuid(), fc.record({ msgId: fc.uuid(), seq: fc.nat() })),
+  after: fc.oneof(fc.uuid(), fc.record({ msgId: fc.uuid(), sequence: fc.nat() })),
   expiresAtMs: fc.option(fc.integer({ min: 1 })),
 })
 

@@ -25,11 +25,11 @@ describe('events', () => {
   const MSG_ID = '0199a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b'
 
   test('an id is that of the message, a dash and the number', () => {
-    expect(eventId({ msgId: MSG_ID, seq: 2 })).toBe(`${MSG_ID}-2`)
-    expect(parseEventId(`${MSG_ID.toUpperCase()}-0`)).toEqual({ msgId: MSG_ID, seq: 0 })
+    expect(eventId({ msgId: MSG_ID, sequence: 2 })).toBe(`${MSG_ID}-2`)
+    expect(parseEventId(`${MSG_ID.toUpperCase()}-0`)).toEqual({ msgId: MSG_ID, sequence: 0 })
     fc.assert(
-      fc.property(fc.uuid(), fc.integer({ min: 0, max: 32_767 }), (msgId, seq) => {
-        expect(parseEventId(eventId({ msgId, seq }))).toEqual({ msgId, seq })
+      fc.property(fc.uuid(), fc.integer({ min: 0, max: 32_767 }), (msgId, sequence) => {
+        expect(parseEventId(eventId({ msgId, sequence }))).toEqual({ msgId, sequence })
       }),
     )
   })
@@ -163,7 +163,7 @@ describe('test events', () => {
       const made = testEvent(type, plan, now)
       const { eventId, body } = made
       const headers = webhookHeaders(made, [secret])
-      expect(parseEventId(eventId)).toEqual({ msgId, seq: sequence })
+      expect(parseEventId(eventId)).toEqual({ msgId, sequence })
       expect(headers).toMatchObject({
         'webhook-id': eventId,
         'aldis-attempt': '1',

@@ -153,7 +153,7 @@ async function storeHistory(): Promise<void> {
   const { db } = server.database
   for (const table of TABLES) await db.query(`create table ${table}_any_day partition of ${table} default`)
   await storeEvent(db, { planId: 1, msgId: MSG_ID, state: 'failed', attempts: 2 })
-  await storeEvent(db, { planId: 1, msgId: MSG_ID, seq: 0, state: 'delivered' })
+  await storeEvent(db, { planId: 1, msgId: MSG_ID, sequence: 0, state: 'delivered' })
   await db.query(
     `insert into unowned_inbound_messages (msg_id, carrier_id, sender, recipient, body)
      values ($1, 1, '+15551230001', '71299', 'Hello')`,

@@ -90,7 +90,7 @@ describe('answers are as documented', () => {
     const [sent, received] = [0, 1].map((bucket) => newId(Date.now(), bucket))
     await service.db.query(
       `with events as (
-         insert into events (plan_id, msg_id, seq, position, status, occurred_at)
+         insert into events (plan_id, msg_id, sequence, position, status, occurred_at)
          values (1, $1, 1, 1, 'SENT', now()), (1, $2, 0, 1, null, now())
        ), feed as (
          insert into feeds (plan_id, position) values (1, 1)
@@ -118,7 +118,7 @@ describe('answers are as documented', () => {
     beforeAll(async () => {
       await storePlans(service)
       eventId = `${await storeEvent(service.db, { planId: 1, state: 'failed', attempts: 2, destination })}-1`
-      await storeEvent(service.db, { planId: 1, seq: 0, state: 'delivered', destination })
+      await storeEvent(service.db, { planId: 1, sequence: 0, state: 'delivered', destination })
     })
 
     it.each([

@@ -167,7 +167,7 @@ describe('the list', () => {
 
   test('counts no more than 10,000', async () => {
     await db.query(
-      `insert into event_deliveries (plan_id, msg_id, seq, bucket, due_at, began_at, state, destination)
+      `insert into event_deliveries (plan_id, msg_id, sequence, bucket, due_at, began_at, state, destination)
        select $1, $2, n, 7, 'infinity', now(), 'failed', $3 from generate_series(1, 10001) n`,
       [planId, newId(Date.now()), OTHER],
     )

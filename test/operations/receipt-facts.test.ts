@@ -46,7 +46,7 @@ async function charged(msgId: string): Promise<string> {
 
 async function announcedPrices(msgId: string): Promise<(string | null)[]> {
   const { rows } = await db.query(
-    'select trim_scale(price)::text as price from events where msg_id = $1 order by seq',
+    'select trim_scale(price)::text as price from events where msg_id = $1 order by sequence',
     [msgId],
   )
   return rows.map(({ price }) => price)

@@ -48,9 +48,17 @@ describe('a single message', () => {
       held: true,
     })
     expect(createdAtMs(received!.inbound.msgId)).toBe(NOW_MS)
-    const { rows } = await db.query('select * from events join event_deliveries using (plan_id, msg_id, seq)')
+    const { rows } = await db.query(
+      'select * from events join event_deliveries using (plan_id, msg_id, sequence)',
+    )
     expect(rows).toMatchObject([
-      { msg_id: received!.inbound.msgId, seq: 0, status: null, holder: 3, occurred_at: new Date(NOW_MS) },
+      {
+        msg_id: received!.inbound.msgId,
+        sequence: 0,
+        status: null,
+        holder: 3,
+        occurred_at: new Date(NOW_MS),
+      },
     ])
   })
 

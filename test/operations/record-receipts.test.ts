@@ -63,7 +63,7 @@ test('every receipt is kept: the one that ends a message of one segment in its e
     { ...receipt('unheard of', 'DELIVERED'), outcome: 'SENT' },
   ])
   const { rows } = await db.query(
-    `select msg_id, 'event ' || seq as place, receipt->>'text' as text from events where receipt is not null
+    `select msg_id, 'event ' || sequence as place, receipt->>'text' as text from events where receipt is not null
      union all select msg_id, 'row ' || outcome, receipt->>'text' from receipts order by 1, 2`,
   )
   const kept = (msgId: string) =>

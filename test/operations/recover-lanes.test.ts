@@ -158,11 +158,11 @@ test('events that were not taken are due; those that were are not told again', a
   const untold = await lane.tell((id, atMs) => [submittedFact(id), settledFact(atMs)])
   await recover({ delivers: ({ msgId }) => msgId !== untold })
   const { rows } = await db.query(
-    `select e.msg_id, e.seq, e.status, e.delivered_at is not null as taken, d.due_at <= now() as due, d.holder
-     from events e left join event_deliveries d using (plan_id, msg_id, seq) order by 1, 2`,
+    `select e.msg_id, e.sequence, e.status, e.delivered_at is not null as taken, d.due_at <= now() as due, d.holder
+     from events e left join event_deliveries d using (plan_id, msg_id, sequence) order by 1, 2`,
   )
-  const event = (msg_id: string, seq: number, status: string, taken: boolean, due: boolean | null) => ({
-    ...{ msg_id, seq, status, taken, due, holder: null },
+  const event = (msg_id: string, sequence: number, status: string, taken: boolean, due: boolean | null) => ({
+    ...{ msg_id, sequence, status, taken, due, holder: null },
   })
   const expected = [
     event(sent, 1, 'SENT', false, true),
@@ -173,7 +173,9 @@ test('events that were not taken are due; those that were are not told again', a
     event(untold, 1, 'SENT', false, null),
   ]
   expect(rows).toEqual(
-    expected.toSorted((a, b) => (a.msg_id < b.msg_id ? -1 : a.msg_id > b.msg_id ? 1 : a.seq - b.seq)),
+    expected.toSorted((a, b) =>
+      a.msg_id < b.msg_id ? -1 : a.msg_id > b.msg_id ? 1 : a.sequence - b.sequence,
+    ),
   )
   expect(await dispatchOf(sent)).toBeUndefined()
 })
@@ -228,7 +230,7 @@ test('two nodes recover a lane at once: each message is written once', async () 
   const ids = await Promise.all(Array.from({ length: 20 }, () => lane.tell(deliveredFacts)))
   const counts = await Promise.all([recover(), recover({ nodeId: other! })])
   expect(counts.toSorted()).toEqual([0, 20])
-  for (const id of ids) expect((await eventsOf(db, id)).map(({ seq }) => seq)).toEqual([1, 2])
+  for (const id of ids) expect((await eventsOf(db, id)).map(({ sequence }) => sequence)).toEqual([1, 2])
 })
 
 test('more than a page of entries and a chunk of messages, of which a node wrote some and died', async () => {
@@ -304,7 +306,7 @@ test.each(['before', 'after'] as const)(
         'delete from dispatches returning (select lane from messages m where m.msg_id = dispatches.msg_id)',
       )
       expect(rows).toEqual([{ lane: null }, { lane: null }])
-      expect(await eventsOf(db, sent)).toEqual([{ seq: 1, status: 'SENT', holder: null }])
+      expect(await eventsOf(db, sent)).toEqual([{ sequence: 1, status: 'SENT', holder: null }])
       expect(await leftOver()).toEqual({ lanes: 0, entries: 0 })
       if (outcome === 3) {
         expect(statement).toBeGreaterThan(10)

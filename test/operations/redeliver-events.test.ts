@@ -21,12 +21,12 @@ beforeEach(async () => {
   await db.query('delete from events')
 })
 
-async function delivery({ msgId, seq }: EventKey) {
+async function delivery({ msgId, sequence }: EventKey) {
   const { rows } = await db.query(
     `select attempt, earlier_attempts as earlier, state, holder, bucket, due_at <= now() as due,
             began_at > now() - interval '10 s' as anew
-     from event_deliveries where msg_id = $1 and seq = $2`,
-    [msgId, seq],
+     from event_deliveries where msg_id = $1 and sequence = $2`,
+    [msgId, sequence],
   )
   return rows[0]
 }
@@ -37,15 +37,15 @@ const queued = { attempt: 0, state: 'waiting', holder: null, due: true, anew: tr
 describe('one event', () => {
   test('that failed is due at once, and its attempts go on counting', async () => {
     const msgId = await storeEvent(db, { planId, ...longAgo, state: 'failed', attempts: 12 })
-    await redeliverEvent(db, planId, { msgId, seq: 1 })
-    expect(await delivery({ msgId, seq: 1 })).toEqual({ ...queued, earlier: 12, bucket: 7 })
+    await redeliverEvent(db, planId, { msgId, sequence: 1 })
+    expect(await delivery({ msgId, sequence: 1 })).toEqual({ ...queued, earlier: 12, bucket: 7 })
     const [event] = await takeDueEvents(db, { nodeId: NODE, buckets: BUCKETS, limit: 10 })
-    expect(event).toMatchObject({ msgId, seq: 1, attempt: 0, earlierAttempts: 12 })
+    expect(event).toMatchObject({ msgId, sequence: 1, attempt: 0, earlierAttempts: 12 })
   })
 
   test('that was delivered at once is sent again, and its first attempt is not forgotten', async () => {
     const msgId = await storeEvent(db, { planId, ...longAgo, state: 'delivered' })
-    const key = { msgId, seq: 1 }
+    const key = { msgId, sequence: 1 }
     const before = await findEvent(db, planId, key)
     await redeliverEvent(db, planId, key)
     expect(await delivery(key)).toEqual({ ...queued, earlier: 1, bucket: 7 })
@@ -62,21 +62,21 @@ describe('one event', () => {
   })
 
   test('that was kept goes to the URL there is now; after attempts, if there were any', async () => {
-    const fresh = await storeEvent(db, { planId, ...longAgo, seq: 0, state: 'kept' })
+    const fresh = await storeEvent(db, { planId, ...longAgo, sequence: 0, state: 'kept' })
     const tried = await storeEvent(db, { planId, ...longAgo, state: 'kept', attempts: 4 })
-    await redeliverEvent(db, planId, { msgId: fresh, seq: 0 })
-    await redeliverEvent(db, planId, { msgId: tried, seq: 1 })
-    expect(await delivery({ msgId: fresh, seq: 0 })).toMatchObject({ ...queued, earlier: 0 })
-    expect(await delivery({ msgId: tried, seq: 1 })).toMatchObject({ ...queued, earlier: 4 })
+    await redeliverEvent(db, planId, { msgId: fresh, sequence: 0 })
+    await redeliverEvent(db, planId, { msgId: tried, sequence: 1 })
+    expect(await delivery({ msgId: fresh, sequence: 0 })).toMatchObject({ ...queued, earlier: 0 })
+    expect(await delivery({ msgId: tried, sequence: 1 })).toMatchObject({ ...queued, earlier: 4 })
   })
 
   test('that waits goes now; one that is under way stays', async () => {
     const msgId = await storeEvent(db, { planId, ...longAgo, state: 'parked', attempts: 3 })
-    await redeliverEvent(db, planId, { msgId, seq: 1 })
-    expect(await delivery({ msgId, seq: 1 })).toMatchObject({ ...queued, earlier: 3 })
+    await redeliverEvent(db, planId, { msgId, sequence: 1 })
+    expect(await delivery({ msgId, sequence: 1 })).toMatchObject({ ...queued, earlier: 3 })
     const held = await storeEvent(db, { planId, ...longAgo, state: 'held', attempts: 3 })
-    await redeliverEvent(db, planId, { msgId: held, seq: 1 })
-    expect(await delivery({ msgId: held, seq: 1 })).toMatchObject({ attempt: 3, earlier: 0, holder: 1 })
+    await redeliverEvent(db, planId, { msgId: held, sequence: 1 })
+    expect(await delivery({ msgId: held, sequence: 1 })).toMatchObject({ attempt: 3, earlier: 0, holder: 1 })
   })
 
   test('goes behind an earlier one of its message that waits', async () => {
@@ -85,38 +85,40 @@ describe('one event', () => {
       state: 'pending',
       occurredAt: new Date(Date.now() + 3_600_000),
     })
-    await storeEvent(db, { planId, ...longAgo, msgId, seq: 2, state: 'failed', attempts: 12 })
-    await redeliverEvent(db, planId, { msgId, seq: 2 })
-    expect(await delivery({ msgId, seq: 2 })).toMatchObject({ state: 'waiting', due: false })
+    await storeEvent(db, { planId, ...longAgo, msgId, sequence: 2, state: 'failed', attempts: 12 })
+    await redeliverEvent(db, planId, { msgId, sequence: 2 })
+    expect(await delivery({ msgId, sequence: 2 })).toMatchObject({ state: 'waiting', due: false })
   })
 
   test('without a URL is refused', async () => {
     const mt = await storeEvent(db, { planId, state: 'kept', callbackUrl: null })
-    const mo = await storeEvent(db, { planId: silentPlan, seq: 0, state: 'failed' })
+    const mo = await storeEvent(db, { planId: silentPlan, sequence: 0, state: 'failed' })
     const refusal = { code: 'CONFLICT', message: expect.stringContaining('no URL') }
-    await expect(redeliverEvent(db, planId, { msgId: mt, seq: 1 })).rejects.toMatchObject(refusal)
-    await expect(redeliverEvent(db, silentPlan, { msgId: mo, seq: 0 })).rejects.toMatchObject(refusal)
-    expect(await delivery({ msgId: mt, seq: 1 })).toBeUndefined()
+    await expect(redeliverEvent(db, planId, { msgId: mt, sequence: 1 })).rejects.toMatchObject(refusal)
+    await expect(redeliverEvent(db, silentPlan, { msgId: mo, sequence: 0 })).rejects.toMatchObject(refusal)
+    expect(await delivery({ msgId: mt, sequence: 1 })).toBeUndefined()
     await db.query(`update accounts set default_dlr_url = 'https://example.com/dlr'`)
-    await redeliverEvent(db, planId, { msgId: mt, seq: 1 })
+    await redeliverEvent(db, planId, { msgId: mt, sequence: 1 })
     await db.query('update accounts set default_dlr_url = null')
-    expect(await delivery({ msgId: mt, seq: 1 })).toMatchObject(queued)
+    expect(await delivery({ msgId: mt, sequence: 1 })).toMatchObject(queued)
   })
 
   test('that was tried 20,000 times is refused', async () => {
     const msgId = await storeEvent(db, { planId, state: 'failed', attempts: 20_000 })
-    await expect(redeliverEvent(db, planId, { msgId, seq: 1 })).rejects.toMatchObject({ code: 'CONFLICT' })
-    expect(await delivery({ msgId, seq: 1 })).toMatchObject({ state: 'failed' })
+    await expect(redeliverEvent(db, planId, { msgId, sequence: 1 })).rejects.toMatchObject({
+      code: 'CONFLICT',
+    })
+    expect(await delivery({ msgId, sequence: 1 })).toMatchObject({ state: 'failed' })
   })
 
   test('of another plan is not there', async () => {
     const msgId = await storeEvent(db, { planId, state: 'failed' })
-    for (const [plan, seq] of [
+    for (const [plan, sequence] of [
       [silentPlan, 1],
       [planId, 2],
     ] as const)
-      await expect(redeliverEvent(db, plan, { msgId, seq })).rejects.toMatchObject({ code: 'NOT_FOUND' })
-    expect(await delivery({ msgId, seq: 1 })).toMatchObject({ state: 'failed' })
+      await expect(redeliverEvent(db, plan, { msgId, sequence })).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    expect(await delivery({ msgId, sequence: 1 })).toMatchObject({ state: 'failed' })
   })
 })
 
@@ -184,8 +186,8 @@ describe('many events', () => {
       [{ destination: DESTINATION }, [first]],
       [{ destination: OTHER, fromDate: AT + 1_500 }, [third]],
       [{ msgId: second }, [second]],
-      [{ after: { msgId: second, seq: 1 } }, [third]],
-      [{ after: { msgId: first, seq: 1 }, fromDate: AT + 2_000 }, [third]],
+      [{ after: { msgId: second, sequence: 1 } }, [third]],
+      [{ after: { msgId: first, sequence: 1 }, fromDate: AT + 2_000 }, [third]],
     ]
     for (const [query, expected] of cases) {
       await store()
@@ -242,19 +244,19 @@ describe('many events', () => {
 
   test('in steps, each going on behind the last', async () => {
     await db.query(
-      `insert into events (plan_id, msg_id, seq, position, status, occurred_at)
+      `insert into events (plan_id, msg_id, sequence, position, status, occurred_at)
        select $1, i.id, 1, 1, 'SENT', now() from unnest($2::uuid[]) as i (id)`,
       [planId, Array.from({ length: 2_500 }, (_, n) => newId(AT + n))],
     )
     await db.query(
-      `insert into event_deliveries (plan_id, msg_id, seq, bucket, due_at, began_at, state)
-       select plan_id, msg_id, seq, 7, 'infinity', now(), 'failed' from events`,
+      `insert into event_deliveries (plan_id, msg_id, sequence, bucket, due_at, began_at, state)
+       select plan_id, msg_id, sequence, 7, 'infinity', now(), 'failed' from events`,
     )
     await db.query(`update accounts set default_dlr_url = 'https://example.com/dlr'`)
     // Another 1,000 might be too many.
     const limits = { redelivered: 2_999, lookedAt: 10_000 }
     const first = await redeliver({}, limits)
-    expect(first).toEqual({ redelivered: 2_000, nextAfter: { msgId: expect.any(String), seq: 1 } })
+    expect(first).toEqual({ redelivered: 2_000, nextAfter: { msgId: expect.any(String), sequence: 1 } })
     expect(await redeliver({ after: first.nextAfter }, limits)).toEqual({ redelivered: 500, nextAfter: null })
     const { rows } = await db.query(
       `select count(*) filter (where due_at > began_at + interval '1.9 s') as late,
@@ -263,7 +265,7 @@ describe('many events', () => {
     expect(rows).toEqual([{ late: expect.any(Number), instants: 2_500 }])
     expect(rows[0].late).toBeGreaterThanOrEqual(99)
     const looked = await redeliver({}, { redelivered: 1_500, lookedAt: 1_000 })
-    expect(looked).toEqual({ redelivered: 0, nextAfter: { msgId: expect.any(String), seq: 1 } })
+    expect(looked).toEqual({ redelivered: 0, nextAfter: { msgId: expect.any(String), sequence: 1 } })
     await db.query('update accounts set default_dlr_url = null')
   })
 })
@@ -272,7 +274,7 @@ function answered(msgId: string, number: number) {
   return {
     planId,
     msgId,
-    seq: 1,
+    sequence: 1,
     holder: NODE,
     attempt: 1,
     number,

@@ -85,7 +85,7 @@ describe('webhooks', () => {
   async function delivery(values: Record<string, unknown> = {}): Promise<void> {
     const { dueAt = 'now', destination = null, state = 'waiting', attempt = 0, holder = null } = values
     await db.query(
-      `insert into event_deliveries (plan_id, msg_id, seq, bucket, due_at, began_at, destination, state, attempt, holder)
+      `insert into event_deliveries (plan_id, msg_id, sequence, bucket, due_at, began_at, destination, state, attempt, holder)
        values ($1, gen_random_uuid(), 1, 7, $2, '2026-01-01T00:00:00Z', $3, $4, $5, $6)`,
       [plan, dueAt, destination, state, attempt, holder],
     )

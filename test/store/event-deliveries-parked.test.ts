@@ -44,7 +44,7 @@ function outcome(
   return {
     planId,
     msgId,
-    seq: 1,
+    sequence: 1,
     holder: NODE,
     attempt: 1,
     number: changes.attempt ?? 1,
@@ -65,9 +65,9 @@ const open = (probeAfterMs = 0, changes = {}) =>
 
 async function rows(msgId: string) {
   const found = await db.query(
-    `select seq, holder, attempt, earlier_attempts as earlier, state, due_at <= now() as due, due_at = 'infinity' as endless,
+    `select sequence, holder, attempt, earlier_attempts as earlier, state, due_at <= now() as due, due_at = 'infinity' as endless,
             began_at > now() - interval '1 minute' as fresh
-     from event_deliveries where msg_id = $1 order by seq`,
+     from event_deliveries where msg_id = $1 order by sequence`,
     [msgId],
   )
   return found.rows
@@ -79,11 +79,11 @@ describe('what is parked', () => {
     await parked({ destination: 'https://other.example.com' })
     await parked({ planId: silentPlan })
     expect(await rows(msgId)).toMatchObject([
-      { seq: 1, holder: null, state: 'parked', due: false },
-      { seq: 2, holder: null, state: 'waiting', due: false },
+      { sequence: 1, holder: null, state: 'parked', due: false },
+      { sequence: 2, holder: null, state: 'waiting', due: false },
     ])
     expect(await takeDueEvents(db, hold())).toEqual([])
-    expect(await takeParkedEvents(db, hold(), endpoint)).toMatchObject([{ msgId, seq: 1, attempt: 1 }])
+    expect(await takeParkedEvents(db, hold(), endpoint)).toMatchObject([{ msgId, sequence: 1, attempt: 1 }])
     expect(await takeParkedEvents(db, hold(), endpoint)).toEqual([])
     expect((await rows(msgId))[0]).toMatchObject({ holder: NODE, state: 'waiting' })
   })
@@ -92,12 +92,12 @@ describe('what is parked', () => {
     const msgId = await parked()
     await takeParkedEvents(db, hold(), endpoint)
     await recordAttempts(db, [outcome(msgId, { outcome: 'delivered', number: 2 })])
-    expect(await takeDueEvents(db, hold())).toMatchObject([{ msgId, seq: 2, attempt: 0 }])
+    expect(await takeDueEvents(db, hold())).toMatchObject([{ msgId, sequence: 2, attempt: 0 }])
   })
 
   test('is due at the end of its schedule', async () => {
     const msgId = await parked({ delayMs: 0 })
-    expect(await takeDueEvents(db, hold())).toMatchObject([{ msgId, seq: 1, attempt: 1 }])
+    expect(await takeDueEvents(db, hold())).toMatchObject([{ msgId, sequence: 1, attempt: 1 }])
   })
 
   test('without end: begins its schedule anew, and those behind it do', async () => {
@@ -106,7 +106,7 @@ describe('what is parked', () => {
     expect(await rows(msgId)).toMatchObject([{ endless: true }, { endless: true, fresh: false }])
     expect(await takeParkedEvents(db, hold(), endpoint)).toMatchObject([{ attempt: 0, earlierAttempts: 3 }])
     await recordAttempts(db, [outcome(msgId, { outcome: 'delivered', number: 4 })])
-    expect(await rows(msgId)).toMatchObject([{ seq: 2, due: true, endless: false, fresh: true }])
+    expect(await rows(msgId)).toMatchObject([{ sequence: 2, due: true, endless: false, fresh: true }])
   })
 
   test('at most the limit, the oldest first, and of the buckets of the node', async () => {
@@ -119,7 +119,7 @@ describe('what is parked', () => {
   test('returned to a destination it is parked, to none it waits', async () => {
     const msgId = await parked()
     await takeParkedEvents(db, hold(), endpoint)
-    const returned = { planId: plan, msgId, seq: 1, holder: NODE }
+    const returned = { planId: plan, msgId, sequence: 1, holder: NODE }
     await requeueEvents(db, [{ ...returned, delayMs: null, destination: DESTINATION }])
     expect((await rows(msgId))[0]).toMatchObject({ holder: null, state: 'parked', endless: true, attempt: 1 })
     await takeParkedEvents(db, hold(), endpoint)
@@ -135,7 +135,7 @@ describe('probes', () => {
     expect(await takeProbes(db, hold(), 60_000)).toEqual([])
     await open()
     expect(await takeProbes(db, hold(), 60_000)).toMatchObject([
-      { destination: DESTINATION, probe: { seq: 1, attempt: 1, holder: NODE } },
+      { destination: DESTINATION, probe: { sequence: 1, attempt: 1, holder: NODE } },
     ])
     expect(await takeProbes(db, hold(NODE + 1), 60_000)).toEqual([])
     await db.query('update webhook_destinations set probe_at = now()')
@@ -177,10 +177,10 @@ describe('stranded', () => {
   test('behind an event that is gone: due again', async () => {
     const msgId = await parked()
     expect(await requeueStranded(db, 600_000, 100)).toBe(0)
-    await db.query('delete from event_deliveries where msg_id = $1 and seq = 1', [msgId])
+    await db.query('delete from event_deliveries where msg_id = $1 and sequence = 1', [msgId])
     expect(await takeDueEvents(db, hold())).toEqual([])
     expect(await requeueStranded(db, 600_000, 100)).toBe(1)
-    expect(await takeDueEvents(db, hold())).toMatchObject([{ msgId, seq: 2 }])
+    expect(await takeDueEvents(db, hold())).toMatchObject([{ msgId, sequence: 2 }])
   })
 
   test('not one that waits for its own next attempt, nor what is soon due', async () => {
@@ -190,13 +190,13 @@ describe('stranded', () => {
       outcome(tried, { outcome: 'again', delayMs: DAY_MS }),
       outcome(soon, { outcome: 'again', delayMs: 60_000 }),
     ])
-    await db.query('delete from event_deliveries where msg_id = $1 and seq = 1', [soon])
+    await db.query('delete from event_deliveries where msg_id = $1 and sequence = 1', [soon])
     expect(await requeueStranded(db, 600_000, 100)).toBe(0)
   })
 
   test('at most the limit', async () => {
     await Promise.all(Array.from({ length: 3 }, () => parked()))
-    await db.query('delete from event_deliveries where seq = 1')
+    await db.query('delete from event_deliveries where sequence = 1')
     expect(await requeueStranded(db, 600_000, 2)).toBe(2)
     expect(await requeueStranded(db, 600_000, 2)).toBe(1)
   })

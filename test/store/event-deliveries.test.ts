@@ -29,7 +29,7 @@ function attempt(msgId: string, changes: Partial<AttemptRow> = {}): AttemptRow {
   return {
     planId: plan,
     msgId,
-    seq: 1,
+    sequence: 1,
     holder: NODE,
     attempt: 1,
     number: 1,
@@ -48,8 +48,8 @@ function attempt(msgId: string, changes: Partial<AttemptRow> = {}): AttemptRow {
 
 async function rows(msgId: string) {
   const found = await db.query(
-    `select seq, holder, attempt, state, due_at <= now() as due
-     from event_deliveries where msg_id = $1 order by seq`,
+    `select sequence, holder, attempt, state, due_at <= now() as due
+     from event_deliveries where msg_id = $1 order by sequence`,
     [msgId],
   )
   return found.rows
@@ -60,7 +60,7 @@ describe('holding what is due', () => {
     const msgId = await delivered()
     const [event, ...others] = await hold()
     expect(others).toEqual([])
-    expect(event).toMatchObject({ planId: plan, msgId, seq: 1, attempt: 0 })
+    expect(event).toMatchObject({ planId: plan, msgId, sequence: 1, attempt: 0 })
     expect(event!.payload).toMatchObject({
       direction: 'MT',
       message: {
@@ -75,7 +75,7 @@ describe('holding what is due', () => {
     expect(await hold()).toEqual([])
     await recordAttempts(db, [attempt(msgId)])
     expect(await hold()).toMatchObject([
-      { seq: 2, payload: { direction: 'MT', message: { status: 'DELIVERED', mccmnc: '310260' } } },
+      { sequence: 2, payload: { direction: 'MT', message: { status: 'DELIVERED', mccmnc: '310260' } } },
     ])
   })
 
@@ -85,14 +85,14 @@ describe('holding what is due', () => {
     await recordAttempts(db, [attempt(msgId, { outcome: 'again', delayMs: 60_000, responseStatus: 500 })])
     expect(await hold()).toEqual([])
     await db.query('update event_deliveries set due_at = now() where msg_id = $1', [msgId])
-    expect(await hold()).toMatchObject([{ seq: 1 }])
+    expect(await hold()).toMatchObject([{ sequence: 1 }])
     await recordAttempts(db, [
       attempt(msgId, { outcome: 'failed', attempt: 2, number: 2, responseStatus: 410 }),
     ])
-    expect(await hold()).toMatchObject([{ seq: 2 }])
+    expect(await hold()).toMatchObject([{ sequence: 2 }])
     expect(await rows(msgId)).toMatchObject([
-      { seq: 1, holder: null, attempt: 2, state: 'failed' },
-      { seq: 2, holder: NODE },
+      { sequence: 1, holder: null, attempt: 2, state: 'failed' },
+      { sequence: 2, holder: NODE },
     ])
   })
 
@@ -147,7 +147,7 @@ describe('holding what is due', () => {
       {
         planId: plan,
         msgId,
-        seq: 0,
+        sequence: 0,
         holder: NODE,
         attempt: 0,
         earlierAttempts: 0,
@@ -171,8 +171,8 @@ describe('attempts', () => {
     })
     await recordAttempts(db, [late])
     expect(await rows(msgId)).toMatchObject([
-      { seq: 1, holder: NODE, attempt: 0 },
-      { seq: 2, holder: null },
+      { sequence: 1, holder: NODE, attempt: 0 },
+      { sequence: 2, holder: null },
     ])
   })
 
@@ -188,19 +188,25 @@ describe('attempts', () => {
     await recordAttempts(db, [failed])
     await recordAttempts(db, [failed])
     const { rows: kept } = await db.query(
-      'select seq, attempt, latency_ms, response_status, error from webhook_attempts where msg_id = $1',
+      'select sequence, attempt, latency_ms, response_status, error from webhook_attempts where msg_id = $1',
       [msgId],
     )
     expect(kept).toEqual([
-      { seq: 1, attempt: 1, latency_ms: 12, response_status: null, error: 'CONNECT_TIMEOUT' },
+      { sequence: 1, attempt: 1, latency_ms: 12, response_status: null, error: 'CONNECT_TIMEOUT' },
     ])
-    expect((await rows(msgId))[0]).toEqual({ seq: 1, holder: null, attempt: 1, state: 'waiting', due: false })
+    expect((await rows(msgId))[0]).toEqual({
+      sequence: 1,
+      holder: null,
+      attempt: 1,
+      state: 'waiting',
+      due: false,
+    })
   })
 
   test('of a delivered event: it is gone', async () => {
     const msgId = await delivered()
     await recordAttempts(db, [attempt(msgId)])
-    await recordAttempts(db, [attempt(msgId, { seq: 2 })])
+    await recordAttempts(db, [attempt(msgId, { sequence: 2 })])
     expect(await rows(msgId)).toEqual([])
   })
 
@@ -208,10 +214,10 @@ describe('attempts', () => {
     const msgId = await delivered()
     await hold()
     await recordAttempts(db, [attempt(msgId, { holder: NODE + 1 })])
-    expect(await rows(msgId)).toMatchObject([{ seq: 1, holder: NODE }, { seq: 2 }])
+    expect(await rows(msgId)).toMatchObject([{ sequence: 1, holder: NODE }, { sequence: 2 }])
     expect(await hold()).toEqual([])
     await recordAttempts(db, [attempt(msgId)])
-    expect(await hold()).toMatchObject([{ seq: 2 }])
+    expect(await hold()).toMatchObject([{ sequence: 2 }])
   })
 })
 
@@ -221,11 +227,11 @@ describe('requeueing', () => {
     await hold()
     expect(new Set((await listHeldEvents(db, NODE)).map(({ msgId }) => msgId))).toEqual(new Set([now, later]))
     await requeueEvents(db, [
-      { planId: plan, msgId: now, seq: 1, holder: NODE, delayMs: 0, destination: null },
-      { planId: plan, msgId: later, seq: 1, holder: NODE, delayMs: 60_000, destination: null },
+      { planId: plan, msgId: now, sequence: 1, holder: NODE, delayMs: 0, destination: null },
+      { planId: plan, msgId: later, sequence: 1, holder: NODE, delayMs: 60_000, destination: null },
     ])
     expect(await listHeldEvents(db, NODE)).toEqual([])
-    expect(await hold()).toMatchObject([{ msgId: now, seq: 1, attempt: 0 }])
+    expect(await hold()).toMatchObject([{ msgId: now, sequence: 1, attempt: 0 }])
   })
 
   test('a takeover frees what dead nodes held, not what living ones hold', async () => {
@@ -237,7 +243,10 @@ describe('requeueing', () => {
       [lost, living + 1_000],
     ] as const
     for (const [msgId, holder] of holders)
-      await db.query('update event_deliveries set holder = $2 where msg_id = $1 and seq = 1', [msgId, holder])
+      await db.query('update event_deliveries set holder = $2 where msg_id = $1 and sequence = 1', [
+        msgId,
+        holder,
+      ])
     expect(await releaseEvents(db)).toBe(1)
     expect((await rows(lost))[0]).toMatchObject({ holder: null, due: true })
     expect((await rows(mine))[0]).toMatchObject({ holder: me })
@@ -246,7 +255,7 @@ describe('requeueing', () => {
 
   test('a takeover does not wait for rows that another node is releasing or recording', async () => {
     const [locked, free] = [await delivered(), await delivered()]
-    await db.query('update event_deliveries set holder = 1000000 where seq = 1')
+    await db.query('update event_deliveries set holder = 1000000 where sequence = 1')
     await withTransaction(db, async (tx) => {
       await tx.query('select from event_deliveries where msg_id = $1 for update', [locked])
       expect(await releaseEvents(db)).toBe(1)

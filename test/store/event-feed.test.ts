@@ -191,8 +191,8 @@ describe('an open transaction', () => {
         return readFeed(db, page, await feedEnd(db, planId))
       }),
     )
-    const told = events.flat().filter(({ seq }) => seq > 0)
-    expect(told.map(({ msgId, seq }) => `${msgId} ${seq}`).sort()).toEqual(
+    const told = events.flat().filter(({ sequence }) => sequence > 0)
+    expect(told.map(({ msgId, sequence }) => `${msgId} ${sequence}`).sort()).toEqual(
       ids.flatMap((msgId) => [`${msgId} 1`, `${msgId} 2`]).sort(),
     )
   })
@@ -209,12 +209,12 @@ describe('an event', () => {
     const inbound = await receive()
     const [change, arrival, ...more] = await read(before)
     expect(more).toEqual([])
-    expect(change).toMatchObject({ msgId, seq: 1 })
+    expect(change).toMatchObject({ msgId, sequence: 1 })
     expect(change!.payload).toMatchObject({
       direction: 'MT',
       message: { msgId, status: 'SENT', body: 'hello', planId: plan },
     })
-    expect(arrival).toMatchObject({ msgId: inbound, seq: 0 })
+    expect(arrival).toMatchObject({ msgId: inbound, sequence: 0 })
     expect(arrival!.payload).toEqual({
       direction: 'MO',
       inbound: {

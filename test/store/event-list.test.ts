@@ -15,10 +15,10 @@ beforeAll(async () => {
   const at = (n: number) => ({ msgId: ids[n]!, occurredAt: new Date(AT + n * 1_000 + 5) })
   await storeEvent(db, { planId, ...at(0), state: 'kept', callbackUrl: null })
   await storeEvent(db, { planId, ...at(1), state: 'delivered' })
-  await storeEvent(db, { planId, ...at(1), seq: 2, state: 'delivered', attempts: 3, destination: OTHER })
+  await storeEvent(db, { planId, ...at(1), sequence: 2, state: 'delivered', attempts: 3, destination: OTHER })
   await storeEvent(db, { planId, ...at(2), state: 'failed', attempts: 12 })
   await storeEvent(db, { planId, ...at(3), state: 'parked', attempts: 2, destination: OTHER })
-  await storeEvent(db, { planId, ...at(4), seq: 0, state: 'pending' })
+  await storeEvent(db, { planId, ...at(4), sequence: 0, state: 'pending' })
   await storeEvent(db, { planId: silentPlan, ...at(5), state: 'failed' })
 })
 
@@ -26,8 +26,9 @@ const list = (filters: Partial<EventFilters> = {}, after: EventKey | null = null
   const none = { state: null, msgId: null, destination: null, fromDate: null, toDate: null }
   return listEvents(db, { planId, filters: { ...none, ...filters }, after, limit })
 }
-/** `n.seq`, n the number of the message. */
-const keys = (rows: readonly EventKey[]) => rows.map(({ msgId, seq }) => `${ids.indexOf(msgId)}.${seq}`)
+/** `n.sequence`, n the number of the message. */
+const keys = (rows: readonly EventKey[]) =>
+  rows.map(({ msgId, sequence }) => `${ids.indexOf(msgId)}.${sequence}`)
 
 describe('a plan’s events', () => {
   test('newest message first, and the later event of a message first', async () => {
@@ -38,8 +39,8 @@ describe('a plan’s events', () => {
     const first = await list({}, null, 4)
     expect(keys(first)).toEqual(['4.0', '3.1', '2.1', '1.2'])
     expect(keys(await list({}, first.at(-1)!, 4))).toEqual(['1.1', '0.1'])
-    expect(await list({}, { msgId: ids[0]!, seq: 1 })).toEqual([])
-    expect(keys(await list({ state: 'pending' }, { msgId: ids[4]!, seq: 0 }))).toEqual(['3.1'])
+    expect(await list({}, { msgId: ids[0]!, sequence: 1 })).toEqual([])
+    expect(keys(await list({ state: 'pending' }, { msgId: ids[4]!, sequence: 0 }))).toEqual(['3.1'])
   })
 
   test.each<[Partial<EventFilters>, string[]]>([
@@ -103,13 +104,13 @@ describe('one of a plan', () => {
   })
 
   test('with its attempts, the first one first', async () => {
-    const event = await findEvent(db, planId, { msgId: ids[1]!, seq: 2 })
+    const event = await findEvent(db, planId, { msgId: ids[1]!, sequence: 2 })
     expect(event).toMatchObject({ state: 'delivered', attempts: 3 })
     expect(event!.attemptRecords).toEqual([attempt(1, 503), attempt(2, 503), attempt(3, 200)])
   })
 
   test('delivered by its first attempt', async () => {
-    const event = await findEvent(db, planId, { msgId: ids[1]!, seq: 1 })
+    const event = await findEvent(db, planId, { msgId: ids[1]!, sequence: 1 })
     const attemptedAt = new Date(AT + 1_000 + 5 + 2_000 - 12)
     expect(event!.attemptRecords).toEqual([
       { ...attempt(1, 200), attemptedAt, latencyMs: 12, responseHead: 'ok' },
@@ -117,11 +118,11 @@ describe('one of a plan', () => {
   })
 
   test('that was never attempted', async () => {
-    expect(await findEvent(db, planId, { msgId: ids[0]!, seq: 1 })).toMatchObject({ attemptRecords: [] })
+    expect(await findEvent(db, planId, { msgId: ids[0]!, sequence: 1 })).toMatchObject({ attemptRecords: [] })
   })
 
   test('there is none of another plan, or of another number', async () => {
-    expect(await findEvent(db, silentPlan, { msgId: ids[0]!, seq: 1 })).toBeNull()
-    expect(await findEvent(db, planId, { msgId: ids[0]!, seq: 2 })).toBeNull()
+    expect(await findEvent(db, silentPlan, { msgId: ids[0]!, sequence: 1 })).toBeNull()
+    expect(await findEvent(db, planId, { msgId: ids[0]!, sequence: 2 })).toBeNull()
   })
 })

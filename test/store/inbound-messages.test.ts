@@ -45,7 +45,7 @@ describe('insertInboundMessages', () => {
       {
         bucket: 7,
         msg_id: row.msgId,
-        seq: 0,
+        sequence: 0,
         plan_id: 1,
         holder: 3,
         attempt: 0,
@@ -56,7 +56,7 @@ describe('insertInboundMessages', () => {
     const event = {
       plan_id: 1,
       msg_id: row.msgId,
-      seq: 0,
+      sequence: 0,
       status: null,
       error_code: '000',
       delivered_at: null,

@@ -34,7 +34,7 @@ import { databaseOfFile } from '../support/database.ts'
 import { acceptedFact, receiptFact, settledFact, submittedFact } from '../support/messages-in-memory.ts'
 
 const ID = '019aa000-0000-7000-8000-000000000000'
-const EVENT = { msgId: ID, seq: 1 }
+const EVENT = { msgId: ID, sequence: 1 }
 const LANE = { lane: 1, epoch: 1 }
 const HOLD = { nodeId: 1, buckets: [1], limit: 1 }
 const DUE = {

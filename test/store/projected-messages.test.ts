@@ -76,7 +76,7 @@ describe('a message that waits for its receipts', () => {
   async function receive(...ids: string[]): Promise<string[]> {
     const receipts = ids.map((id) => receipt(id, 'DELIVERED'))
     const { changed } = await recordReceipts(db, receipts, receiptOptions())
-    return changed.map(({ msgId, seq }) => `${msgId} ${seq}`)
+    return changed.map(({ msgId, sequence }) => `${msgId} ${sequence}`)
   }
 
   test('gets them', async () => {
@@ -84,8 +84,8 @@ describe('a message that waits for its receipts', () => {
     expect(await receive(msgId)).toEqual([`${msgId} 2`])
     expect(await statusOf(db, msgId)).toBe('DELIVERED')
     expect(await eventsOf(db, msgId)).toEqual([
-      { seq: 1, status: 'SENT', holder: NODE },
-      { seq: 2, status: 'DELIVERED', holder: null },
+      { sequence: 1, status: 'SENT', holder: NODE },
+      { sequence: 2, status: 'DELIVERED', holder: null },
     ])
   })
 
@@ -110,10 +110,10 @@ describe('a message that waits for its receipts', () => {
 describe('events that are not taken', () => {
   const hold = async () =>
     (await takeDueEvents(db, { nodeId: NODE + 1, buckets: HOLDER.buckets, limit: 9 })).map(
-      ({ msgId, seq, attempt }) => ({ msgId, seq, attempt }),
+      ({ msgId, sequence, attempt }) => ({ msgId, sequence, attempt }),
     )
-  const taken = (msgId: string, seq: number, changes: Partial<AttemptRow> = {}): AttemptRow => ({
-    ...{ planId: plan, msgId, seq, holder: NODE, attempt: 1, number: 1, latencyMs: 12 },
+  const taken = (msgId: string, sequence: number, changes: Partial<AttemptRow> = {}): AttemptRow => ({
+    ...{ planId: plan, msgId, sequence, holder: NODE, attempt: 1, number: 1, latencyMs: 12 },
     ...{ attemptedAt: new Date().toISOString(), responseStatus: 200, error: null, responseHead: 'ok' },
     ...{ destination: 'https://example.com', waited: false, outcome: 'delivered', delayMs: 0 },
     ...changes,
@@ -122,19 +122,19 @@ describe('events that are not taken', () => {
 
   test('are taken up in their order where nobody has them', async () => {
     const msgId = await project(inMemory(plan, untaken))
-    expect(await hold()).toEqual([{ msgId, seq: 1, attempt: 0 }])
+    expect(await hold()).toEqual([{ msgId, sequence: 1, attempt: 0 }])
     expect(await hold()).toEqual([])
     await recordAttempts(db, [taken(msgId, 1, { waited: true, holder: NODE + 1 })])
-    expect(await hold()).toEqual([{ msgId, seq: 2, attempt: 0 }])
+    expect(await hold()).toEqual([{ msgId, sequence: 2, attempt: 0 }])
   })
 
   test('that a node has in memory are left to it until it says what became of them', async () => {
     const msgId = await project(inMemory(plan, untaken), { holder: NODE, released: new Set([2]) })
     expect(await hold()).toEqual([])
     await recordAttempts(db, [taken(msgId, 1)])
-    expect(await hold()).toEqual([{ msgId, seq: 2, attempt: 0 }])
+    expect(await hold()).toEqual([{ msgId, sequence: 2, attempt: 0 }])
     const { rows } = await db.query(
-      'select attempts, latency_ms, response_status, destination from events where msg_id = $1 and seq = 1',
+      'select attempts, latency_ms, response_status, destination from events where msg_id = $1 and sequence = 1',
       [msgId],
     )
     expect(rows).toEqual([
@@ -145,12 +145,12 @@ describe('events that are not taken', () => {
   test('wait for a schedule as any other', async () => {
     const msgId = await project(inMemory(plan, untaken), { holder: NODE })
     await recordAttempts(db, [taken(msgId, 1, { outcome: 'again', delayMs: 0, responseStatus: 503 })])
-    expect(await hold()).toEqual([{ msgId, seq: 1, attempt: 1 }])
+    expect(await hold()).toEqual([{ msgId, sequence: 1, attempt: 1 }])
   })
 
   test('are kept where they go nowhere', async () => {
     const msgId = await project(inMemory(plan, untaken), { delivers: false })
-    expect(await eventsOf(db, msgId)).toMatchObject([{ seq: 1 }, { seq: 2 }])
+    expect(await eventsOf(db, msgId)).toMatchObject([{ sequence: 1 }, { sequence: 2 }])
     expect((await db.query('select from event_deliveries')).rowCount).toBe(0)
   })
 })
@@ -158,7 +158,9 @@ describe('events that are not taken', () => {
 test('the feed has them behind all that was there, in their order', async () => {
   const read = async () => {
     const page = { planId: plan, filters: { since: null }, after: null, limit: 1_000 }
-    return (await readFeed(db, page, await feedEnd(db, plan))).map(({ msgId, seq }) => `${msgId} ${seq}`)
+    return (await readFeed(db, page, await feedEnd(db, plan))).map(
+      ({ msgId, sequence }) => `${msgId} ${sequence}`,
+    )
   }
   // Accepted first, written last.
   const early = inMemory(plan, deliveredFacts)

@@ -81,7 +81,7 @@ test('a message that went straight through is written with its segment and its e
   expect(written).toEqual([
     [
       {
-        ...{ ...shared, status: 'DELIVERED', event_seq: 2, segments: 1, delivered_segments: 1 },
+        ...{ ...shared, status: 'DELIVERED', event_sequence: 2, segments: 1, delivered_segments: 1 },
         ...{
           unknown_segments: 0,
           carrier_id: CARRIER_ID,
@@ -102,7 +102,7 @@ test('a message that went straight through is written with its segment and its e
     ],
     [
       {
-        ...{ ...shared, seq: 1, status: 'SENT', mccmnc: '26201', sent_at: new Date(at) },
+        ...{ ...shared, sequence: 1, status: 'SENT', mccmnc: '26201', sent_at: new Date(at) },
         ...{ occurred_at: new Date(at), delivered_at: new Date(at + 13), attempts: 1, latency_ms: 12 },
         ...{
           response_status: 204,
@@ -112,7 +112,7 @@ test('a message that went straight through is written with its segment and its e
         },
       },
       {
-        ...{ ...shared, seq: 2, status: 'DELIVERED', mccmnc: '26202', sent_at: new Date(at) },
+        ...{ ...shared, sequence: 2, status: 'DELIVERED', mccmnc: '26202', sent_at: new Date(at) },
         ...{ occurred_at: new Date(at + 2), delivered_at: null, attempts: null, latency_ms: null },
         ...{ response_status: null, response_head: null, destination: null },
         receipt: { text: `id:${message.msgId}`, tlvs: { message_state: '2' } },
@@ -122,7 +122,7 @@ test('a message that went straight through is written with its segment and its e
       {
         ...{
           plan_id: plan,
-          seq: 2,
+          sequence: 2,
           bucket: 7,
           attempt: 0,
           earlier_attempts: 0,
@@ -251,7 +251,7 @@ describe('a try whose end is not known', () => {
     const error = await projectMessages(other.db, lane, [projected(message)], 0).catch((lost) => lost)
     expect([error.constructor, isTransient(error)]).toEqual([kind, true])
     expect(await project(message)).toBe('written')
-    expect((await eventsOf(db, message.msgId)).map(({ seq }) => seq)).toEqual([1, 2])
+    expect((await eventsOf(db, message.msgId)).map(({ sequence }) => sequence)).toEqual([1, 2])
   })
 
   test('is waited for while it is under way', async () => {

@@ -43,14 +43,14 @@ describe('one segment', () => {
         msgId,
         planId: plan,
         status: outcome,
-        seq: 2,
+        sequence: 2,
         held: false,
         errorCode,
         mccmnc: '310260',
       },
     ])
     expect(await announced(db, msgId)).toEqual(['SENT', outcome])
-    expect(await columns(msgId)).toMatchObject({ status: outcome, event_seq: 2, carrier_code: outcome })
+    expect(await columns(msgId)).toMatchObject({ status: outcome, event_sequence: 2, carrier_code: outcome })
   })
 
   test('the same receipt again changes nothing', async () => {
@@ -132,7 +132,7 @@ describe('several segments', () => {
     expect(await apply(order.slice(0, 20).map(at))).toEqual([])
     expect(await apply(order.slice(10, 48).map(at))).toEqual([])
     expect(await statusOf(db, msgId)).toBe('SENT')
-    expect(await apply([at(order[48]!)])).toMatchObject([{ msgId, status: 'DELIVERED', seq: 2 }])
+    expect(await apply([at(order[48]!)])).toMatchObject([{ msgId, status: 'DELIVERED', sequence: 2 }])
     expect(await columns(msgId)).toMatchObject({ delivered: String(2n ** 49n - 1n), unknown: '0' })
   })
 
@@ -144,7 +144,7 @@ describe('several segments', () => {
     ]
     expect(await apply(batch)).toMatchObject([{ status: 'FAILED', errorCode: '302' }])
     expect(await apply([receipt(`${msgId}/2`, 'FAILED')])).toEqual([])
-    expect(await columns(msgId)).toMatchObject({ carrier_code: 'UNDELIV 001', event_seq: 2 })
+    expect(await columns(msgId)).toMatchObject({ carrier_code: 'UNDELIV 001', event_sequence: 2 })
     expect(await announced(db, msgId)).toEqual(['SENT', 'FAILED'])
   })
 
@@ -159,14 +159,18 @@ describe('several segments', () => {
     const delivered = (n: number) => receipt(`${msgId}/${n}`, 'DELIVERED')
     expect(await apply([delivered(0), delivered(1)])).toEqual([])
     expect(await accept([2], true)).toMatchObject([{ status: 'SENT', segments: 3 }])
-    expect(await apply([delivered(2)])).toMatchObject([{ status: 'DELIVERED', seq: 2 }])
+    expect(await apply([delivered(2)])).toMatchObject([{ status: 'DELIVERED', sequence: 2 }])
   })
 
   test('UNKNOWN when all have an outcome and one is unknown; it gives way when that one is delivered', async () => {
     const msgId = await submitted(2)
     expect(await apply([receipt(`${msgId}/0`, 'UNKNOWN')])).toEqual([])
-    expect(await apply([receipt(`${msgId}/1`, 'DELIVERED')])).toMatchObject([{ status: 'UNKNOWN', seq: 2 }])
-    expect(await apply([receipt(`${msgId}/0`, 'DELIVERED')])).toMatchObject([{ status: 'DELIVERED', seq: 3 }])
+    expect(await apply([receipt(`${msgId}/1`, 'DELIVERED')])).toMatchObject([
+      { status: 'UNKNOWN', sequence: 2 },
+    ])
+    expect(await apply([receipt(`${msgId}/0`, 'DELIVERED')])).toMatchObject([
+      { status: 'DELIVERED', sequence: 3 },
+    ])
     expect(await columns(msgId)).toMatchObject({ delivered: '3', unknown: '0' })
   })
 })
@@ -286,7 +290,7 @@ describe('two nodes at once', () => {
       const status = await statusOf(db, msgId)
       expect(await announced(db, msgId)).toEqual(['SENT', status])
       expect(await columns(msgId)).toMatchObject({
-        event_seq: 2,
+        event_sequence: 2,
         error_code: status === 'DELIVERED' ? '000' : '300',
       })
     }
@@ -303,7 +307,7 @@ describe('two nodes at once', () => {
       const parked = (await findMatchableReceipts(db, OLDEST, 10)).receipts
       if (parked.length > 0) await apply(parked)
       expect(await announced(db, msgId)).toEqual(
-        (await columns(msgId)).event_seq === 1 ? ['DELIVERED'] : ['SENT', 'DELIVERED'],
+        (await columns(msgId)).event_sequence === 1 ? ['DELIVERED'] : ['SENT', 'DELIVERED'],
       )
       expect(await countOf(db, 'parked_receipts')).toBe(0)
     }

@@ -25,14 +25,14 @@ describe('a settlement', () => {
     expect(changed).toMatchObject({
       msgId,
       status: 'SENT',
-      seq: 1,
+      sequence: 1,
 
       held: true,
       errorCode: '000',
     })
     expect(changed!.sentAt).toEqual(changed!.updatedAt)
     expect(await waits(msgId)).toBe(false)
-    expect(await eventsOf(db, msgId)).toEqual([{ seq: 1, status: 'SENT', holder: NODE }])
+    expect(await eventsOf(db, msgId)).toEqual([{ sequence: 1, status: 'SENT', holder: NODE }])
     const { rows } = await db.query('select carrier_message_id, segment from submissions where msg_id = $1', [
       msgId,
     ])
@@ -81,7 +81,7 @@ describe('a settlement', () => {
   test('of a message that a receipt has ended already gives it what is missing, and no event', async () => {
     const msgId = await storeMessage(db, plan, { segments: 2 })
     await db.query(
-      `update messages set status = 'FAILED', event_seq = 1, error_code = '302', carrier_code = 'UNDELIV 001'
+      `update messages set status = 'FAILED', event_sequence = 1, error_code = '302', carrier_code = 'UNDELIV 001'
        where msg_id = $1`,
       [msgId],
     )
@@ -94,7 +94,7 @@ describe('a settlement', () => {
     const changed = await record([sent(plan, msgId, { ...known, segments: 3, routeId: 5 })])
     expect(changed).toEqual([])
     const { rows } = await db.query(
-      `select status, event_seq, error_code, carrier_code, carrier_id, route_id, route_reason, segments, mccmnc,
+      `select status, event_sequence, error_code, carrier_code, carrier_id, route_id, route_reason, segments, mccmnc,
               price::float8, ptf::float8, currency, sent_at is not null as sent, updated_at
        from messages where msg_id = $1`,
       [msgId],
@@ -102,7 +102,7 @@ describe('a settlement', () => {
     expect(rows).toEqual([
       {
         status: 'FAILED',
-        event_seq: 1,
+        event_sequence: 1,
         error_code: '302',
         carrier_code: 'UNDELIV 001',
         carrier_id: CARRIER_ID,
@@ -130,7 +130,7 @@ describe('a settlement', () => {
     const msgId = await storeMessage(db, plan, { segments: 3 })
     await db.query('update messages set delivered_segments = 3 where msg_id = $1', [msgId])
     const changed = await record([sent(plan, msgId, { segments: 2 })])
-    expect(changed).toMatchObject([{ status: 'DELIVERED', segments: 2, seq: 1, errorCode: '000' }])
+    expect(changed).toMatchObject([{ status: 'DELIVERED', segments: 2, sequence: 1, errorCode: '000' }])
     expect(changed[0]!.sentAt).not.toBeNull()
     expect(await announced(db, msgId)).toEqual(['DELIVERED'])
   })
@@ -140,23 +140,23 @@ describe('a settlement', () => {
     await db.query('update messages set delivered_segments = 3 where msg_id = $1', [msgId])
     const unknown = { status: 'UNKNOWN', errorCode: '103', carrierId: null } as const
     expect(await record([sent(plan, msgId, unknown)])).toMatchObject([
-      { status: 'DELIVERED', errorCode: '000', seq: 1 },
+      { status: 'DELIVERED', errorCode: '000', sequence: 1 },
     ])
   })
 
   test('SENT over a carrier that nobody knows, of a message that a receipt has ended: what it cost', async () => {
     const msgId = await storeMessage(db, plan)
-    await db.query(`update messages set status = 'DELIVERED', event_seq = 1 where msg_id = $1`, [msgId])
+    await db.query(`update messages set status = 'DELIVERED', event_sequence = 1 where msg_id = $1`, [msgId])
     const settlement = sent(plan, msgId, {
       carrierId: null,
       charge: { price: '0.01', ptf: '0', currency: 'EUR' },
     })
     expect(await record([settlement])).toEqual([])
     const { rows } = await db.query(
-      'select status, event_seq, price::float8, sent_at is not null as sent from messages where msg_id = $1',
+      'select status, event_sequence, price::float8, sent_at is not null as sent from messages where msg_id = $1',
       [msgId],
     )
-    expect(rows).toEqual([{ status: 'DELIVERED', event_seq: 1, price: 0.01, sent: true }])
+    expect(rows).toEqual([{ status: 'DELIVERED', event_sequence: 1, price: 0.01, sent: true }])
   })
 
   test('one id for several segments: a row for each, and again changes nothing', async () => {
@@ -196,6 +196,6 @@ describe('the event', () => {
         [other, false],
       ]),
     )
-    expect(await eventsOf(db, other)).toEqual([{ seq: 1, status: 'SENT', holder: null }])
+    expect(await eventsOf(db, other)).toEqual([{ sequence: 1, status: 'SENT', holder: null }])
   })
 })

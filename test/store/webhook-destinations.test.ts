@@ -49,7 +49,7 @@ async function waiting(
 }
 
 async function states(msgId: string): Promise<string[]> {
-  const { rows } = await db.query('select state from event_deliveries where msg_id = $1 order by seq', [
+  const { rows } = await db.query('select state from event_deliveries where msg_id = $1 order by sequence', [
     msgId,
   ])
   return rows.map((row) => row.state)
@@ -268,7 +268,7 @@ describe('strays', () => {
   test('parked without end, too', async () => {
     const msgId = await storeDelivered(db, plan)
     await db.query('update event_deliveries set holder = 1 where msg_id = $1', [msgId])
-    const returned = { planId: plan, msgId, seq: 1, holder: 1 }
+    const returned = { planId: plan, msgId, sequence: 1, holder: 1 }
     await requeueEvents(db, [{ ...returned, delayMs: null, destination: DESTINATION }])
     expect(await unparkStray(db, HOUR_MS, 100)).toBe(1)
   })

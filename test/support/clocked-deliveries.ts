@@ -28,7 +28,7 @@ export const CLOCKED_LEASE_MS = 3_600_000
 /** A delivery as the database has it. */
 export interface StoredDelivery {
   readonly msgId: string
-  readonly seq: number
+  readonly sequence: number
   readonly attempt: number
   readonly state: 'waiting' | 'parked' | 'failed'
   readonly held: boolean
@@ -184,8 +184,8 @@ export async function clockedDeliveries({
 
   async function deliveries(): Promise<StoredDelivery[]> {
     const { rows } = await db.query(`
-      select msg_id as "msgId", seq, attempt, state, holder is not null as held, due_at as "dueAt" from event_deliveries
-      order by due_at, msg_id, seq`)
+      select msg_id as "msgId", sequence, attempt, state, holder is not null as held, due_at as "dueAt" from event_deliveries
+      order by due_at, msg_id, sequence`)
     return rows.map(({ dueAt, ...row }) => ({ ...row, dueMs: Number(dueAt) }))
   }
 

@@ -6,7 +6,7 @@ import type { ReceivedWebhook, WebhookReceiver } from './webhook-receiver.ts'
 /** One attempt as it was recorded; of a first one that was answered 2xx the event itself tells. */
 interface RecordedAttempt {
   readonly msgId: string
-  readonly seq: number
+  readonly sequence: number
   readonly attempt: number
   readonly status: number | null
   readonly error: string | null
@@ -95,11 +95,11 @@ function recorded(service: Service): Pick<HostileTenant, 'attempts' | 'untilDeli
   return {
     async attempts(msgIds) {
       const { rows } = await service.db.query<RecordedAttempt>(
-        `select msg_id as "msgId", seq, attempt, response_status as status, error, response_head as head,
+        `select msg_id as "msgId", sequence, attempt, response_status as status, error, response_head as head,
                 latency_ms as "latencyMs"
          from webhook_attempts where msg_id = any ($1)
          union all
-         select msg_id, seq, attempts, response_status, null, response_head, latency_ms
+         select msg_id, sequence, attempts, response_status, null, response_head, latency_ms
          from events where msg_id = any ($1) and attempts = 1
          order by 1, 2, 3`,
         [msgIds],
@@ -112,7 +112,7 @@ function recorded(service: Service): Pick<HostileTenant, 'attempts' | 'untilDeli
         const { rows } = await service.db.query<{ missing: number }>(
           `select count(*)::integer as missing from events e
            where msg_id = any ($1) and (delivered_at is null
-             or exists (select from event_deliveries d where d.msg_id = e.msg_id and d.seq = e.seq))`,
+             or exists (select from event_deliveries d where d.msg_id = e.msg_id and d.sequence = e.sequence))`,
           [msgIds],
         )
         return rows[0]!.missing === 0
@@ -139,8 +139,8 @@ export function expectAllInOrder(
     const requests = hostile.requestsOf(msgId)
     expect([...new Set(requests.map((request) => request.sequence))]).toEqual(sequence)
     expect(requests.filter(({ overlapped, verified }) => overlapped || !verified)).toEqual([])
-    for (const [seq, ofEvent] of Map.groupBy(requests, (request) => request.sequence)) {
-      expect(new Set(ofEvent.map(({ eventId }) => eventId))).toEqual(new Set([`${msgId}-${seq}`]))
+    for (const [sequence, ofEvent] of Map.groupBy(requests, (request) => request.sequence)) {
+      expect(new Set(ofEvent.map(({ eventId }) => eventId))).toEqual(new Set([`${msgId}-${sequence}`]))
       expect(new Set(ofEvent.map(({ body }) => body)).size).toBe(1)
       const numbers = ofEvent.map(({ attempt }) => attempt)
       expect(numbers).toEqual(numbers.toSorted((a, b) => a - b))

@@ -51,7 +51,7 @@ export async function maintainedDatabase() {
   async function addMessages(rows: readonly NewRow[]): Promise<void> {
     for (const row of rows) {
       await db.query(
-        `insert into messages (plan_id, msg_id, status, event_seq, segments, updated_at, sender, recipient, body,
+        `insert into messages (plan_id, msg_id, status, event_sequence, segments, updated_at, sender, recipient, body,
                                callback_url)
          values ($1, $2, $3, 1, 1, now(), 'Sender', '+491701234567', 'text', $4)`,
         [
@@ -66,7 +66,7 @@ export async function maintainedDatabase() {
 
   async function messageRow(msgId: string) {
     const { rows } = await db.query(
-      `select status, event_seq as seq, error_code as "errorCode", updated_at as "updatedAt" from messages
+      `select status, event_sequence as sequence, error_code as "errorCode", updated_at as "updatedAt" from messages
        where msg_id = $1`,
       [msgId],
     )

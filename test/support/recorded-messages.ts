@@ -49,7 +49,7 @@ export async function recordedMessages() {
 
   async function columns(msgId: string) {
     const { rows } = await db.query(
-      `select status, event_seq, error_code, carrier_code, mccmnc, delivered_segments::text as delivered,
+      `select status, event_sequence, error_code, carrier_code, mccmnc, delivered_segments::text as delivered,
               unknown_segments::text as unknown, updated_at from messages where msg_id = $1`,
       [msgId],
     )

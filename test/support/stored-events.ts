@@ -9,7 +9,7 @@ interface EventToStore {
   readonly planId: number
   readonly msgId?: string
   /** 0: an inbound message. */
-  readonly seq?: number
+  readonly sequence?: number
   readonly occurredAt?: Date
   /** `pending` has not been attempted, `parked` and `failed` have, and so has `delivered` where `attempts` says so. */
   readonly state: 'pending' | 'held' | 'parked' | 'failed' | 'delivered' | 'kept'
@@ -22,12 +22,12 @@ interface EventToStore {
 
 /** Stores an event and its message; gives the message's id. */
 export async function storeEvent(db: Database, event: EventToStore): Promise<string> {
-  const { planId, seq = 1, state, destination = DESTINATION, callbackUrl = `${DESTINATION}/dlr` } = event
+  const { planId, sequence = 1, state, destination = DESTINATION, callbackUrl = `${DESTINATION}/dlr` } = event
   const msgId = event.msgId ?? newId(Date.now())
   const attempts = event.attempts ?? (state === 'delivered' ? 1 : 0)
   const occurredAt = event.occurredAt ?? new Date()
   const delivered = state === 'delivered'
-  if (seq === 0)
+  if (sequence === 0)
     await db.query(
       `insert into inbound_messages (plan_id, msg_id, carrier_id, sender, recipient, body)
        values ($1, $2, 1, '+15550002222', '+15550001000', 'hej') on conflict do nothing`,
@@ -47,14 +47,14 @@ export async function storeEvent(db: Database, event: EventToStore): Promise<str
        insert into feeds (plan_id, position) values ($1, 1)
        on conflict (plan_id) do update set position = feeds.position + 1 returning position
      )
-     insert into events (plan_id, msg_id, seq, position, status, occurred_at, delivered_at, attempts, latency_ms,
+     insert into events (plan_id, msg_id, sequence, position, status, occurred_at, delivered_at, attempts, latency_ms,
                          response_status, response_head, destination)
      select $1, $2, $3, position, $4, $5, $6, $7, $8, $9, $10, $11 from feed`,
     [
       planId,
       msgId,
-      seq,
-      seq > 0 ? 'SENT' : null,
+      sequence,
+      sequence > 0 ? 'SENT' : null,
       occurredAt,
       deliveredAt,
       delivered ? attempts : null,
@@ -65,20 +65,20 @@ export async function storeEvent(db: Database, event: EventToStore): Promise<str
     ],
   )
   await db.query(
-    `insert into webhook_attempts (plan_id, msg_id, seq, attempt, attempted_at, latency_ms, response_status, error,
+    `insert into webhook_attempts (plan_id, msg_id, sequence, attempt, attempted_at, latency_ms, response_status, error,
                                    response_head)
      select $1, $2, $3, n, $4::timestamptz + n * interval '1 s', n, case when n = $6::integer then 200 else 503 end, null, 'busy'
      from generate_series(1, $5::integer) n where $6::integer <> 1`,
-    [planId, msgId, seq, occurredAt, attempts, delivered ? attempts : 0],
+    [planId, msgId, sequence, occurredAt, attempts, delivered ? attempts : 0],
   )
   if (state === 'delivered' || state === 'kept') return msgId
   await db.query(
-    `insert into event_deliveries (plan_id, msg_id, seq, bucket, attempt, holder, due_at, began_at, state, destination)
+    `insert into event_deliveries (plan_id, msg_id, sequence, bucket, attempt, holder, due_at, began_at, state, destination)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
     [
       planId,
       msgId,
-      seq,
+      sequence,
       bucketOf(msgId),
       attempts,
       state === 'held' ? 1 : null,

@@ -174,16 +174,16 @@ export async function storeDelivered(
 }
 
 export interface StoredEvent {
-  readonly seq: number
+  readonly sequence: number
   readonly status: string
   readonly holder: number | null
 }
 
 export async function eventsOf(db: Database, msgId: string): Promise<StoredEvent[]> {
   const { rows } = await db.query<StoredEvent>(
-    `select e.seq, e.status, d.holder
-     from events e left join event_deliveries d using (plan_id, msg_id, seq)
-     where e.msg_id = $1 order by e.seq`,
+    `select e.sequence, e.status, d.holder
+     from events e left join event_deliveries d using (plan_id, msg_id, sequence)
+     where e.msg_id = $1 order by e.sequence`,
     [msgId],
   )
   return rows

@@ -137,11 +137,11 @@ async function read(
   return { shown, place: shown.length < events.length ? null : placeBehind(end, readAtMs) }
 }
 
-function presented({ msgId, seq, occurredAt, payload }: FeedEvent, plan: ServicePlan) {
+function presented({ msgId, sequence, occurredAt, payload }: FeedEvent, plan: ServicePlan) {
   return {
-    eventId: eventId({ msgId, seq }),
-    sequence: seq,
-    type: eventType(seq),
+    eventId: eventId({ msgId, sequence }),
+    sequence,
+    type: eventType(sequence),
     occurredAt: occurredAt.toISOString(),
     data: eventBody(payload, plan),
   }

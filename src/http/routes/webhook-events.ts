@@ -66,7 +66,7 @@ export function registerWebhookEvents(app: FastifyInstance, deps: ListDeps & Loo
     return pages.answer(
       page,
       (wanted) => listEvents(db, wanted),
-      ({ msgId, seq }) => ({ msgId, seq }),
+      ({ msgId, sequence }) => ({ msgId, sequence }),
       (event) => presentEvent(event, plan.servicePlanId),
     )
   })

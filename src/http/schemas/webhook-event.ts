@@ -58,13 +58,13 @@ export const WebhookEventDetailSchema = titled('WebhookEventDetail', {
 
 /** An event of the plan with this public id. */
 export function presentEvent(event: EventRecord, servicePlanId: string) {
-  const { msgId, seq, messageStatus, state, attempts, destination, responseStatus, error } = event
+  const { msgId, sequence, messageStatus, state, attempts, destination, responseStatus, error } = event
   return {
     eventId: eventId(event),
     servicePlanId,
     msgId,
-    sequence: seq,
-    type: eventType(seq),
+    sequence,
+    type: eventType(sequence),
     messageStatus,
     state,
     occurredAt: event.occurredAt.toISOString(),

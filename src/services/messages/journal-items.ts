@@ -132,7 +132,7 @@ export function eventTakenFact(
 ): EventTaken {
   return {
     kind: 'event-taken',
-    sequence: event.seq,
+    sequence: event.sequence,
     attemptedAtMs,
     latencyMs,
     responseStatus: status,

@@ -58,10 +58,10 @@ const FINALS: Readonly<Record<string, FinalResult>> = {
   UNKNOWN: 'unknown',
 }
 /**
- * event_seq of the status that follows SENT. With a higher one the message was UNKNOWN in between, by a receipt or by being
+ * event_sequence of the status that follows SENT. With a higher one the message was UNKNOWN in between, by a receipt or by being
  * overdue.
  */
-const SEQ_AFTER_SENT = 2
+const SEQUENCE_AFTER_SENT = 2
 
 /**
  * Counts the results of carriers in each route (but for the sandbox), and takes those below the route's floor out of use. Counts stay in memory and
@@ -99,7 +99,7 @@ export class QualityWatch {
    */
   changed(messages: readonly ChangedMessage[]): void {
     const { directory, meters } = this.#options
-    for (const { status, sentAt, updatedAt, carrierId, routeId, seq } of messages) {
+    for (const { status, sentAt, updatedAt, carrierId, routeId, sequence } of messages) {
       const carrier = carrierId === null ? undefined : directory().carrierById(carrierId)
       if (carrier === undefined || isSandbox(carrier) || sentAt === null) continue
       const sentAtMs = sentAt.getTime()
@@ -112,7 +112,7 @@ export class QualityWatch {
       const latencyMs = Math.max(updatedAt.getTime() - sentAtMs, 0)
       meters.finished(carrier.name, result, latencyMs)
       // A message sent within its validity was not overdue before, so its former status was counted.
-      const again = seq > SEQ_AFTER_SENT && latencyMs < RECEIPT_GRACE_MS
+      const again = sequence > SEQUENCE_AFTER_SENT && latencyMs < RECEIPT_GRACE_MS
       if (pair !== null) this.#tallies.finished(sentAtMs, pair, result, latencyMs, again)
     }
   }

@@ -90,7 +90,7 @@ export class Deliverer {
       ...options,
       memory: this.#memory,
       outcomes: this.#outcomes,
-      isInMemory: (msgId, seq) => this.#order.hasEvent(msgId, seq),
+      isInMemory: (msgId, sequence) => this.#order.hasEvent(msgId, sequence),
       clear: () => this.#parkTroubled(),
       take: (events, probed) => this.#take(events, probed),
     })
@@ -322,11 +322,11 @@ export class Deliverer {
 
   /** There is no URL any more. The event is kept, and can be delivered when there is one. */
   async #keep(event: WebhookEvent): Promise<void> {
-    const { planId, msgId, seq, holder, waited, attempt, earlierAttempts } = event
+    const { planId, msgId, sequence, holder, waited, attempt, earlierAttempts } = event
     await this.#outcomes.record({
       planId,
       msgId,
-      seq,
+      sequence,
       holder,
       waited,
       attempt,
@@ -367,8 +367,9 @@ export class Deliverer {
     delayMs: number | null,
     destination: string | null = null,
   ): Promise<void> {
+    const change = { delayMs, destination }
     await this.#outcomes.requeue(
-      events.map(({ planId, msgId, seq, holder }) => ({ planId, msgId, seq, holder, delayMs, destination })),
+      events.map(({ planId, msgId, sequence, holder }) => ({ planId, msgId, sequence, holder, ...change })),
     )
   }
 
@@ -387,7 +388,7 @@ function webhookOf({ event, plan, url }: Delivery, timestampMs: number): Webhook
     url,
     eventId: eventId(event),
     attempt: event.earlierAttempts + event.attempt + 1,
-    sequence: event.seq,
+    sequence: event.sequence,
     body: JSON.stringify(eventBody(event.payload, plan)),
     timestampMs,
     isTest: false,

@@ -22,7 +22,7 @@ export interface DueEventsOptions {
   readonly destinations: Pick<Destinations, 'count' | 'probeMs'>
   readonly memory: EventMemory
   readonly outcomes: Pick<OutcomeWriter, 'failing' | 'requeue'>
-  readonly isInMemory: (msgId: string, seq: number) => boolean
+  readonly isInMemory: (msgId: string, sequence: number) => boolean
   /** Called before each look. Takes events out of memory that need not be there. */
   readonly clear: () => void
   /** `probed`: the endpoint that these events are to probe. */

@@ -7,7 +7,7 @@ export interface HeldRowsOptions {
   /** Who holds the events that are written now. */
   readonly holder: () => EventHolder
   readonly nodeId: () => number
-  readonly isInMemory: (msgId: string, seq: number) => boolean
+  readonly isInMemory: (msgId: string, sequence: number) => boolean
   readonly requeue: (events: readonly RequeuedEvent[]) => void
 }
 
@@ -63,7 +63,7 @@ export class HeldRows {
     // This takes two looks, because at the first a session may not have read the statement yet.
     if (earlier === null || lost.earlier.length > 0) return
     const rows = await listHeldEvents(db, nodeId())
-    const missing = rows.filter(({ msgId, seq }) => !isInMemory(msgId, seq))
+    const missing = rows.filter(({ msgId, sequence }) => !isInMemory(msgId, sequence))
     requeue(missing.map((event) => ({ ...event, delayMs: 0, destination: null })))
     this.#lost = null
   }

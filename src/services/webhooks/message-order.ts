@@ -35,8 +35,8 @@ export class MessageOrder {
     this.#room = room
   }
 
-  hasEvent(msgId: string, seq: number): boolean {
-    return this.#chains.get(msgId)?.some((event) => event.seq === seq) ?? false
+  hasEvent(msgId: string, sequence: number): boolean {
+    return this.#chains.get(msgId)?.some((event) => event.sequence === sequence) ?? false
   }
 
   /** `start`: deliver it now; `wait`: an earlier one comes first; `refuse`: an earlier one is requeued. */
@@ -118,7 +118,7 @@ export function heldEvents(messages: readonly ChangedMessage[], holder: number |
   return messages
     .filter(({ held }) => held)
     .map((message) =>
-      untried(message, message.seq, holder, message.updatedAt.getTime(), { direction: 'MT', message }),
+      untried(message, message.sequence, holder, message.updatedAt.getTime(), { direction: 'MT', message }),
     )
 }
 
@@ -137,7 +137,7 @@ export function heldInboundEvents(
 
 function untried(
   { planId, msgId }: { readonly planId: number; readonly msgId: string },
-  seq: number,
+  sequence: number,
   holder: number,
   beganAtMs: number,
   payload: EventPayload,
@@ -145,7 +145,7 @@ function untried(
   return {
     planId,
     msgId,
-    seq,
+    sequence,
     holder,
     attempt: 0,
     earlierAttempts: 0,

@@ -104,11 +104,11 @@ export function attemptRow(
   { outcome, delayMs }: Pick<AttemptRow, 'outcome' | 'delayMs'>,
   attemptedAtMs: number,
 ): AttemptRow {
-  const { planId, msgId, seq, holder, waited, attempt, earlierAttempts } = event
+  const { planId, msgId, sequence, holder, waited, attempt, earlierAttempts } = event
   return {
     planId,
     msgId,
-    seq,
+    sequence,
     holder,
     waited,
     latencyMs,

@@ -325,7 +325,7 @@ create table messages (
   plan_id integer not null,
   msg_id uuid not null,
   status message_status not null default 'QUEUED',
-  event_seq smallint not null default 0,
+  event_sequence smallint not null default 0,
   segments smallint not null,
   delivered_segments bigint not null default 0,
   unknown_segments bigint not null default 0,
@@ -348,7 +348,7 @@ create table messages (
   cut text,
   lane integer
 ) partition by range (msg_id);
-comment on column messages.event_seq is 'number of status changes so far; the sequence of the event that announced the last';
+comment on column messages.event_sequence is 'number of status changes so far; the sequence of the event that announced the last';
 comment on column messages.delivered_segments is 'bit n: segment n is delivered; a repeated receipt changes nothing';
 comment on column messages.carrier_code is 'the carrier''s own status or error, for the operator';
 comment on column messages.route_reason is 'why this carrier, for people';
@@ -601,7 +601,7 @@ comment on column inbound_offers.turn is 'counts PDUs with the same contents, fr
 create table events (
   plan_id integer not null,
   msg_id uuid not null,
-  seq smallint not null,
+  sequence smallint not null,
   position bigint not null,
   status message_status,
   error_code text not null default '000',
@@ -619,10 +619,10 @@ create table events (
   destination text,
   receipt json
 ) partition by range (msg_id);
-create index events_feed on events (plan_id, position, msg_id, seq);
-alter table events add primary key (plan_id, msg_id, seq);
-comment on column events.seq is '0 for an inbound message; 1, 2, … for the status changes of an outbound one';
-comment on column events.position is 'place in the plan''s feed, drawn from feeds; of one transaction, msg_id and seq order them';
+create index events_feed on events (plan_id, position, msg_id, sequence);
+alter table events add primary key (plan_id, msg_id, sequence);
+comment on column events.sequence is '0 for an inbound message; 1, 2, … for the status changes of an outbound one';
+comment on column events.position is 'place in the plan''s feed, drawn from feeds; of one transaction, msg_id and sequence order them';
 comment on column events.delivered_at is 'when it was answered 2xx; this and the following tell of that attempt';
 comment on column events.receipt is 'the receipt that caused it, of a message of one segment: text and TLVs';
 
@@ -640,7 +640,7 @@ create type delivery_state as enum ('waiting', 'parked', 'failed');
 create table event_deliveries (
   plan_id integer not null,
   msg_id uuid not null,
-  seq smallint not null,
+  sequence smallint not null,
   bucket smallint not null,
   attempt smallint not null default 0,
   earlier_attempts smallint not null default 0,
@@ -649,7 +649,7 @@ create table event_deliveries (
   began_at timestamptz not null,
   state delivery_state not null default 'waiting',
   destination text,
-  primary key (plan_id, msg_id, seq)
+  primary key (plan_id, msg_id, sequence)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 20000,
         autovacuum_vacuum_insert_threshold = -1, autovacuum_vacuum_cost_delay = 0);
 create index event_deliveries_waiting on event_deliveries (due_at) where holder is null;
@@ -667,7 +667,7 @@ comment on column event_deliveries.destination is 'scheme, host and port; null u
 
 create table webhook_attempts (
   msg_id uuid not null,
-  seq smallint not null,
+  sequence smallint not null,
   attempt smallint not null,
   plan_id integer not null,
   attempted_at timestamptz not null,
@@ -675,7 +675,7 @@ create table webhook_attempts (
   response_status smallint,
   error text,
   response_head text,
-  primary key (msg_id, seq, attempt)
+  primary key (msg_id, sequence, attempt)
 ) partition by range (msg_id);
 
 -- Destinations in trouble; all others have no row.

@@ -27,7 +27,7 @@ beforeAll(async () => {
   await storeEvent(db, { ...at(0), state: 'delivered' })
   await storeEvent(db, { ...at(1), state: 'failed', attempts: 2 })
   await storeEvent(db, { ...at(2), state: 'failed', attempts: 1 })
-  await storeEvent(db, { ...at(3), seq: 0, state: 'kept' })
+  await storeEvent(db, { ...at(3), sequence: 0, state: 'kept' })
 })
 afterAll(async () => {
   await receiver.close()
@@ -128,13 +128,13 @@ test('a great many are redelivered by one request after the other', async () => 
   await server.request('PATCH', `/accounts/${accountId}`, { defaultDlrUrl: 'https://example.com/dlr' })
   const planId = server.directory.current().planByPublicId(servicePlanId)!.id
   await db.query(
-    `insert into events (plan_id, msg_id, seq, position, status, occurred_at)
+    `insert into events (plan_id, msg_id, sequence, position, status, occurred_at)
      select $1, id, 1, 1, 'SENT', now() from unnest($2::uuid[]) id`,
     [planId, Array.from({ length: 20_500 }, (_, n) => newId(AT + n))],
   )
   await db.query(
-    `insert into event_deliveries (plan_id, msg_id, seq, bucket, due_at, began_at, state)
-     select plan_id, msg_id, seq, 7, 'infinity', now(), 'failed' from events where plan_id = $1`,
+    `insert into event_deliveries (plan_id, msg_id, sequence, bucket, due_at, began_at, state)
+     select plan_id, msg_id, sequence, 7, 'infinity', now(), 'failed' from events where plan_id = $1`,
     [planId],
   )
   const { stdout, stderr } = await runAldis(['event', 'redeliver-failed', '--plan', servicePlanId], { env })

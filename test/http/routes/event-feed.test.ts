@@ -29,9 +29,9 @@ beforeAll(async () => {
 })
 afterAll(() => service[Symbol.asyncDispose]())
 
-async function store(planId: number, seq: number, atMs: number, body = 'hello'): Promise<string> {
+async function store(planId: number, sequence: number, atMs: number, body = 'hello'): Promise<string> {
   const msgId = newId(atMs)
-  await (seq === 0
+  await (sequence === 0
     ? service.db.query(
         `insert into inbound_messages (plan_id, msg_id, carrier_id, sender, recipient, body)
          values ($1, $2, 1, '+15551230001', '71234', $3)`,
@@ -47,9 +47,9 @@ async function store(planId: number, seq: number, atMs: number, body = 'hello'):
        insert into feeds (plan_id, position) values ($1, 1)
        on conflict (plan_id) do update set position = feeds.position + 1 returning position
      )
-     insert into events (plan_id, msg_id, seq, position, status, occurred_at)
+     insert into events (plan_id, msg_id, sequence, position, status, occurred_at)
      select $1, $2, $3, position, $4, $5 from feed`,
-    [planId, msgId, seq, seq === 0 ? null : 'SENT', new Date(atMs)],
+    [planId, msgId, sequence, sequence === 0 ? null : 'SENT', new Date(atMs)],
   )
   return msgId
 }
@@ -137,7 +137,7 @@ describe('GET /v1/events', () => {
     )
     await service.db.query(
       `with feed as (insert into feeds (plan_id, position) values (2, 1))
-       insert into events (plan_id, msg_id, seq, position, status, occurred_at)
+       insert into events (plan_id, msg_id, sequence, position, status, occurred_at)
        select 2, id::uuid, 1, 1, 'SENT', now() from unnest($1::text[]) id`,
       [rows[0].ids.split(',')],
     )

@@ -29,13 +29,15 @@ beforeAll(async () => {
   await storePlans(service)
   for (let n = 0; n < COUNT; n += 1) {
     const msgId = newId(START_MS + n * 60_000)
-    const seq = n % 10 === 9 ? 0 : 1
+    const sequence = n % 10 === 9 ? 0 : 1
     const state = STATES[n % 6]!
     const attempts = state === 'failed' ? 12 : 1
     const destination = n % 2 === 0 ? DESTINATION : OTHER
     const occurredAt = new Date(START_MS + n * 60_000)
-    const event = { planId: 1, msgId, seq, state, destination, occurredAt }
-    ids.push(`${await storeEvent(service.db, { ...event, ...(state !== 'pending' && { attempts }) })}-${seq}`)
+    const event = { planId: 1, msgId, sequence, state, destination, occurredAt }
+    ids.push(
+      `${await storeEvent(service.db, { ...event, ...(state !== 'pending' && { attempts }) })}-${sequence}`,
+    )
   }
   foreign = `${await storeEvent(service.db, { planId: 6, msgId: newId(START_MS), state: 'failed', attempts: 1 })}-1`
   await storeEvent(service.db, { planId: 3, msgId: newId(START_MS), state: 'failed', attempts: 1 })

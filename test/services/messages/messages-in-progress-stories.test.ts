@@ -40,7 +40,7 @@ function randomOf(seed: number): () => number {
 
 /** A node whose database now and then refuses what it is asked, or keeps its answer. */
 async function aNode(random: () => number) {
-  const told: { msgId: string; seq: number }[] = []
+  const told: { msgId: string; sequence: number }[] = []
   let fails = false
   const around = async <T>(name: string | undefined, run: () => Promise<T>): Promise<T> => {
     const chance = fails ? random() : 1
@@ -60,9 +60,9 @@ async function aNode(random: () => number) {
   const eventHolder = () => (random() < 0.9 ? HOLDER : NOBODY)
   const writeEvents: WriteEvents = (write) => write(eventHolder())
   const onChanged = (changes: readonly ChangedMessage[]) => {
-    for (const { msgId, seq, held } of changes) {
-      told.push({ msgId, seq })
-      if (held) void deliver(msgId, seq)
+    for (const { msgId, sequence, held } of changes) {
+      told.push({ msgId, sequence })
+      if (held) void deliver(msgId, sequence)
     }
   }
   const inProgress = new MessagesInProgress({
@@ -78,10 +78,10 @@ async function aNode(random: () => number) {
     onOutcomeLost: (outcome) => recorder.outcome(outcome),
   })
   const outcomes = new OutcomeWriter({ ...shared, inProgress })
-  const deliver = async (msgId: string, seq: number) => {
+  const deliver = async (msgId: string, sequence: number) => {
     if (random() < 0.1) await turn(random)
     await outcomes.record({
-      ...{ planId: plan, msgId: msgId, seq, holder: NODE, attempt: 1, number: 1, latencyMs: 5 },
+      ...{ planId: plan, msgId: msgId, sequence, holder: NODE, attempt: 1, number: 1, latencyMs: 5 },
       ...{ responseStatus: 200, error: null, responseHead: null, destination: 'https://example.com' },
       ...{ attemptedAt: new Date().toISOString(), waited: false, outcome: 'delivered', delayMs: 0 },
     })
@@ -165,7 +165,7 @@ async function settled(node: Node, msgIds: readonly string[]): Promise<void> {
 /** The events of each message, as its record has them. */
 async function recorded(msgIds: readonly string[]): Promise<string[]> {
   const { rows } = await db.query<{ events: string }>(
-    `select string_agg(e.status::text || ' ' || e.seq, ', ' order by e.seq) as events
+    `select string_agg(e.status::text || ' ' || e.sequence, ', ' order by e.sequence) as events
      from messages m left join events e using (plan_id, msg_id)
      where msg_id = any ($1) and m.status = 'DELIVERED' group by msg_id`,
     [msgIds],
@@ -198,7 +198,7 @@ test.each([1, 2])(
     expect(events).toHaveLength(msgIds.length)
     const told = Map.groupBy(node.told, ({ msgId }) => msgId)
     // A change whose answer was lost is told by nobody: its event is found in the table.
-    const sequences = [...told.values()].map((changes) => changes.map(({ seq }) => seq).join())
+    const sequences = [...told.values()].map((changes) => changes.map(({ sequence }) => sequence).join())
     expect(sequences.filter((seqs) => !['1,2', '1', '2'].includes(seqs))).toEqual([])
     await node.inProgress.stop(5_000)
   },

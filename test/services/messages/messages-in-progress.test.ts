@@ -132,18 +132,18 @@ describe('the facts of a message', () => {
     const msgId = await acceptedByCarrier()
     expect(await delivered(msgId)).toBe(true)
     const changes = await told(2, msgId)
-    expect(changes.map(({ status, seq, held }) => [status, seq, held])).toEqual([
+    expect(changes.map(({ status, sequence, held }) => [status, sequence, held])).toEqual([
       ['SENT', 1, true],
       ['DELIVERED', 2, true],
     ])
     expect(await statusOf(db, msgId)).toBeUndefined()
-    for (const seq of [1, 2]) expect(node.inProgress.eventTaken(msgId, taken(seq))).toBe(true)
+    for (const sequence of [1, 2]) expect(node.inProgress.eventTaken(msgId, taken(sequence))).toBe(true)
     await gone(msgId)
     expect([await statusOf(db, msgId), await eventsOf(db, msgId)]).toEqual([
       'DELIVERED',
       [
-        { seq: 1, status: 'SENT', holder: null },
-        { seq: 2, status: 'DELIVERED', holder: null },
+        { sequence: 1, status: 'SENT', holder: null },
+        { sequence: 2, status: 'DELIVERED', holder: null },
       ],
     ])
   })
@@ -164,7 +164,7 @@ describe('the facts of a message', () => {
     const { rowCount } = await db.query('select from lanes where node_id = 77')
     expect(rowCount).toBe(1)
     expect(node.inProgress.addOutcome(sent(plan, msgId))).toBe(true)
-    expect(await told(1, msgId)).toMatchObject([{ status: 'SENT', seq: 1 }])
+    expect(await told(1, msgId)).toMatchObject([{ status: 'SENT', sequence: 1 }])
   })
 
   test('are left to its record once that is being written', async () => {
@@ -311,7 +311,7 @@ describe('an event', () => {
     const [first] = await told(1, msgId)
     await gone(msgId)
     expect(first!.held).toBe(false)
-    expect(await eventsOf(db, msgId)).toEqual([{ seq: 1, status: 'SENT', holder: null }])
+    expect(await eventsOf(db, msgId)).toEqual([{ sequence: 1, status: 'SENT', holder: null }])
   })
 
   test('of a message that was accepted under a lease before is not held: its record names that node', async () => {
@@ -332,11 +332,11 @@ describe('an event', () => {
     expect((await told(2, msgId)).map(({ held }) => held)).toEqual([false, true])
     expect(node.inProgress.eventTaken(msgId, taken(2))).toBe(true)
     await gone(msgId)
-    const { rows } = await db.query('select seq from event_deliveries where msg_id = $1', [msgId])
+    const { rows } = await db.query('select sequence from event_deliveries where msg_id = $1', [msgId])
     expect([await eventsOf(db, msgId), rows]).toEqual([
       [
-        { seq: 1, status: 'SENT', holder: null },
-        { seq: 2, status: 'DELIVERED', holder: null },
+        { sequence: 1, status: 'SENT', holder: null },
+        { sequence: 2, status: 'DELIVERED', holder: null },
       ],
       [],
     ])

@@ -312,7 +312,7 @@ describe('a message that is being submitted', () => {
     expect(inProgress.get(msgId)?.events).toMatchObject([{ sequence: 1, status: 'FAILED' }])
     await inProgress.project([msgId])
     expect(await recordOf(msgId)).toMatchObject({ lane: inProgress.lane, status: 'FAILED' })
-    expect(await eventsOf(db, msgId)).toEqual([{ seq: 1, status: 'FAILED', holder: nodeId }])
+    expect(await eventsOf(db, msgId)).toEqual([{ sequence: 1, status: 'FAILED', holder: nodeId }])
     const answer = { latencyMs: 1, responseStatus: 200, responseHead: null, destination: null }
     const taken = { kind: 'event-taken', sequence: 1, attemptedAtMs: 1, ...answer } as const
     expect(inProgress.eventTaken(msgId, taken)).toBe(false)

@@ -94,7 +94,7 @@ describe('submissions and receipts', () => {
     expect(await Promise.all(answers)).toEqual(ids.map(() => true))
     const perMessage = Map.groupBy(changed, ({ msgId }) => msgId)
     for (const msgId of ids) {
-      const statuses = perMessage.get(msgId)!.map(({ status, seq }) => `${seq} ${status}`)
+      const statuses = perMessage.get(msgId)!.map(({ status, sequence }) => `${sequence} ${status}`)
       expect(statuses).toEqual(['1 SENT', '2 DELIVERED'])
     }
     expect([...holders]).toEqual([HOLDER.nodeId])

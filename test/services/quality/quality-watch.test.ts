@@ -51,8 +51,16 @@ function watch(given: Partial<QualityWatchOptions> = {}) {
 /** Messages of acme, sent a while ago and with a status now. */
 function messages(count: number, status: Status, changes: Partial<ChangedMessage> = {}): ChangedMessage[] {
   const sentAt = new Date(nowMs - 5_000)
-  const seq = status === 'SENT' ? 1 : 2
-  const message = { status, sentAt, updatedAt: new Date(nowMs), carrierId: acme, routeId, seq, ...changes }
+  const sequence = status === 'SENT' ? 1 : 2
+  const message = {
+    status,
+    sentAt,
+    updatedAt: new Date(nowMs),
+    carrierId: acme,
+    routeId,
+    sequence,
+    ...changes,
+  }
   return Array.from({ length: count }, () => message as ChangedMessage)
 }
 
@@ -83,7 +91,7 @@ describe('counting', () => {
     quality.changed(messages(2, 'UNKNOWN'))
     const sentAt = new Date(nowMs - 5_000)
     nowMs += 40 * MINUTE_MS
-    quality.changed(messages(1, 'DELIVERED', { sentAt, seq: 3 }))
+    quality.changed(messages(1, 'DELIVERED', { sentAt, sequence: 3 }))
     await quality.stop()
     const { rows } = await db.query('select sent, delivered, unknown from quality_minutes')
     expect(rows).toEqual([{ sent: 2, delivered: 1, unknown: 1 }])
@@ -92,7 +100,7 @@ describe('counting', () => {
   test('a receipt after the message was overdue is its first', async () => {
     const { quality } = watch()
     const sentAt = new Date(nowMs - 73 * 60 * MINUTE_MS)
-    quality.changed(messages(1, 'DELIVERED', { sentAt, seq: 3 }))
+    quality.changed(messages(1, 'DELIVERED', { sentAt, sequence: 3 }))
     await quality.stop()
     const { rows } = await db.query('select delivered, unknown from quality_minutes')
     expect(rows).toEqual([{ delivered: 1, unknown: 0 }])

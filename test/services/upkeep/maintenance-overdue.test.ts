@@ -12,8 +12,8 @@ beforeEach(() => clearTables(db, 'messages', 'events', 'event_deliveries'))
 
 async function eventsOf(msgId: string) {
   const { rows } = await db.query(
-    `select seq, holder, status, error_code as "errorCode", plan_id as "planId", bucket, occurred_at as "occurredAt"
-     from events join event_deliveries using (plan_id, msg_id, seq) where msg_id = $1 order by seq`,
+    `select sequence, holder, status, error_code as "errorCode", plan_id as "planId", bucket, occurred_at as "occurredAt"
+     from events join event_deliveries using (plan_id, msg_id, sequence) where msg_id = $1 order by sequence`,
     [msgId],
   )
   return rows
@@ -35,13 +35,13 @@ describe('overdue messages', () => {
     await maintenance().runOnce()
     expect(await messageRow(msgId)).toEqual({
       status: 'UNKNOWN',
-      seq: 2,
+      sequence: 2,
       errorCode: '601',
       updatedAt: new Date(NOW_MS),
     })
     expect(await eventsOf(msgId)).toEqual([
       {
-        seq: 2,
+        sequence: 2,
         holder: null,
         status: 'UNKNOWN',
         errorCode: '601',
@@ -63,7 +63,7 @@ describe('overdue messages', () => {
     const msgId = newId(OVERDUE_MS - MINUTE_MS)
     await addMessages([{ msgId, status }])
     await maintenance().runOnce()
-    expect(await messageRow(msgId)).toMatchObject({ status, seq: 1, errorCode: '000' })
+    expect(await messageRow(msgId)).toMatchObject({ status, sequence: 1, errorCode: '000' })
     expect(await eventsOf(msgId)).toEqual([])
   })
 
@@ -146,13 +146,15 @@ describe('overdue messages', () => {
     await addMessages([{ msgId }])
     const receipt = await db.connect()
     await receipt.query('begin')
-    await receipt.query(`update messages set status = 'DELIVERED', event_seq = 2 where msg_id = $1`, [msgId])
+    await receipt.query(`update messages set status = 'DELIVERED', event_sequence = 2 where msg_id = $1`, [
+      msgId,
+    ])
     const run = maintenance().runOnce()
     await expect.poll(() => blocked()).toBe(1)
     await receipt.query('commit')
     receipt.release()
     await run
-    expect(await messageRow(msgId)).toMatchObject({ status: 'DELIVERED', seq: 2, errorCode: '000' })
+    expect(await messageRow(msgId)).toMatchObject({ status: 'DELIVERED', sequence: 2, errorCode: '000' })
     expect(await eventsOf(msgId)).toEqual([])
   })
 
@@ -162,8 +164,8 @@ describe('overdue messages', () => {
     const ids = Array.from({ length: 50 }, () => newId(OVERDUE_MS - MINUTE_MS))
     await addMessages(ids.map((msgId) => ({ msgId })))
     await Promise.all([db, one.db, other.db].map((db) => maintenance({ db }).runOnce()))
-    const { rows } = await db.query('select distinct status, event_seq as seq from messages')
-    expect(rows).toEqual([{ status: 'UNKNOWN', seq: 2 }])
+    const { rows } = await db.query('select distinct status, event_sequence as sequence from messages')
+    expect(rows).toEqual([{ status: 'UNKNOWN', sequence: 2 }])
     expect(await countOf(db, 'event_deliveries')).toBe(50)
   })
 })

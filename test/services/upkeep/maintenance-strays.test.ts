@@ -14,20 +14,20 @@ beforeEach(async () => {
 })
 
 /** A delivery that nobody would look at before three days are over. */
-async function addDelivery(msgId: string, seq: number, destination: string | null): Promise<void> {
+async function addDelivery(msgId: string, sequence: number, destination: string | null): Promise<void> {
   await db.query(
-    `insert into event_deliveries (plan_id, msg_id, seq, bucket, due_at, began_at, state, destination)
+    `insert into event_deliveries (plan_id, msg_id, sequence, bucket, due_at, began_at, state, destination)
      values ($1, $2, $3, 7, now() + interval '3 days', now(), $4, $5)`,
-    [announcedPlan, msgId, seq, destination === null ? 'waiting' : 'parked', destination],
+    [announcedPlan, msgId, sequence, destination === null ? 'waiting' : 'parked', destination],
   )
 }
 
-/** What is due now, as `seq`. */
+/** What is due now, as `sequence`. */
 async function due(): Promise<number[]> {
-  const { rows } = await db.query<{ seq: number }>(
-    'select seq from event_deliveries where due_at <= now() order by seq',
+  const { rows } = await db.query<{ sequence: number }>(
+    'select sequence from event_deliveries where due_at <= now() order by sequence',
   )
-  return rows.map(({ seq }) => seq)
+  return rows.map(({ sequence }) => sequence)
 }
 
 test('what is parked where there is no trouble, and what waits behind nothing, is due', async () => {

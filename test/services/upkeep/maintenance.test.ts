@@ -193,7 +193,7 @@ describe('retention', () => {
         [id],
       )
       await own.db.query(
-        `insert into event_deliveries (bucket, msg_id, seq, plan_id, due_at, began_at, state)
+        `insert into event_deliveries (bucket, msg_id, sequence, plan_id, due_at, began_at, state)
          values (7, $1, 0, $2, 'infinity', now(), 'failed')`,
         [id, announcedPlan],
       )

@@ -17,7 +17,7 @@ afterEach(() => service[Symbol.asyncDispose]())
 
 async function errorsOf(msgId: string): Promise<(string | null)[]> {
   const { rows } = await service.db.query(
-    'select error from webhook_attempts where msg_id = $1 order by seq, attempt',
+    'select error from webhook_attempts where msg_id = $1 order by sequence, attempt',
     [msgId],
   )
   return rows.map(({ error }) => error)

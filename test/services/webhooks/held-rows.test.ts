@@ -74,7 +74,7 @@ test('so is one of a statement that is committed long after its connection was l
     await expect(lost).rejects.toThrow(lostAnswer().message)
     for (let looks = 0; looks < 5; looks += 1) await look()
   })
-  expect(await deliveries()).toMatchObject([{ seq: 0, held: true }])
+  expect(await deliveries()).toMatchObject([{ sequence: 0, held: true }])
   await runOut()
   expect(walk.received).toHaveLength(1)
 })

@@ -66,8 +66,8 @@ test('the answer to a request of a lost lease ends nothing that was read again',
   held[0]!.respond(200)
   await eventually(() => walk.deliverer.underWay === 1)
   expect(await walk.deliveries()).toMatchObject([
-    { msgId, seq: 1, held: true },
-    { msgId, seq: 2 },
+    { msgId, sequence: 1, held: true },
+    { msgId, sequence: 2 },
   ])
   held[1]!.respond(200)
   await walk.settled()

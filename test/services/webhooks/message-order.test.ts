@@ -6,10 +6,10 @@ import type { WebhookEvent } from '../../../src/store/event-deliveries.ts'
 const MESSAGE = '0198c000-0000-7000-8000-000000000001'
 const OTHER = '0198c000-0000-7000-8000-000000000002'
 
-function event(seq: number, msgId = MESSAGE): WebhookEvent {
+function event(sequence: number, msgId = MESSAGE): WebhookEvent {
   const inbound = { planId: 1, msgId, sender: '', recipient: '', body: '', keyword: null }
   const held = { holder: 1, attempt: 0, earlierAttempts: 0, beganAtMs: 0, waited: false }
-  return { planId: 1, msgId, seq, ...held, payload: { direction: 'MO', inbound } }
+  return { planId: 1, msgId, sequence, ...held, payload: { direction: 'MO', inbound } }
 }
 
 let room: SharedRoom
@@ -22,12 +22,12 @@ beforeEach(() => {
 
 describe('the events of one message', () => {
   test('follow one after the other', () => {
-    expect([1, 2, 3].map((seq) => order.add(event(seq), 0))).toEqual(['start', 'wait', 'wait'])
+    expect([1, 2, 3].map((sequence) => order.add(event(sequence), 0))).toEqual(['start', 'wait', 'wait'])
     expect(room.taken).toBe(1)
-    expect(order.advance(MESSAGE)).toMatchObject({ seq: 2 })
-    expect(order.advance(MESSAGE)).toMatchObject({ seq: 3 })
+    expect(order.advance(MESSAGE)).toMatchObject({ sequence: 2 })
+    expect(order.advance(MESSAGE)).toMatchObject({ sequence: 3 })
     expect(order.advance(MESSAGE)).toBeNull()
-    expect([room.taken, [1, 2, 3].some((seq) => order.hasEvent(MESSAGE, seq))]).toEqual([0, false])
+    expect([room.taken, [1, 2, 3].some((sequence) => order.hasEvent(MESSAGE, sequence))]).toEqual([0, false])
     expect(order.add(event(4), 0)).toBe('start')
   })
 
@@ -40,9 +40,9 @@ describe('the events of one message', () => {
 
 describe('a message whose event was requeued', () => {
   test('gives all of its events, and refuses later ones until a while after they were written', () => {
-    for (const seq of [1, 2]) order.add(event(seq), 0)
+    for (const sequence of [1, 2]) order.add(event(sequence), 0)
     const requeued = order.requeue(MESSAGE)
-    expect(requeued.events.map(({ seq }) => seq)).toEqual([1, 2])
+    expect(requeued.events.map(({ sequence }) => sequence)).toEqual([1, 2])
     expect(room.taken).toBe(0)
     expect(order.add(event(3), 1_001)).toBe('refuse')
     expect(order.add(event(1, OTHER), 1_001)).toBe('start')

@@ -35,7 +35,7 @@ describe('an event that is not acknowledged', () => {
     walk.acknowledge()
     expect((await run()).map(eventOf)).toEqual([`${msgId}-2`])
     expect(await deliveries()).toMatchObject([
-      { msgId, seq: 1, attempt: 12, state: 'failed', dueMs: Number.POSITIVE_INFINITY },
+      { msgId, sequence: 1, attempt: 12, state: 'failed', dueMs: Number.POSITIVE_INFINITY },
     ])
     await clock.set(clock.nowMs() + 1_000 * HOUR_MS)
     expect(await run()).toEqual([])
@@ -95,7 +95,7 @@ describe('an event that is not acknowledged', () => {
 
 test('an event behind one that was lost on its way into memory waits in the database until that is found', async () => {
   const msgId = await enqueued({ delivered: true, lost: true })
-  await eventually(async () => (await deliveries()).some(({ seq, held }) => seq === 2 && !held))
+  await eventually(async () => (await deliveries()).some(({ sequence, held }) => sequence === 2 && !held))
   await walk.look()
   expect(walk.received).toEqual([])
   await walk.runOut()
@@ -108,7 +108,7 @@ test('redelivered it begins anew: attempts go on counting, and each wait is that
   await run()
   while ((await deliveries())[0]!.state === 'waiting') await runNext()
   await clock.set(clock.nowMs() + 24 * HOUR_MS)
-  await redeliverEvent(walk.db, walk.plan, { msgId, seq: 1 })
+  await redeliverEvent(walk.db, walk.plan, { msgId, sequence: 1 })
   expect((await run()).map(attemptOf)).toEqual([13])
   for (let attempt = 2; attempt < 7; attempt += 1) {
     const { afterMs } = await runNext()

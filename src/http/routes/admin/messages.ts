@@ -129,7 +129,7 @@ export function registerMessages(scope: AdminScope, { reads, messages, secretKey
         price: decimal(message.price),
         ptf: decimal(message.ptf),
         webhookEvents: message.webhookEvents.map((event) => ({
-          eventId: eventId({ msgId: message.msgId, seq: event.event }),
+          eventId: eventId({ msgId: message.msgId, sequence: event.event }),
           ...event,
         })),
         createdAt: createdAtOf(message.msgId),

@@ -107,7 +107,7 @@ test('200: what happened on its way, each list and the timeline in order', async
   const msgId = newId()
   const at = (ms: number) => new Date(AT + ms).toISOString()
   await db.query(
-    `insert into messages (plan_id, msg_id, status, event_seq, segments, carrier_id, route_id, route_reason, sent_at,
+    `insert into messages (plan_id, msg_id, status, event_sequence, segments, carrier_id, route_id, route_reason, sent_at,
        updated_at, sender, recipient, body, error_code, carrier_code, price, ptf, currency)
      values ($1, $2, 'FAILED', 2, 2, 1, $3, 'weight 3 of 4', $4, $5, 'Example', '+46701234567', 'hej', '302', 'UNDELIV 1',
              0.015, 0.002, 'EUR')`,
@@ -126,21 +126,21 @@ test('200: what happened on its way, each list and the timeline in order', async
     [msgId, planId, at(10_000), at(11_000)],
   )
   await db.query(
-    `insert into webhook_attempts (msg_id, seq, attempt, plan_id, attempted_at, latency_ms, response_status, error,
+    `insert into webhook_attempts (msg_id, sequence, attempt, plan_id, attempted_at, latency_ms, response_status, error,
        response_head)
      values ($1, 1, 1, $2, $3, 12, 200, null, 'ok'), ($1, 2, 1, $2, $4, 5000, null, 'TIMEOUT', null)`,
     [msgId, planId, at(9_500), at(13_000)],
   )
   await db.query(
     `with told as (
-       insert into events (plan_id, msg_id, seq, position, status, occurred_at)
-       select $2, $1, seq, 1, 'FAILED', $4 from generate_series(2, 3) seq
+       insert into events (plan_id, msg_id, sequence, position, status, occurred_at)
+       select $2, $1, sequence, 1, 'FAILED', $4 from generate_series(2, 3) sequence
      ), delivered as (
-       insert into events (plan_id, msg_id, seq, position, status, occurred_at, delivered_at, attempts, latency_ms,
+       insert into events (plan_id, msg_id, sequence, position, status, occurred_at, delivered_at, attempts, latency_ms,
                            response_status)
        values ($2, $1, 1, 1, 'SENT', $5, $5, 1, 12, 200)
      )
-     insert into event_deliveries (bucket, msg_id, seq, plan_id, attempt, due_at, began_at, state)
+     insert into event_deliveries (bucket, msg_id, sequence, plan_id, attempt, due_at, began_at, state)
      values (get_byte(uuid_send($1), 15), $1, 2, $2, 1, $3, $4, 'waiting'),
             (get_byte(uuid_send($1), 15), $1, 3, $2, 12, 'infinity', $4, 'failed')`,
     [msgId, planId, at(18_000), at(12_500), at(9_400)],

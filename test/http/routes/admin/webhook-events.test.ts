@@ -23,7 +23,7 @@ beforeAll(async () => {
   await storeEvent(db, { planId, ...at(1), state: 'failed', attempts: 2 })
   await storeEvent(db, { planId, ...at(2), state: 'parked', attempts: 1, destination: OTHER })
   await storeEvent(db, { planId, ...at(3), state: 'kept', callbackUrl: null })
-  await storeEvent(db, { planId: keyOf(other.servicePlanId), ...at(4), state: 'failed', seq: 0 })
+  await storeEvent(db, { planId: keyOf(other.servicePlanId), ...at(4), state: 'failed', sequence: 0 })
 })
 
 const list = (query: Record<string, string> = {}) =>
