@@ -88,6 +88,19 @@ export function invalid(errors: readonly Fault[]): AppError {
   return new AppError('VALIDATION_ERROR', { errors })
 }
 
+/** Throws a VALIDATION_ERROR if there are faults. */
+export function refuseAny(faults: readonly Fault[]): void {
+  if (faults.length > 0) throw invalid(faults)
+}
+
+/** Returns what `read` reads; a VALIDATION_ERROR with the faults that it adds, if any. */
+export function checked<T>(read: (faults: Fault[]) => T): T {
+  const faults: Fault[] = []
+  const value = read(faults)
+  refuseAny(faults)
+  return value
+}
+
 export function notFound(what: string): AppError {
   return new AppError('NOT_FOUND', { message: `No such ${what}` })
 }

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { AppError, type ErrorCode, fault, invalid, WHOLE_REQUEST } from '../errors.ts'
+import { AppError, type ErrorCode, invalidField, WHOLE_REQUEST } from '../errors.ts'
 import { sqlState } from '../store/database.ts'
 import { errorBody } from './schemas/error-body.ts'
 
@@ -37,7 +37,7 @@ function appErrorOf(error: unknown): AppError {
   }
   const code = CODE_OF_STATUS[statusCode]
   if (code !== undefined) return new AppError(code)
-  return invalid([fault(WHOLE_REQUEST, 'MALFORMED', 'could not be read')])
+  return invalidField(WHOLE_REQUEST, 'MALFORMED', 'could not be read')
 }
 
 /** The part of an error that is logged: never its properties, where drivers put the values of a statement. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { type AppError, fault, invalid, WHOLE_REQUEST } from '../errors.ts'
+import { type AppError, invalidField, WHOLE_REQUEST } from '../errors.ts'
 import { countHeader } from './wire/message-faults.ts'
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
@@ -24,7 +24,7 @@ export function parseJson(bytes: Uint8Array, maxDepth: number): unknown {
 }
 
 function refuse(code: string, message: string): AppError {
-  return invalid([fault(WHOLE_REQUEST, code, message)])
+  return invalidField(WHOLE_REQUEST, code, message)
 }
 
 const QUOTE = 0x22

@@ -9,7 +9,7 @@ import {
   parseFilters,
 } from '../domain/list-filters.ts'
 import { IV_BYTES } from '../domain/secrets.ts'
-import { fault, invalid } from '../errors.ts'
+import { invalidField, refuseAny } from '../errors.ts'
 import type { Queryable } from '../store/database.ts'
 import { planToRead } from './authentication.ts'
 import type { DirectorySource } from './fresh-directory.ts'
@@ -117,10 +117,9 @@ export class CursorPages<Filters extends object, Position> {
     const opening = [keys.cursor, ...(keys.oldCursors ?? [])]
     const cursor = openCursor<Filters, Position>(sealed, { list: this.#list, planId }, opening, clock())
     if (cursor === null) {
-      throw invalid([fault('cursor', 'INVALID_CURSOR', 'is invalid or expired; restart without a cursor')])
+      throw invalidField('cursor', 'INVALID_CURSOR', 'is invalid or expired; restart without a cursor')
     }
-    const faults = contradictions(cursor.filters, filters)
-    if (faults.length > 0) throw invalid(faults)
+    refuseAny(contradictions(cursor.filters, filters))
     return { planId, filters: cursor.filters, limit: limit ?? cursor.limit, after: cursor.after }
   }
 }

@@ -1,5 +1,5 @@
 import { isSandbox, SANDBOX } from '../domain/sandbox.ts'
-import { conflict, fault, invalid, invalidField, notFound } from '../errors.ts'
+import { conflict, fault, invalidField, notFound, refuseAny } from '../errors.ts'
 
 import { accounts } from '../store/accounts.ts'
 import { carriers } from '../store/carriers.ts'
@@ -102,7 +102,7 @@ export function refuseMissingPlans(
       ? [fault(`${path(index)}servicePlanId`, 'NOT_FOUND', mustExist(servicePlans))]
       : [],
   )
-  if (faults.length > 0) throw invalid(faults)
+  refuseAny(faults)
 }
 
 export async function keyOfCarrier(db: Queryable, nameOrId: string): Promise<number> {

@@ -11,7 +11,7 @@ import {
   type WebhookHeaderChange,
   type WebhookHeaderSettings,
 } from '../domain/webhook-requests.ts'
-import { conflict, invalid } from '../errors.ts'
+import { conflict, refuseAny } from '../errors.ts'
 import { type AccountRecord, type AccountSettings, accounts, deleteAccount } from '../store/accounts.ts'
 import type { Transaction } from '../store/database.ts'
 import { changeRow, lockedRow } from './configuration-rows.ts'
@@ -120,8 +120,7 @@ function sealedHeaders(
   change: WebhookHeaderChange,
 ): string | null {
   const settings = changedWebhookHeaders(present, change)
-  const faults = judgeWebhookHeaders(settings, change)
-  if (faults.length > 0) throw invalid(faults)
+  refuseAny(judgeWebhookHeaders(settings, change))
   return sealWebhookHeaders(secretKey, settings, randomBytes(IV_BYTES), accountId)
 }
 

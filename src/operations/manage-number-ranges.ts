@@ -1,4 +1,4 @@
-import { fault, invalid } from '../errors.ts'
+import { fault, refuseAny } from '../errors.ts'
 import type { Transaction } from '../store/database.ts'
 import * as store from '../store/number-ranges.ts'
 import { refuseMore } from './configuration-rows.ts'
@@ -33,7 +33,7 @@ export async function putNumberRanges(
     }
     return [fault(`ranges.${index}.prefix`, 'REPEATED', 'must not be repeated')]
   })
-  if (faults.length > 0) throw invalid(faults)
+  refuseAny(faults)
   const created = await store.putNumberRanges(transaction, ranges)
   if (created > 0) await refuseMore(transaction, store.numberRanges, MAX_NUMBER_RANGES)
   return created

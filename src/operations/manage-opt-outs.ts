@@ -1,6 +1,6 @@
 import { canonicalPublicId } from '../domain/identifiers.ts'
 import { fieldFaults } from '../domain/send-requests.ts'
-import { type Fault, invalid, notFound } from '../errors.ts'
+import { type Fault, notFound, refuseAny } from '../errors.ts'
 import type { Queryable, Transaction } from '../store/database.ts'
 import * as store from '../store/opt-outs.ts'
 import { keyOfPlan, refuseMissingPlans } from './configuration-rows.ts'
@@ -87,8 +87,4 @@ export async function deleteOptOut(transaction: Transaction, query: OptOutInput)
 /** The same faults as those of a send. */
 function addressFaults(addresses: { from: unknown; to: unknown }, path: string): Fault[] {
   return fieldFaults(addresses).map((each) => ({ ...each, field: `${path}${each.field}` }))
-}
-
-function refuseAny(faults: readonly Fault[]): void {
-  if (faults.length > 0) throw invalid(faults)
 }

@@ -2,7 +2,7 @@ import type { RecipientMatch } from '../domain/configuration.ts'
 import { canonicalPublicId } from '../domain/identifiers.ts'
 import { formatAmount, parseAmount } from '../domain/rates.ts'
 import { recipientMatchFaults } from '../domain/recipients.ts'
-import { type Fault, fault, invalid } from '../errors.ts'
+import { checked, type Fault, fault } from '../errors.ts'
 import type { Transaction } from '../store/database.ts'
 import * as store from '../store/rates.ts'
 import { changeRow, keyOfPlanOrAll, refuseMissingPlans, refuseMore } from './configuration-rows.ts'
@@ -23,7 +23,7 @@ export interface RateInput extends RecipientMatch {
 
 /** Adds a rate. One of the same plan and destination is a conflict. */
 export async function createRate(transaction: Transaction, input: RateInput): Promise<store.RateRecord> {
-  const rate = checkedRate(input)
+  const rate = checked((faults) => canonical(input, '', faults))
   const words = { taken: 'a rate of this plan and destination exists already', inUse: PLAN_GONE }
   return sayConflicts(words, async () => {
     const planId = await keyOfPlanOrAll(transaction, rate.servicePlanId)
@@ -57,40 +57,32 @@ export async function updateRate(
   rateId: string,
   change: Partial<Pick<RateInput, 'price' | 'ptf' | 'currency'>>,
 ): Promise<store.RateRecord> {
-  const faults: Fault[] = []
   const { price, ptf, currency } = change
-  const amounts = {
+  const amounts = checked((faults) => ({
     ...(price !== undefined && { price: amountOf(price, 'price', faults) }),
     ...(ptf !== undefined && { ptf: amountOf(ptf, 'ptf', faults) }),
     ...(currency !== undefined && { currency }),
-  }
-  if (faults.length > 0) throw invalid(faults)
+  }))
   return changeRow(transaction, store.rates, rateId, amounts)
 }
 
 type CheckedRate = RateInput & store.RateAmounts
 
 function checkedRates(inputs: readonly RateInput[]): CheckedRate[] {
-  const faults: Fault[] = []
   const seen = new Set<string>()
-  const rates = inputs.map((input, index) => {
-    const rate = canonical(input, pathOf(index), faults)
-    const key = JSON.stringify([rate.servicePlanId, rate.prefix, rate.country, rate.mccmnc])
-    if (seen.has(key)) {
-      faults.push(fault(`rates.${index}`, 'REPEATED', 'has the same plan and destination as an earlier one'))
-    }
-    seen.add(key)
-    return rate
-  })
-  if (faults.length > 0) throw invalid(faults)
-  return rates
-}
-
-function checkedRate(input: RateInput): CheckedRate {
-  const faults: Fault[] = []
-  const rate = canonical(input, '', faults)
-  if (faults.length > 0) throw invalid(faults)
-  return rate
+  return checked((faults) =>
+    inputs.map((input, index) => {
+      const rate = canonical(input, pathOf(index), faults)
+      const key = JSON.stringify([rate.servicePlanId, rate.prefix, rate.country, rate.mccmnc])
+      if (seen.has(key)) {
+        faults.push(
+          fault(`rates.${index}`, 'REPEATED', 'has the same plan and destination as an earlier one'),
+        )
+      }
+      seen.add(key)
+      return rate
+    }),
+  )
 }
 
 function canonical(input: RateInput, path: string, faults: Fault[]): CheckedRate {

@@ -1,7 +1,7 @@
 import { classifySender } from '../domain/addresses.ts'
 import type { RecipientMatch } from '../domain/configuration.ts'
 import { recipientMatchFaults } from '../domain/recipients.ts'
-import { fault, invalid, WHOLE_REQUEST } from '../errors.ts'
+import { fault, refuseAny, WHOLE_REQUEST } from '../errors.ts'
 import type { Transaction } from '../store/database.ts'
 import { type RoutingRuleRecord, routingRules } from '../store/routing-rules.ts'
 import {
@@ -65,5 +65,5 @@ function checkLimits(input: RoutingRuleInput): void {
     faults.push(
       fault(WHOLE_REQUEST, 'REQUIRED', 'must have one of servicePlanId, from, prefix, country and mccmnc'),
     )
-  if (faults.length > 0) throw invalid(faults)
+  refuseAny(faults)
 }

@@ -4,7 +4,7 @@ import { canonicalPublicId, publicId } from '../domain/identifiers.ts'
 import { DEFAULT_OPT_OUT, optOutFaults } from '../domain/opt-outs.ts'
 import { SANDBOX_RATE_LIMIT } from '../domain/sandbox.ts'
 import type { SecretKeys } from '../domain/secrets.ts'
-import { conflict, invalid, invalidField } from '../errors.ts'
+import { conflict, invalidField, refuseAny } from '../errors.ts'
 import type { Transaction } from '../store/database.ts'
 import {
   deleteServicePlan,
@@ -98,8 +98,7 @@ export async function removeServicePlan(
 function optOutOf(change: OptOutChange, present: OptOutSettings | null): OptOutSettings | null {
   if (change === null) return null
   const settings = { ...(present ?? DEFAULT_OPT_OUT), ...change }
-  const faults = optOutFaults(settings)
-  if (faults.length > 0) throw invalid(faults)
+  refuseAny(optOutFaults(settings))
   return settings
 }
 

@@ -14,7 +14,7 @@ import {
   placeBehind,
 } from '../../domain/events.ts'
 import { FEED_FILTERS, type FeedFilters } from '../../domain/list-filters.ts'
-import { fault, invalid } from '../../errors.ts'
+import { invalidField } from '../../errors.ts'
 import type { MessageReads } from '../../operations/read-messages.ts'
 import { type FeedEvent, feedEnd, readFeed } from '../../store/event-feed.ts'
 import { CursorPages, type ListDeps } from '../pages.ts'
@@ -130,7 +130,7 @@ async function read(
   const end = await feedEnd(db, page.planId)
   if (page.after !== null && BigInt(page.after.position) > BigInt(end)) {
     const message = 'is from a later state of the database than it has now; begin again with since'
-    throw invalid([fault('cursor', 'INVALID_CURSOR', message)])
+    throw invalidField('cursor', 'INVALID_CURSOR', message)
   }
   const events = await readFeed(db, { ...page, limit: page.limit + 1 }, end)
   const shown = feedPage(events, page.limit)

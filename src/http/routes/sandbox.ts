@@ -6,7 +6,7 @@ import type { Directory } from '../../domain/directory.ts'
 import { RateLimiter } from '../../domain/rate-limits.ts'
 import type { HandsetMessage, HandsetSubmission, SandboxOutcome } from '../../domain/sandbox.ts'
 import { fieldFaults, MAX_BODY_CHARACTERS } from '../../domain/send-requests.ts'
-import { AppError, fault, invalid } from '../../errors.ts'
+import { AppError, fault, invalidField } from '../../errors.ts'
 import { planToRead } from '../authentication.ts'
 import { type DirectorySource, unavailable } from '../fresh-directory.ts'
 import type { HttpLimits } from '../limits.ts'
@@ -115,7 +115,7 @@ export function registerHandset(
       const snapshot = await directory()
       const plan = sandboxPlan(snapshot, request, servicePlanId)
       if (snapshot.inboundNumber(message.to)?.plan.id !== plan.id)
-        throw invalid([fault('to', 'NOT_FOUND', 'must be an inbound number of the service plan')])
+        throw invalidField('to', 'NOT_FOUND', 'must be an inbound number of the service plan')
       const submitted = await sandbox.send(message)
       if (submitted === null) throw unavailable()
       const { from, to } = message

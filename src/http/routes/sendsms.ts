@@ -15,7 +15,7 @@ import {
   requestHash,
   type SendRequest,
 } from '../../domain/send-requests.ts'
-import { AppError, type Fault, fault, invalid } from '../../errors.ts'
+import { AppError, type Fault, fault, refuseAny } from '../../errors.ts'
 import type { AcceptOutcome, GroupAccepter } from '../../operations/accept-messages.ts'
 import { authenticateCustomer, type CustomerAuthentication, tokenOf } from '../authentication.ts'
 import { unavailable } from '../fresh-directory.ts'
@@ -174,7 +174,7 @@ export async function validated(request: FastifyRequest, guard: CallbackChecker)
   if (key !== undefined && !isIdempotencyKey(key)) {
     faults.push(fault('Idempotency-Key', 'INVALID_FORMAT', 'must be 1 to 255 visible ASCII characters'))
   }
-  if (faults.length > 0) throw invalid(faults)
+  refuseAny(faults)
   return request.body as SendRequest
 }
 

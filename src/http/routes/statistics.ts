@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { readablePlanIds } from '../../domain/send-requests.ts'
 import { CUSTOMER_DIMENSIONS, parseStatisticsQuery } from '../../domain/statistics-query.ts'
-import { type Fault, invalid } from '../../errors.ts'
+import { checked } from '../../errors.ts'
 import { readStatistics } from '../../operations/read-statistics.ts'
 import type { Queryable } from '../../store/database.ts'
 import { planToRead, tokenOf } from '../authentication.ts'
@@ -52,12 +52,10 @@ export function registerStatistics(app: FastifyInstance, deps: StatisticsDeps): 
       servicePlanId === undefined
         ? readablePlanIds(directory, tokenOf(request))
         : [planToRead(directory, request, servicePlanId).id]
-    const faults: Fault[] = []
     const nowMs = deps.clock()
     const filters = { planIds, carrierId: null, routeId: null }
     const how = { dimensions: CUSTOMER_DIMENSIONS, nowMs }
-    const query = parseStatisticsQuery(texts, filters, how, faults)
-    if (faults.length > 0) throw invalid(faults)
+    const query = checked((faults) => parseStatisticsQuery(texts, filters, how, faults))
     return presentStatistics(await readStatistics(deps.db, query, { directory, nowMs }))
   })
 }

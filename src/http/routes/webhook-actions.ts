@@ -5,7 +5,7 @@ import type { RateLimit } from '../../domain/configuration.ts'
 import { type EventKey, eventId, parseEventId } from '../../domain/events.ts'
 import { type EventFilters, parseEventFilters } from '../../domain/list-filters.ts'
 import { RateLimiter, refusalHeaders } from '../../domain/rate-limits.ts'
-import { AppError, type Fault, fault, invalid, notFound } from '../../errors.ts'
+import { AppError, checked, fault, notFound } from '../../errors.ts'
 import { redeliverEvent, redeliverEvents } from '../../operations/redeliver-events.ts'
 import type { TestEvents } from '../../operations/send-test-event.ts'
 import { retryConflicts } from '../../operations/write-conflicts.ts'
@@ -174,14 +174,14 @@ function readRedelivery({ after, ...texts }: Static<typeof ManyBody>): {
   filters: EventFilters
   after: EventKey | null
 } {
-  const faults: Fault[] = []
-  const filters = parseEventFilters(texts, faults)
-  const key = after === undefined ? null : parseEventId(after)
-  if (after !== undefined && key === null) {
-    faults.push(fault('after', 'INVALID_FORMAT', 'must be nextAfter of the previous response'))
-  }
-  if (faults.length > 0) throw invalid(faults)
-  return { filters, after: key }
+  return checked((faults) => {
+    const filters = parseEventFilters(texts, faults)
+    const key = after === undefined ? null : parseEventId(after)
+    if (after !== undefined && key === null) {
+      faults.push(fault('after', 'INVALID_FORMAT', 'must be nextAfter of the previous response'))
+    }
+    return { filters, after: key }
+  })
 }
 
 /** Redelivers many events, some at a time. */

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { AppError, fault, invalid, WHOLE_REQUEST } from '../../errors.ts'
+import { AppError, invalid, invalidField, WHOLE_REQUEST } from '../../errors.ts'
 import { messageFault } from './message-faults.ts'
 import type { RawResponses } from './raw-responses.ts'
 
@@ -46,7 +46,7 @@ export function answerUnroutable(
   answer: (error: unknown, request: FastifyRequest, reply: FastifyReply) => void,
 ): void {
   reply.headers(ANSWER_HEADERS).header('x-request-id', request.id)
-  answer(invalid([fault(WHOLE_REQUEST, 'MALFORMED_URL', 'must be properly percent-encoded')]), request, reply)
+  answer(invalidField(WHOLE_REQUEST, 'MALFORMED_URL', 'must be properly percent-encoded'), request, reply)
 }
 
 /** Scheme and authority of an absolute-form target (RFC 9112 §3.2.2), which the router drops as well. */

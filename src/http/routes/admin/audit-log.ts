@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { parseWindow } from '../../../domain/list-filters.ts'
-import { type Fault, invalid } from '../../../errors.ts'
+import { checked } from '../../../errors.ts'
 import { listAuditLog } from '../../../store/audit-log.ts'
 import { titled } from '../../schemas/shapes.ts'
 import { patterned } from '../../validate.ts'
@@ -53,9 +53,8 @@ export function registerAuditLog(scope: AdminScope, { reads }: AdminDeps): void 
     },
     async ({ query }) => {
       const { objectType = null, objectId = null, token = null, operation = null, after } = query
-      const faults: Fault[] = []
-      const filters = { objectType, objectId, token, operation, ...parseWindow(query, faults) }
-      if (faults.length > 0) throw invalid(faults)
+      const window = checked((faults) => parseWindow(query, faults))
+      const filters = { objectType, objectId, token, operation, ...window }
       const { shown, fetched } = limitOf(query)
       const behind = { after: after === undefined ? null : Number(after), limit: fetched }
       const rows = await listAuditLog(reads, filters, behind)

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { maskedUrl, orUnreadable } from '../../../domain/audit-log.ts'
 import { openCallbackUrl, sealCallbackUrl, withoutCredentials } from '../../../domain/callback-url.ts'
 import { IV_BYTES, type SecretKeys } from '../../../domain/secrets.ts'
-import { fault, invalid } from '../../../errors.ts'
+import { invalidField } from '../../../errors.ts'
 import type { AdminDeps } from './scope.ts'
 
 /** URLs that webhooks go to: judged by the guard, sealed when they carry credentials, shown without them. */
@@ -15,7 +15,7 @@ async function storableUrl<T extends null | undefined>(
 ): Promise<string | T> {
   if (typeof url !== 'string') return url
   const verdict = await guard.check(url)
-  if (!verdict.ok) throw invalid([fault(field, verdict.code, verdict.message)])
+  if (!verdict.ok) throw invalidField(field, verdict.code, verdict.message)
   return sealCallbackUrl(secretKey, url, () => randomBytes(IV_BYTES))
 }
 

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { createdAtMs } from '../../../domain/identifiers.ts'
 import { parseSearch } from '../../../domain/list-filters.ts'
-import { type Fault, invalid } from '../../../errors.ts'
+import { checked } from '../../../errors.ts'
 import { keyOfCarrier, keyOfPlan } from '../../../operations/configuration-rows.ts'
 import type { FoundMessage } from '../../../store/message-search.ts'
 import { Nullable, titled } from '../../schemas/shapes.ts'
@@ -111,9 +111,8 @@ export function registerMessageList(scope: AdminScope, deps: AdminDeps): void {
 type Wanted = Parameters<typeof parseSearch>[0] & { servicePlanId?: string; carrier?: string }
 
 async function searchOf({ reads, clock }: AdminDeps, { servicePlanId, carrier, ...texts }: Wanted) {
-  const faults: Fault[] = []
-  const filters = parseSearch(texts, { ofPlan: servicePlanId !== undefined, nowMs: clock() }, faults)
-  if (faults.length > 0) throw invalid(faults)
+  const scope = { ofPlan: servicePlanId !== undefined, nowMs: clock() }
+  const filters = checked((faults) => parseSearch(texts, scope, faults))
   const planId = servicePlanId === undefined ? null : await keyOfPlan(reads, servicePlanId)
   const carrierId = carrier === undefined ? null : await keyOfCarrier(reads, carrier)
   return { planId, carrierId, filters }

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { DIMENSIONS, parseStatisticsQuery } from '../../../domain/statistics-query.ts'
-import { type Fault, invalid } from '../../../errors.ts'
+import { checked } from '../../../errors.ts'
 import { keyOfCarrier, keyOfPlan, keyOfRoute } from '../../../operations/configuration-rows.ts'
 import { readStatistics } from '../../../operations/read-statistics.ts'
 import {
@@ -45,10 +45,9 @@ export function registerStatistics(scope: AdminScope, { reads, directory, clock 
         carrierId: carrier === undefined ? null : await keyOfCarrier(reads, carrier),
         routeId: route === undefined ? null : await keyOfRoute(reads, route),
       }
-      const faults: Fault[] = []
       const nowMs = clock()
-      const query = parseStatisticsQuery(texts, filters, { dimensions: DIMENSIONS, nowMs }, faults)
-      if (faults.length > 0) throw invalid(faults)
+      const how = { dimensions: DIMENSIONS, nowMs }
+      const query = checked((faults) => parseStatisticsQuery(texts, filters, how, faults))
       const about = { directory: directory.current(), nowMs }
       return presentStatistics(await readStatistics(reads, query, about))
     },

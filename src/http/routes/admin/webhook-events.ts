@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { EVENT_STATES, type EventKey, eventId, parseEventId } from '../../../domain/events.ts'
 import { canonicalPublicId } from '../../../domain/identifiers.ts'
 import { parseEventFilters } from '../../../domain/list-filters.ts'
-import { type Fault, invalid, invalidField, notFound } from '../../../errors.ts'
+import { checked, invalidField, notFound } from '../../../errors.ts'
 import { keyOfPlan } from '../../../operations/configuration-rows.ts'
 import { redeliverEvent, redeliverEvents } from '../../../operations/redeliver-events.ts'
 import { findEvent, findPlanOfEvent, listEvents } from '../../../store/event-list.ts'
@@ -178,10 +178,7 @@ async function show({ reads, directory }: AdminDeps, { planId, key }: EventLocat
 }
 
 function filtersOf(texts: Parameters<typeof parseEventFilters>[0]) {
-  const faults: Fault[] = []
-  const filters = parseEventFilters(texts, faults)
-  if (faults.length > 0) throw invalid(faults)
-  return filters
+  return checked((faults) => parseEventFilters(texts, faults))
 }
 
 /** Where a list continues. A malformed id would otherwise restart the list. */
