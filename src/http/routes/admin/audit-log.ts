@@ -4,8 +4,8 @@ import { checked } from '../../../errors.ts'
 import { listAuditLog } from '../../../store/audit-log.ts'
 import { titled } from '../../schemas/shapes.ts'
 import { patterned } from '../../validate.ts'
-import { limitOf, PlainText, page, pageOf, pageQuery, Timestamp } from './fields.ts'
-import { answers } from './responses.ts'
+import { PlainText, pageQuery, Timestamp } from './fields.ts'
+import { addList } from './resource.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 const text = (description: string, example: string) =>
@@ -39,31 +39,20 @@ const AuditEntry = titled('AuditEntry', {
 
 /** Every change through the admin API. */
 export function registerAuditLog(scope: AdminScope, { reads }: AdminDeps): void {
-  scope.get(
-    '/audit-log',
-    {
-      schema: {
-        operationId: 'listAuditLog',
-        summary: 'List changes through the admin API',
-        description: 'Who changed what, from where and when, newest first. Secrets are not in it.',
-        tags: ['Audit log'],
-        querystring: Query,
-        response: answers(200, pageOf(AuditEntry)),
-      },
-    },
-    async ({ query }) => {
-      const { objectType = null, objectId = null, token = null, operation = null, after } = query
+  addList(scope, '/audit-log', {
+    operationId: 'listAuditLog',
+    summary: 'List changes through the admin API',
+    description: 'Who changed what, from where and when, newest first. Secrets are not in it.',
+    tags: ['Audit log'],
+    query: Query,
+    item: AuditEntry,
+    fetch: ({ query }, limit) => {
+      const { objectType = null, objectId = null, token = null, operation = null, after = null } = query
       const window = checked((faults) => parseWindow(query, faults))
       const filters = { objectType, objectId, token, operation, ...window }
-      const { shown, fetched } = limitOf(query)
-      const behind = { after: after === undefined ? null : Number(after), limit: fetched }
-      const rows = await listAuditLog(reads, filters, behind)
-      return page(
-        rows,
-        shown,
-        ({ auditId }) => String(auditId),
-        ({ at, ...entry }) => ({ ...entry, at: at.toISOString() }),
-      )
+      return listAuditLog(reads, filters, { after: after === null ? null : Number(after), limit })
     },
-  )
+    keyOf: ({ auditId }) => String(auditId),
+    present: ({ at, ...entry }) => ({ ...entry, at: at.toISOString() }),
+  })
 }

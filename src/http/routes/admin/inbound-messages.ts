@@ -2,25 +2,19 @@ import { Type } from 'typebox'
 import { createdAtMs } from '../../../domain/identifiers.ts'
 import { AppError } from '../../../errors.ts'
 import { keyOfPlan } from '../../../operations/configuration-rows.ts'
-import {
-  type AdminInboundRecord,
-  findInboundForOperator,
-  listInboundForOperator,
-} from '../../../store/inbound-message-list.ts'
+import { findInboundForOperator, listInboundForOperator } from '../../../store/inbound-message-list.ts'
 import { titled } from '../../schemas/shapes.ts'
 import {
   InboundNumberField,
   InboundSender,
   Keyword,
-  limitOf,
   MessageId,
   NullableText,
-  page,
-  pageOf,
   pageQuery,
   ServicePlanId,
   Timestamp,
 } from './fields.ts'
+import { addList } from './resource.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
@@ -40,36 +34,29 @@ const InboundMessage = titled('InspectedInboundMessage', {
 export function registerInboundMessages(scope: AdminScope, { reads }: AdminDeps): void {
   const tags = ['Inbound message search']
 
-  const Query = pageQuery(MessageId, {
-    servicePlanId: ServicePlanId,
-    from: Type.Optional(InboundSender),
-    to: Type.Optional(InboundNumberField),
-    keyword: Type.Optional(Keyword),
+  addList(scope, '/inbound-messages', {
+    operationId: 'listInboundMessagesOfPlan',
+    summary: 'List the inbound messages of a service plan',
+    description: 'Newest first.',
+    tags,
+    query: pageQuery(MessageId, {
+      servicePlanId: ServicePlanId,
+      from: Type.Optional(InboundSender),
+      to: Type.Optional(InboundNumberField),
+      keyword: Type.Optional(Keyword),
+    }),
+    item: InboundMessage,
+    fetch: async (
+      { query: { servicePlanId, from = null, to = null, keyword = null, after = null } },
+      limit,
+    ) => {
+      const filters = { from, to, keyword, fromDate: null, toDate: null }
+      const planId = await keyOfPlan(reads, servicePlanId)
+      return listInboundForOperator(reads, { planId, filters, after, limit })
+    },
+    keyOf: ({ msgId }) => msgId,
+    present: presentInbound,
   })
-  scope.get(
-    '/inbound-messages',
-    {
-      schema: {
-        operationId: 'listInboundMessagesOfPlan',
-        summary: 'List the inbound messages of a service plan',
-        description: 'Newest first.',
-        tags,
-        querystring: Query,
-        response: answers(200, pageOf(InboundMessage)),
-      },
-    },
-    async ({ query }) => {
-      const { shown, fetched } = limitOf(query)
-      const { from = null, to = null, keyword = null, after = null } = query
-      const rows = await listInboundForOperator(reads, {
-        planId: await keyOfPlan(reads, query.servicePlanId),
-        filters: { from, to, keyword, fromDate: null, toDate: null },
-        after,
-        limit: fetched,
-      })
-      return page(rows, shown, ({ msgId }) => msgId, present)
-    },
-  )
 
   const One = Type.Object({ msgId: MessageId })
   scope.get(
@@ -87,12 +74,17 @@ export function registerInboundMessages(scope: AdminScope, { reads }: AdminDeps)
     async ({ params }) => {
       const message = await findInboundForOperator(reads, params.msgId)
       if (message === undefined) throw new AppError('MESSAGE_NOT_FOUND')
-      return present(message)
+      return presentInbound(message)
     },
   )
 }
 
-function present({ sender, recipient, ...message }: AdminInboundRecord) {
+/** A message as its carrier delivered it, with the names of the API. */
+export function presentInbound<Message extends { msgId: string; sender: string; recipient: string }>({
+  sender,
+  recipient,
+  ...message
+}: Message) {
   const receivedAt = new Date(createdAtMs(message.msgId)).toISOString()
   return { ...message, from: sender, to: recipient, receivedAt }
 }

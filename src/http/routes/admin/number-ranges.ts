@@ -3,7 +3,7 @@ import { putNumberRange, putNumberRanges } from '../../../operations/manage-numb
 import { type NumberRangeRecord, numberRanges } from '../../../store/number-ranges.ts'
 import { requestBody, titled } from '../../schemas/shapes.ts'
 import { Mccmnc, NumberPrefix, pageQuery, Timestamp } from './fields.ts'
-import { addReads, addRemoval, type Resource, rowChange } from './resource.ts'
+import { addImport, addReads, addRemoval, ImportResult, type Resource, rowChange } from './resource.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
@@ -22,7 +22,6 @@ const Import = requestBody(
   },
   { ranges: [{ prefix: '+4478', mccmnc: '23415' }] },
 )
-const Imported = titled('ImportResult', { created: Type.Integer(), changed: Type.Integer() })
 const Query = pageQuery(NumberPrefix, { mccmnc: Type.Optional(Mccmnc) })
 const NumberRange = titled('NumberRange', {
   prefix: Type.String(),
@@ -35,6 +34,7 @@ const RANGES: Resource<typeof NumberRange, NumberRangeRecord> = {
   path: '/number-ranges',
   texts: {
     show: 'Returns the network of the prefix.',
+    import: 'Sets the networks of up to 1,000 number ranges at once, all or none.',
     remove: 'Its numbers belong to the network of the next shorter prefix, if any.',
   },
   key: 'prefix',
@@ -46,29 +46,11 @@ const RANGES: Resource<typeof NumberRange, NumberRangeRecord> = {
 
 export function registerNumberRanges(scope: AdminScope, deps: AdminDeps): void {
   const { change } = deps
-  const tags = ['Number ranges']
 
-  scope.post(
-    '/number-ranges/import',
-    {
-      schema: {
-        operationId: 'importNumberRanges',
-        summary: 'Import number ranges',
-        description: 'Sets the networks of up to 1,000 number ranges at once, all or none.',
-        tags,
-        body: Import,
-        response: answers(200, Imported),
-      },
-    },
-    (request) => {
-      const { ranges } = request.body
-      return change(request, async (transaction) => {
-        const created = await putNumberRanges(transaction, ranges)
-        const after = { created, changed: ranges.length - created }
-        return { value: after, entry: { objectType: 'number-range', objectId: '', before: null, after } }
-      })
-    },
-  )
+  addImport(scope, deps, RANGES, { body: Import, answer: ImportResult }, async (transaction, { ranges }) => {
+    const created = await putNumberRanges(transaction, ranges)
+    return { created, changed: ranges.length - created }
+  })
 
   scope.put(
     '/number-ranges/:prefix',
@@ -77,7 +59,7 @@ export function registerNumberRanges(scope: AdminScope, deps: AdminDeps): void {
         operationId: 'setNumberRange',
         summary: 'Create or replace a number range',
         description: 'Sets the network of a prefix. A number belongs to the network of its longest prefix.',
-        tags,
+        tags: ['Number ranges'],
         params: Type.Object({ prefix: NumberPrefix }),
         body: Body,
         response: { ...answers(200, NumberRange), ...answers(201, NumberRange) },

@@ -10,7 +10,8 @@ import {
 import type { OptOutRecord } from '../../../store/opt-outs.ts'
 import { withPlus } from '../../query-strings.ts'
 import { requestBody, titled } from '../../schemas/shapes.ts'
-import { limitOf, octetString, page, pageOf, pageQuery, ServicePlanId, Timestamp } from './fields.ts'
+import { octetString, pageQuery, ServicePlanId, Timestamp } from './fields.ts'
+import { addImport, addList } from './resource.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
@@ -41,6 +42,11 @@ const OptOut = titled('OptOut', {
 })
 
 const tags = ['Opt-outs']
+const ROWS = {
+  table: { noun: 'opt-out' },
+  path: '/opt-outs',
+  texts: { import: 'Up to 1,000 at once, all or none. Opt-outs that exist already are kept.' },
+}
 
 export function registerOptOuts(scope: AdminScope, deps: AdminDeps): void {
   const { change } = deps
@@ -70,7 +76,8 @@ export function registerOptOuts(scope: AdminScope, deps: AdminDeps): void {
     },
   )
 
-  registerImport(scope, deps)
+  const imported = { body: Import, bodyLimit: IMPORT_BYTES, answer: Imported }
+  addImport(scope, deps, ROWS, imported, (transaction, { optOuts }) => importOptOuts(transaction, optOuts))
   registerList(scope, deps)
 
   scope.delete(
@@ -97,58 +104,25 @@ export function registerOptOuts(scope: AdminScope, deps: AdminDeps): void {
   )
 }
 
-function registerImport(scope: AdminScope, { change }: AdminDeps): void {
-  scope.post(
-    '/opt-outs/import',
-    {
-      bodyLimit: IMPORT_BYTES,
-      schema: {
-        operationId: 'importOptOuts',
-        summary: 'Import opt-outs',
-        description: 'Up to 1,000 at once, all or none. Opt-outs that exist already are kept.',
-        tags,
-        body: Import,
-        response: answers(200, Imported),
-      },
-    },
-    (request) =>
-      change(request, async (transaction) => {
-        const after = await importOptOuts(transaction, request.body.optOuts)
-        return { value: after, entry: { objectType: 'opt-out', objectId: '', before: null, after } }
-      }),
-  )
-}
-
 function registerList(scope: AdminScope, { reads }: AdminDeps): void {
-  const Query = pageQuery(octetString(33, 3), {
-    servicePlanId: ServicePlanId,
-    from: Type.Optional(From),
-    to: Type.Optional(To),
-  })
-  scope.get(
-    '/opt-outs',
-    {
-      schema: {
-        operationId: 'listOptOuts',
-        summary: 'List the opt-outs of a service plan',
-        description: 'Sorted by sender, then by recipient.',
-        tags,
-        querystring: Query,
-        response: answers(200, pageOf(OptOut)),
-      },
-    },
-    async ({ query }) => {
-      const { shown, fetched } = limitOf(query)
+  addList(scope, '/opt-outs', {
+    operationId: 'listOptOuts',
+    summary: 'List the opt-outs of a service plan',
+    description: 'Sorted by sender, then by recipient.',
+    tags,
+    query: pageQuery(octetString(33, 3), {
+      servicePlanId: ServicePlanId,
+      from: Type.Optional(From),
+      to: Type.Optional(To),
+    }),
+    item: OptOut,
+    fetch: ({ query }, limit) => {
       const after = query.after === undefined ? null : positionOf(query.after)
-      const rows = await listOptOuts(reads, { ...query, after, limit: fetched })
-      return page(
-        rows,
-        shown,
-        ({ sender, recipient }) => `${sender}/${recipient}`,
-        present(query.servicePlanId),
-      )
+      return listOptOuts(reads, { ...query, after, limit })
     },
-  )
+    keyOf: ({ sender, recipient }) => `${sender}/${recipient}`,
+    present: (optOut, { query }) => present(query.servicePlanId)(optOut),
+  })
 }
 
 /** Neither address contains a slash; a plus may have arrived as a space. */

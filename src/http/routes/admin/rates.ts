@@ -16,8 +16,15 @@ import {
   ServicePlanId,
   Timestamp,
 } from './fields.ts'
-import { addChange, addCreate, addReads, addRemoval, type Resource } from './resource.ts'
-import { answers } from './responses.ts'
+import {
+  addChange,
+  addCreate,
+  addImport,
+  addReads,
+  addRemoval,
+  ImportResult,
+  type Resource,
+} from './resource.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 const DECIMAL = 'decimal, for one segment'
@@ -68,7 +75,6 @@ const Rate = titled('Rate', {
   currency: Type.String(),
   createdAt: Timestamp,
 })
-const Imported = titled('ImportResult', { created: Type.Integer(), changed: Type.Integer() })
 
 const RATES: Resource<typeof Rate, RateRecord> = {
   table: rates,
@@ -78,6 +84,7 @@ const RATES: Resource<typeof Rate, RateRecord> = {
       'Sets what a segment costs to a network, prefix or country, or anywhere. The most specific rate applies.',
     show: 'Returns what it applies to and its amounts.',
     change: 'Messages that were charged before keep their price.',
+    import: 'Adds up to 1,000 rates, or changes the amounts of those that exist: all or none.',
     remove: 'Messages that were charged by it keep their price.',
   },
   key: 'rateId',
@@ -91,28 +98,13 @@ const RATES: Resource<typeof Rate, RateRecord> = {
 const DEFAULTS = { servicePlanId: null, prefix: null, country: null, mccmnc: null, ptf: '0' }
 
 export function registerRates(scope: AdminScope, deps: AdminDeps): void {
-  scope.post(
-    '/rates/import',
-    {
-      bodyLimit: IMPORT_BYTES,
-      schema: {
-        operationId: 'importRates',
-        summary: 'Import rates',
-        description: 'Adds up to 1,000 rates, or changes the amounts of those that exist: all or none.',
-        tags: ['Rates'],
-        body: Import,
-        response: answers(200, Imported),
-      },
-    },
-    (request) => {
-      const inputs = request.body.rates.map((rate) => ({ ...DEFAULTS, ...rate }))
-      return deps.change(request, async (transaction) => {
-        const after = await importRates(transaction, inputs)
-        return { value: after, entry: { objectType: 'rate', objectId: '', before: null, after } }
-      })
-    },
+  const imported = { body: Import, bodyLimit: IMPORT_BYTES, answer: ImportResult }
+  addImport(scope, deps, RATES, imported, (transaction, body) =>
+    importRates(
+      transaction,
+      body.rates.map((rate) => ({ ...DEFAULTS, ...rate })),
+    ),
   )
-
   addCreate(scope, deps, RATES, Creation, (transaction, body) =>
     createRate(transaction, { ...DEFAULTS, ...body }),
   )

@@ -5,6 +5,7 @@ import { notFound } from '../../../errors.ts'
 import { deleteRow } from '../../../operations/configuration-rows.ts'
 import type { AnyTable } from '../../../store/configuration-table.ts'
 import type { Transaction } from '../../../store/database.ts'
+import { titled } from '../../schemas/shapes.ts'
 import { limitOf, page, pageOf } from './fields.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
@@ -19,15 +20,20 @@ export const PAGED = 'Sorted by name or number.'
 export const AT_ONCE =
   'The change takes effect at once on the node that answers, and within 5 seconds on every other node.'
 
-/** Rows of one table: how one is shown, and at which path. */
-export interface Resource<Item extends Type.TSchema, Row extends object> {
-  readonly table: AnyTable<Row>
+/** Rows of one table, as the document names them. */
+interface DocumentedRows {
+  readonly table: { readonly noun: string }
   /** Below `/admin/v1`: `/routing-rules`. The document's tag is the plural of the table's noun. */
   readonly path: string
   /** Text of the document for each operation, in addition to what it says for every resource. */
   readonly texts: { readonly [name in keyof typeof VERBS]?: string }
   /** What a removal is called if not `delete`. */
   readonly removal?: { readonly operationId: string; readonly summary: string }
+}
+
+/** Rows of one table: how one is shown, and at which path. */
+export interface Resource<Item extends Type.TSchema, Row extends object> extends DocumentedRows {
+  readonly table: AnyTable<Row>
   /** The path parameter of a single row: `ruleId`. */
   readonly key: string
   readonly keyField: Type.TString
@@ -37,6 +43,9 @@ export interface Resource<Item extends Type.TSchema, Row extends object> {
   /** What the audit log keeps of a row; default: what `present` shows. */
   readonly settings?: (row: Row) => object
 }
+
+/** What an import answers that changes what exists. */
+export const ImportResult = titled('ImportResult', { created: Type.Integer(), changed: Type.Integer() })
 
 interface PathOfOne {
   readonly Params: Readonly<Record<string, string>>
@@ -88,6 +97,47 @@ interface Issue<Row, Body extends Type.TSchema> {
   readonly prepare?: (body: Type.Static<Body>) => Promise<Type.Static<Body>>
 }
 
+interface List<Query extends Type.TSchema, Params extends Type.TSchema, Item extends Type.TSchema, Row> {
+  readonly operationId: string
+  readonly summary: string
+  readonly description: string
+  readonly tags: string[]
+  readonly params?: Params
+  /** A `pageQuery`. */
+  readonly query: Query
+  readonly item: Item
+  /** At most `limit` rows behind `query.after`, which is the `keyOf` of a row. */
+  fetch(given: Given<Query, Params>, limit: number): Promise<readonly Row[]>
+  keyOf(row: Row): string
+  present(row: Row, given: Given<Query, Params>): Type.Static<Item>
+}
+
+interface Given<Query extends Type.TSchema, Params extends Type.TSchema> {
+  readonly query: Type.Static<Query>
+  readonly params: Type.Static<Params>
+}
+
+/** `GET` of a list, a page at a time. */
+export function addList<
+  Query extends Type.TSchema,
+  Item extends Type.TSchema,
+  Row,
+  Params extends Type.TSchema = Type.TObject<Type.TProperties>,
+>(
+  scope: AdminScope,
+  path: string,
+  { query, params, item, fetch, keyOf, present, ...document }: List<Query, Params, Item, Row>,
+): void {
+  const response = answers(200, pageOf(item))
+  const schema = { ...document, ...(params && { params }), querystring: query, response } as FastifySchema
+  scope.get(path, { schema }, async (request) => {
+    const given = request as Given<Query, Params>
+    const { shown, fetched } = limitOf(request.query as { limit?: string })
+    const rows = await fetch(given, fetched)
+    return page(rows, shown, keyOf, (row) => present(row, given))
+  })
+}
+
 /** `GET` of the list, whose `query` is a `pageQuery` with filters of the table, and `GET` of one row, or 404. */
 export function addReads<Item extends Type.TSchema, Row extends object>(
   scope: AdminScope,
@@ -96,11 +146,16 @@ export function addReads<Item extends Type.TSchema, Row extends object>(
   query: Type.TSchema,
 ): void {
   const { table, item, keyOf, present } = resource
-  const list = schemas(resource, 'list', { querystring: query, response: answers(200, pageOf(item)) })
-  scope.get<{ Querystring: { limit?: string; after?: string } }>(resource.path, list, async (request) => {
-    const { shown, fetched } = limitOf(request.query)
-    const rows = await table.list(reads, { after: request.query.after ?? '', limit: fetched }, request.query)
-    return page(rows, shown, keyOf, present)
+  addList(scope, resource.path, {
+    ...documentOf(resource, 'list'),
+    query,
+    item,
+    fetch: (given, limit) => {
+      const { after = '', ...filters } = given.query as { after?: string }
+      return table.list(reads, { after, limit }, filters)
+    },
+    keyOf,
+    present,
   })
 
   const { path, params } = pathOfOne(resource)
@@ -167,27 +222,51 @@ export function addRemoval<Item extends Type.TSchema, Row extends object>(
   addDelete(scope, deps, resource, (transaction, key) => deleteRow(transaction, resource.table, key, inUse))
 }
 
+/** `POST` of many rows, all or none. `run` answers what it did, which the audit log keeps. */
+export function addImport<Body extends Type.TSchema>(
+  scope: AdminScope,
+  { change }: AdminDeps,
+  resource: DocumentedRows,
+  { body, answer, bodyLimit }: { body: Body; answer: Type.TSchema; bodyLimit?: number },
+  run: (transaction: Transaction, body: Type.Static<Body>) => Promise<object>,
+): void {
+  const options = schemas(resource, 'import', { body, response: answers(200, answer) })
+  scope.post(`${resource.path}/import`, { ...options, ...(bodyLimit && { bodyLimit }) }, (request) =>
+    change(request, async (transaction) => {
+      const after = await run(transaction, request.body as Type.Static<Body>)
+      return {
+        value: after,
+        entry: { objectType: objectTypeOf(resource), objectId: '', before: null, after },
+      }
+    }),
+  )
+}
+
 /** What happened to a row, for the audit log: its settings before and after a request with the fields `given`. */
 export function rowChange<Item extends Type.TSchema, Row extends object>(
-  { table, keyOf, present, settings = present as (row: Row) => object }: Resource<Item, Row>,
+  resource: Resource<Item, Row>,
   before: Row | undefined,
   after: Row | undefined,
   given: object = {},
 ): ObjectChange {
+  const { keyOf, present, settings = present as (row: Row) => object } = resource
   return {
-    objectType: table.noun.replaceAll(' ', '-'),
+    objectType: objectTypeOf(resource),
     objectId: keyOf((before ?? after)!),
     before: before === undefined ? null : settings(before),
     after: after === undefined ? null : withHiddenFields(given, settings(after)),
   }
 }
 
-type PathParts = Pick<
-  Resource<Type.TSchema, object>,
-  'table' | 'path' | 'texts' | 'removal' | 'key' | 'keyField'
->
+function objectTypeOf({ table }: DocumentedRows): string {
+  return table.noun.replaceAll(' ', '-')
+}
 
-function pathOfOne({ path, key, keyField }: PathParts) {
+function pathOfOne({
+  path,
+  key,
+  keyField,
+}: Pick<Resource<Type.TSchema, object>, 'path' | 'key' | 'keyField'>) {
   return { path: `${path}/:${key}`, params: Type.Object({ [key]: keyField }) }
 }
 
@@ -198,31 +277,40 @@ const VERBS = {
   show: ['get', 'Show'],
   change: ['update', 'Update'],
   remove: ['delete', 'Delete'],
+  import: ['import', 'Import'],
 } as const
 
 /** The schemas of an operation, and what the document says of it. */
 function schemas(
-  { table: { noun }, texts, removal }: PathParts,
+  rows: DocumentedRows,
   operation: keyof typeof VERBS,
   schema: FastifySchema,
 ): { schema: FastifySchema } {
+  return { schema: { ...documentOf(rows, operation, schema.body), ...schema } as FastifySchema }
+}
+
+function documentOf(
+  { table: { noun }, texts, removal }: DocumentedRows,
+  operation: keyof typeof VERBS,
+  body?: unknown,
+) {
   const [verb, Verb] = VERBS[operation]
-  const plural = operation === 'list' ? 's' : ''
-  const name = noun.replace(/(?:^| )(\w)/g, (_, letter: string) => letter.toUpperCase())
-  const article = operation === 'list' ? '' : /^[aeiou]/.test(noun) ? 'an ' : 'a '
+  const isOfMany = operation === 'list' || operation === 'import'
+  const plural = isOfMany ? 's' : ''
+  const name = noun.replace(/(?:^|[ -])(\w)/g, (_, letter: string) => letter.toUpperCase())
+  const article = isOfMany ? '' : /^[aeiou]/.test(noun) ? 'an ' : 'a '
   const descriptions = {
     ...texts,
     list: texts.list ?? PAGED,
-    change: `${isOptional(schema.body) ? 'Omitted fields keep their values. ' : ''}${texts.change ?? AT_ONCE}`,
+    change: `${isOptional(body) ? 'Omitted fields keep their values. ' : ''}${texts.change ?? AT_ONCE}`,
   }
-  const document = {
+  return {
     tags: [`${noun[0]!.toUpperCase()}${noun.slice(1)}s`],
     operationId: `${verb}${name}${plural}`,
     summary: `${Verb} ${article}${noun}${plural}`,
-    description: descriptions[operation],
+    description: descriptions[operation]!,
     ...(operation === 'remove' && removal),
   }
-  return { schema: { ...document, ...schema } as FastifySchema }
 }
 
 /** Whether a body may lack some of its fields. */

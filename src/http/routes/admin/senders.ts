@@ -11,17 +11,8 @@ import {
   type SenderSubscriptionRecord,
 } from '../../../store/sender-subscriptions.ts'
 import { requestBody, titled } from '../../schemas/shapes.ts'
-import {
-  limitOf,
-  octetString,
-  page,
-  pageOf,
-  pageQuery,
-  ServicePlanId,
-  SubscriptionStatus,
-  Timestamp,
-} from './fields.ts'
-import { AT_ONCE, PAGED } from './resource.ts'
+import { octetString, pageQuery, ServicePlanId, SubscriptionStatus, Timestamp } from './fields.ts'
+import { AT_ONCE, addList, PAGED } from './resource.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
@@ -39,7 +30,6 @@ const Body = requestBody(
 )
 /** Any text a sender may have: a text that is not a sender is not found, or refused when it is written. */
 const SenderKey = octetString(16, 1, { description: 'Sender: its number or name', examples: ['Aldis'] })
-const PlanParams = Type.Object({ servicePlanId: ServicePlanId })
 const Params = Type.Object({ servicePlanId: ServicePlanId, sender: SenderKey })
 const Sender = titled('Sender', {
   servicePlanId: Type.String(),
@@ -51,9 +41,7 @@ const Sender = titled('Sender', {
 const tags = ['Senders']
 const path = '/service-plans/:servicePlanId/senders'
 
-export function registerSenders(scope: AdminScope, deps: AdminDeps): void {
-  const { change, reads } = deps
-
+export function registerSenders(scope: AdminScope, { change, reads }: AdminDeps): void {
   scope.put(
     `${path}/:sender`,
     {
@@ -84,7 +72,19 @@ export function registerSenders(scope: AdminScope, deps: AdminDeps): void {
     },
   )
 
-  registerList(scope, deps)
+  addList(scope, path, {
+    operationId: 'listSenders',
+    summary: 'List the senders of a service plan',
+    description: PAGED,
+    tags,
+    params: Type.Object({ servicePlanId: ServicePlanId }),
+    query: pageQuery(SenderKey, {}),
+    item: Sender,
+    fetch: async ({ params, query: { after = '' } }, limit) =>
+      listSenderSubscriptions(reads, await keyOfPlanInPath(reads, params.servicePlanId), { after, limit }),
+    keyOf: ({ sender }) => sender,
+    present: (subscription, { params }) => present(params.servicePlanId)(subscription),
+  })
 
   scope.get(
     `${path}/:sender`,
@@ -146,30 +146,6 @@ function changeOf(
     before: before === undefined ? null : shown(before),
     after: after === undefined ? null : shown(after),
   }
-}
-
-function registerList(scope: AdminScope, { reads }: AdminDeps): void {
-  const Query = pageQuery(SenderKey, {})
-  scope.get(
-    path,
-    {
-      schema: {
-        operationId: 'listSenders',
-        summary: 'List the senders of a service plan',
-        description: PAGED,
-        tags,
-        params: PlanParams,
-        querystring: Query,
-        response: answers(200, pageOf(Sender)),
-      },
-    },
-    async ({ params, query }) => {
-      const { shown, fetched } = limitOf(query)
-      const planId = await keyOfPlanInPath(reads, params.servicePlanId)
-      const rows = await listSenderSubscriptions(reads, planId, { after: query.after ?? '', limit: fetched })
-      return page(rows, shown, (row) => row.sender, present(params.servicePlanId))
-    },
-  )
 }
 
 function present(servicePlanId: string) {

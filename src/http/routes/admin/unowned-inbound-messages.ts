@@ -1,18 +1,11 @@
 import { Type } from 'typebox'
-import { canonicalPublicId, createdAtMs } from '../../../domain/identifiers.ts'
+import { canonicalPublicId } from '../../../domain/identifiers.ts'
 import { giveUnownedInbound } from '../../../operations/give-unowned-inbound.ts'
 import { listUnownedInboundMessages } from '../../../store/unowned-inbound-messages.ts'
 import { requestBody, titled } from '../../schemas/shapes.ts'
-import {
-  limitOf,
-  MessageId,
-  NullableText,
-  page,
-  pageOf,
-  pageQuery,
-  ServicePlanId,
-  Timestamp,
-} from './fields.ts'
+import { MessageId, NullableText, pageQuery, ServicePlanId, Timestamp } from './fields.ts'
+import { presentInbound } from './inbound-messages.ts'
+import { addList } from './resource.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
@@ -34,35 +27,18 @@ const tags = ['Inbound message search']
 
 /** Messages to numbers that nobody owned when they came. */
 export function registerUnownedInboundMessages(scope: AdminScope, { change, clock, reads }: AdminDeps): void {
-  const Query = pageQuery(MessageId, {})
-  scope.get(
-    '/unowned-inbound-messages',
-    {
-      schema: {
-        operationId: 'listUnownedInboundMessages',
-        summary: 'List unowned inbound messages',
-        description: 'Messages to numbers that no service plan has, newest first.',
-        tags,
-        querystring: Query,
-        response: answers(200, pageOf(UnownedInbound)),
-      },
-    },
-    async ({ query }) => {
-      const { shown, fetched } = limitOf(query)
-      const rows = await listUnownedInboundMessages(reads, { before: query.after ?? null, limit: fetched })
-      return page(
-        rows,
-        shown,
-        (row) => row.msgId,
-        ({ sender, recipient, ...message }) => ({
-          ...message,
-          from: sender,
-          to: recipient,
-          receivedAt: new Date(createdAtMs(message.msgId)).toISOString(),
-        }),
-      )
-    },
-  )
+  addList(scope, '/unowned-inbound-messages', {
+    operationId: 'listUnownedInboundMessages',
+    summary: 'List unowned inbound messages',
+    description: 'Messages to numbers that no service plan has, newest first.',
+    tags,
+    query: pageQuery(MessageId, {}),
+    item: UnownedInbound,
+    fetch: ({ query: { after = null } }, limit) =>
+      listUnownedInboundMessages(reads, { before: after, limit }),
+    keyOf: ({ msgId }) => msgId,
+    present: presentInbound,
+  })
 
   scope.post(
     '/unowned-inbound-messages/:msgId/give',

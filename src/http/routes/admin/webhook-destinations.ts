@@ -5,7 +5,8 @@ import type { Queryable } from '../../../store/database.ts'
 import { findDestination, listDestinations } from '../../../store/webhook-destinations.ts'
 import { requestBody } from '../../schemas/shapes.ts'
 import { presentDestination, WebhookDestinationSchema } from '../../schemas/webhook-event.ts'
-import { described, limitOf, PlainText, page, pageOf, pageQuery, ServicePlanId } from './fields.ts'
+import { described, PlainText, pageQuery, ServicePlanId } from './fields.ts'
+import { addList } from './resource.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
@@ -15,26 +16,18 @@ const Text = described(PlainText, 'Scheme, host and port: https://hooks.example.
 export function registerWebhookDestinations(scope: AdminScope, { change, reads }: AdminDeps): void {
   const tags = ['Webhook administration']
 
-  const Query = pageQuery(Text, { servicePlanId: ServicePlanId })
-  scope.get(
-    '/webhook-destinations',
-    {
-      schema: {
-        operationId: 'listWebhookDestinationsOfPlan',
-        summary: 'List the webhook destinations of a service plan',
-        description: 'Destinations that are in trouble, paused, or have events waiting.',
-        tags,
-        querystring: Query,
-        response: answers(200, pageOf(WebhookDestinationSchema)),
-      },
-    },
-    async ({ query }) => {
-      const { shown, fetched } = limitOf(query)
-      const planId = await keyOfPlan(reads, query.servicePlanId)
-      const rows = await listDestinations(reads, { planId, after: query.after ?? '', limit: fetched })
-      return page(rows, shown, ({ destination }) => destination, presentDestination)
-    },
-  )
+  addList(scope, '/webhook-destinations', {
+    operationId: 'listWebhookDestinationsOfPlan',
+    summary: 'List the webhook destinations of a service plan',
+    description: 'Destinations that are in trouble, paused, or have events waiting.',
+    tags,
+    query: pageQuery(Text, { servicePlanId: ServicePlanId }),
+    item: WebhookDestinationSchema,
+    fetch: async ({ query: { servicePlanId, after = '' } }, limit) =>
+      listDestinations(reads, { planId: await keyOfPlan(reads, servicePlanId), after, limit }),
+    keyOf: ({ destination }) => destination,
+    present: presentDestination,
+  })
 
   const body = requestBody(
     'DestinationRequest',

@@ -14,7 +14,8 @@ import {
   WebhookEventDetailSchema,
   WebhookEventSchema,
 } from '../../schemas/webhook-event.ts'
-import { described, EventId, limitOf, MessageId, page, pageOf, pageQuery, ServicePlanId } from './fields.ts'
+import { described, EventId, MessageId, pageQuery, ServicePlanId } from './fields.ts'
+import { addList } from './resource.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
@@ -49,32 +50,25 @@ const params = Type.Object({ eventId: EventId })
 export function registerWebhookEvents(scope: AdminScope, deps: AdminDeps): void {
   const { reads, messages } = deps
 
-  const Query = pageQuery(EventId, {
-    ...FILTERS,
-    state: Type.Optional(oneOf(EVENT_STATES, { description: 'State of the delivery' })),
-  })
-  scope.get(
-    '/webhook-events',
-    {
-      schema: {
-        operationId: 'listWebhookEventsOfPlan',
-        summary: 'List the events of a service plan',
-        description: 'Sorted by message, newest first.',
-        tags,
-        querystring: Query,
-        response: answers(200, pageOf(WebhookEventSchema)),
-      },
-    },
-    async ({ query }) => {
-      const { shown, fetched } = limitOf(query)
-      const { servicePlanId, after } = query
+  addList(scope, '/webhook-events', {
+    operationId: 'listWebhookEventsOfPlan',
+    summary: 'List the events of a service plan',
+    description: 'Sorted by message, newest first.',
+    tags,
+    query: pageQuery(EventId, {
+      ...FILTERS,
+      state: Type.Optional(oneOf(EVENT_STATES, { description: 'State of the delivery' })),
+    }),
+    item: WebhookEventSchema,
+    fetch: async ({ query }, limit) => {
       const filters = filtersOf(query)
-      const planId = await keyOfPlan(reads, servicePlanId)
+      const planId = await keyOfPlan(reads, query.servicePlanId)
       await messages.untilEventsRecorded(planId, filters.msgId)
-      const rows = await listEvents(reads, { planId, filters, after: positionOf(after), limit: fetched })
-      return page(rows, shown, eventId, (event) => presentEvent(event, canonicalPublicId(servicePlanId)))
+      return listEvents(reads, { planId, filters, after: positionOf(query.after), limit })
     },
-  )
+    keyOf: (event) => eventId(event),
+    present: (event, { query }) => presentEvent(event, canonicalPublicId(query.servicePlanId)),
+  })
 
   scope.get(
     '/webhook-events/:eventId',
