@@ -207,6 +207,22 @@ export interface MessageList {
 
 export type MessageStatus = 'QUEUED' | 'SENT' | 'DELIVERED' | 'FAILED' | 'UNKNOWN'
 
+export interface OwnSender {
+  /** The from of a send. */
+  sender: string
+  /** short-code, e164 or alphanumeric. */
+  kind: string | null
+  /** Of the subscription; other: one that a send is answered 422 for. */
+  status: 'approved' | 'pending' | 'denied' | 'other'
+  /** Whether a send from it is accepted, unless a rule for the country of the recipient forbids its kind. */
+  allowed: boolean
+}
+
+export interface OwnSenderList {
+  items: OwnSender[]
+  pagination: Pagination
+}
+
 export interface Pagination {
   limit: number
   hasMore: boolean
@@ -724,6 +740,18 @@ export interface Operations {
     }
     answer: StatusCounts
   }
+  /** List the senders of a service plan, by name. Returns every sender that the plan is subscribed to. A send from any other sender is answered 403. */
+  listSenders: {
+    input: {
+      /** Service plan: 24 hex digits. */
+      servicePlanId: string
+      /** Values above 100 are 100. */
+      limit?: number | undefined
+      /** nextCursor of the previous page, unchanged. */
+      cursor?: string | undefined
+    }
+    answer: OwnSenderList
+  }
   /** Get an inbound message. The message as it is pushed to the inbound URL, whether or not there is one. */
   getInboundMessage: {
     input: {
@@ -896,6 +924,12 @@ export const OPERATIONS = {
     method: 'GET',
     path: '/v1/messages/sms/counts',
     query: ['servicePlanId', 'from', 'to', 'status', 'country', 'mccmnc', 'fromDate', 'toDate'],
+    body: false,
+  },
+  listSenders: {
+    method: 'GET',
+    path: '/v1/senders',
+    query: ['servicePlanId', 'limit', 'cursor'],
     body: false,
   },
   getInboundMessage: {

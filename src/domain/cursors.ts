@@ -1,7 +1,7 @@
 import { decrypt, encrypt } from './secrets.ts'
 
 /** Lists that are paged by cursor. A cursor of one list does not open another. */
-export type ListName = 'messages' | 'inbound-messages' | 'events' | 'destinations' | 'feed'
+export type ListName = 'messages' | 'inbound-messages' | 'events' | 'destinations' | 'senders' | 'feed'
 
 /** A part of a list, in the list's order. */
 export interface Page<Filters, Position> {

@@ -47,6 +47,12 @@ export interface SenderRefusal {
   readonly message?: string
 }
 
+/** Whether a plan may use a sender with this subscription, wherever no sender rule forbids its kind. */
+export function allowsSender(plan: ServicePlan, sender: string, status: string | undefined): boolean {
+  const kind = classifySender(sender)
+  return kind !== null && plan.senderTypes.has(kind) && status === 'approved'
+}
+
 /**
  * Why the plan may not send from this sender to this recipient; null when it may. A missing or denied subscription and a
  * kind of sender that the plan, or the rule for the recipient's country, does not allow are one refusal; a status we do

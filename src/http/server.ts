@@ -23,6 +23,7 @@ import { type LookupDeps, registerMessages } from './routes/messages.ts'
 import { registerMetrics } from './routes/metrics.ts'
 import { type PreflightDeps, registerPreflight } from './routes/preflight.ts'
 import { registerHandset, registerSandbox, type SandboxDeps } from './routes/sandbox.ts'
+import { registerSenders } from './routes/senders.ts'
 import { registerSend, SEND_PATH, type SendDeps } from './routes/sendsms.ts'
 import { registerStatistics } from './routes/statistics.ts'
 import {
@@ -153,6 +154,7 @@ async function registerCustomerRoutes(
     reads.addHook('onRequest', limitReads)
     reads.addHook('onRoute', inTurns(new SharedTurns(limits.readsAtOnce)))
     registerMessages(reads, deps)
+    registerSenders(reads, deps)
     registerInboundMessages(reads, deps)
     registerEventFeed(reads, deps)
     registerWebhookEvents(reads, deps)

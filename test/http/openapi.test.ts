@@ -128,6 +128,9 @@ describe('answers are as documented', () => {
       ['200', `${EVENTS}/{eventId}`, `?servicePlanId=${PLAN}`],
       ['404', `${EVENTS}/{eventId}`, `?servicePlanId=${PLAN_INACTIVE}`],
       ['200', '/v1/webhooks/destinations', `?servicePlanId=${PLAN}`],
+      ['200', '/v1/senders', `?servicePlanId=${PLAN}`],
+      ['400', '/v1/senders', `?servicePlanId=${PLAN}&limit=0`],
+      ['403', '/v1/senders', `?servicePlanId=${PLAN_OTHER}`],
     ])('GET: %s of %s%s', async (status, path, query) => {
       const answer = await service.get(path.replace('{eventId}', eventId) + query)
       expect(String(answer.status)).toBe(status)

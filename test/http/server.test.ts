@@ -169,6 +169,7 @@ describe('GET /openapi.json', () => {
       '/v1/messages/{msgId}',
       '/v1/sandbox',
       '/v1/sandbox/inbound',
+      '/v1/senders',
       '/v1/sendsms',
       '/v1/sendsms/preflight',
       '/v1/statistics',

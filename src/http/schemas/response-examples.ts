@@ -65,6 +65,14 @@ export const PREFLIGHT = {
   unknownFields: [],
 }
 
+export const SENDER_LIST = {
+  items: [
+    { sender: '71234', kind: 'short-code', status: 'pending', allowed: false },
+    { sender: QUEUED_MESSAGE.from, kind: 'alphanumeric', status: 'approved', allowed: true },
+  ],
+  pagination: LAST_PAGE,
+}
+
 export const SANDBOX_DESCRIPTION = {
   servicePlanId: OWNER.servicePlanId,
   numbers: [{ number: '71234', keywords: ['JOIN'] }],

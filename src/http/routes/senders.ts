@@ -1,0 +1,58 @@
+import type { FastifyInstance } from 'fastify'
+import { Type } from 'typebox'
+import { classifySender } from '../../domain/addresses.ts'
+import type { ServicePlan } from '../../domain/configuration.ts'
+import { allowsSender } from '../../domain/send-requests.ts'
+import { listSenderSubscriptions, type SenderSubscriptionRecord } from '../../store/sender-subscriptions.ts'
+import { CursorPages, type ListDeps } from '../pages.ts'
+import { answered } from '../schemas/error-body.ts'
+import { listQuery, pageSchema } from '../schemas/parameters.ts'
+import { SENDER_LIST } from '../schemas/response-examples.ts'
+import { nullableString, oneOf, titled } from '../schemas/shapes.ts'
+
+const STATUSES = ['approved', 'pending', 'denied'] as const
+
+const OwnSender = titled('OwnSender', {
+  sender: Type.String({ description: 'The from of a send' }),
+  kind: nullableString({ description: 'short-code, e164 or alphanumeric' }),
+  status: oneOf([...STATUSES, 'other'], {
+    description: 'Of the subscription; other: one that a send is answered 422 for',
+  }),
+  allowed: Type.Boolean({
+    description:
+      'Whether a send from it is accepted, unless a rule for the country of the recipient forbids its kind',
+  }),
+})
+
+const LIST = {
+  operationId: 'listSenders',
+  summary: 'List the senders of a service plan, by name',
+  description:
+    'Returns every sender that the plan is subscribed to. A send from any other sender is answered 403.',
+  tags: ['Messages'],
+  querystring: listQuery({}, {}),
+  response: answered(200, pageSchema(OwnSender, 'OwnSenderList'), 'A page, by name', SENDER_LIST),
+}
+
+/** `GET /v1/senders`. */
+export function registerSenders(app: FastifyInstance, deps: ListDeps): void {
+  const pages = new CursorPages<object, string>(deps, 'senders', {})
+  app.get('/v1/senders', { schema: LIST }, async (request) => {
+    const { plan, page } = await pages.read(request)
+    return pages.answer(
+      page,
+      ({ planId, after, limit }) => listSenderSubscriptions(deps.db, planId, { after: after ?? '', limit }),
+      ({ sender }) => sender,
+      present(plan),
+    )
+  })
+}
+
+function present(plan: ServicePlan) {
+  return ({ sender, status }: SenderSubscriptionRecord) => ({
+    sender,
+    kind: classifySender(sender),
+    status: STATUSES.find((known) => known === status) ?? 'other',
+    allowed: allowsSender(plan, sender, status),
+  })
+}
