@@ -34,8 +34,10 @@ describe('the preflight', () => {
     await using opened = await open()
     const { page } = opened
     await opened.goto('/compose')
-    await page.getByLabel('From').fill('Aldis')
+    expect(await page.getByLabel('From').inputValue()).toBe('Aldis')
+    await page.getByText('Approved: Aldis').waitFor()
     await page.getByLabel('To', { exact: true }).fill(RECIPIENT)
+    await page.getByText('Not complete yet').waitFor()
     await page.getByLabel('Text').fill('hello')
     await page.getByText('This message would be accepted').waitFor()
     await page.getByText('5 characters · 1 segment · GSM 7-bit').waitFor()
@@ -61,6 +63,7 @@ describe('the preflight', () => {
     const body = `It costs – 5 ☕ ${'x'.repeat(70)}`
     await opened.goto(`/compose?from=Aldis&to=%2B15551230000&body=${encodeURIComponent(body)}`)
     await page.getByText('85 characters · 2 segments · UCS-2').waitFor()
+    await check(page, 'UCS-2').getByRole('img', { name: 'Note' }).waitFor()
     expect(await page.locator('[data-marked]').allTextContents()).toEqual(['–', '☕'])
     expect(await page.locator('[data-starts]').count()).toBe(1)
     const segments = page.getByRole('region', { name: 'Segments' }).getByRole('listitem')
@@ -87,7 +90,8 @@ describe('the preflight', () => {
     await page.getByText('Alphanumeric, not allowed').waitFor()
     await page.getByRole('button', { name: 'Send', exact: true }).click()
     expect(await from.getAttribute('aria-invalid')).toBe('true')
-    expect(await page.locator(':focus').getAttribute('placeholder')).toBe('Example')
+    expect(await page.locator(':focus').getAttribute('name')).toBe('from')
+    expect(await page.getByText('may not send from this sender').count()).toBe(1)
     await page.getByLabel('Callback URL').fill('https://192.168.0.1/receipts')
     await page.getByText('Callback URL refused').waitFor()
     expect(await opened.problems()).toEqual([])
@@ -125,7 +129,6 @@ describe('sending', () => {
     const { page } = opened
     await opened.goto('/compose')
     await page.getByLabel('From').focus()
-    await page.keyboard.type('Aldis')
     await page.keyboard.press('Tab')
     await page.keyboard.type('+15551234000')
     await page.keyboard.press('Tab')
@@ -135,12 +138,45 @@ describe('sending', () => {
     expect(await page.locator(':focus').textContent()).toBe('Send')
     await page.keyboard.press('Enter')
     await page.getByText('DELIVERED').waitFor()
+    expect(await page.locator(':focus').textContent()).toContain('+15551234000')
     expect(await opened.problems()).toEqual([])
     const [{ msgId }] = (await sandbox.list({ to: '+15551234000' })).body.items
     const story = page.getByRole('link', { name: 'What became of it' })
     expect(await story.getAttribute('href')).toBe(`/console/messages/${msgId}`)
     await page.getByRole('link', { name: 'See it on the phone' }).press('Enter')
     await page.getByRole('log').getByText('by keyboard').waitFor()
+  })
+
+  it('keeps what was written while another page is open, and nothing of it in the address', async () => {
+    await using opened = await open(sandbox)
+    const { page } = opened
+    await opened.goto('/compose')
+    await page.getByLabel('To', { exact: true }).fill('+15551234003')
+    await page.getByLabel('Text').fill('to be kept')
+    await page.getByText('This message would be accepted').waitFor()
+    await page.getByRole('button', { name: 'Send', exact: true }).click()
+    await page.getByRole('link', { name: 'What became of it' }).click()
+    await page.getByRole('heading', { name: 'Message to +15551234003' }).waitFor()
+    await page.goBack()
+    expect(await page.getByLabel('Text').inputValue()).toBe('to be kept')
+    expect(new URL(page.url()).search).toBe('')
+    await page.getByRole('button', { name: 'Clear' }).click()
+    expect(await page.getByLabel('Text').inputValue()).toBe('')
+    expect(await page.getByLabel('From').inputValue()).toBe('Aldis')
+    expect(opened.faults).toEqual([])
+  })
+
+  it('says that a plan without a sender cannot send, and what to do', async () => {
+    await using tenant = await service.tenant()
+    await tenant.admin('DELETE', `/service-plans/${tenant.servicePlanId}/senders/Aldis`)
+    await using opened = await open(tenant)
+    const { page } = opened
+    for (const path of ['/compose', '/']) {
+      await opened.goto(path)
+      await page.getByText('This plan has no approved sender').waitFor()
+      await page.getByText(`aldis sender create ${tenant.servicePlanId} SENDER --status approved`).waitFor()
+      expect(await opened.problems()).toEqual([])
+    }
   })
 
   it('a double click sends once, and the same is sent again when asked for', async () => {

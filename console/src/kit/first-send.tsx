@@ -1,15 +1,25 @@
-import { Anchor, Code, Group, Stack, Text } from '@mantine/core'
+import { Anchor, Code, Group, Skeleton, Stack, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
+import { useSenders } from '../api/senders.ts'
 import { CopyButton } from './copy-button.tsx'
 import { curlOf } from './curl.ts'
 import { EmptyState } from './empty-state.tsx'
+import { NoSender } from './no-sender.tsx'
 
 /** In the place of a log that has no message yet: how to send the first one. */
 export function FirstSend({ planId }: { planId: string }) {
+  const { allowed, isNone, isLoading } = useSenders()
+  if (isLoading) return <Skeleton height={220} role="status" aria-label="Senders: loading" />
+  if (isNone)
+    return (
+      <EmptyState title="No messages yet">
+        <NoSender planId={planId} />
+      </EmptyState>
+    )
   const curl = curlOf({
     servicePlanId: planId,
     channel: 'SMS',
-    from: 'YOUR SENDER',
+    from: allowed[0] ?? 'YOUR SENDER',
     to: '+15551230001',
     body: 'Hello',
   })

@@ -1,7 +1,7 @@
 import type { Preflight } from '../../../../client/src/api.ts'
+import type { Fields } from '../../kit/drafts.ts'
 import { count, countryName, money } from '../../kit/formats.ts'
 import type { Tone } from '../../kit/status-badge.tsx'
-import type { Fields } from './draft.ts'
 
 /** One line of what a preflight tells. */
 export interface Check {
@@ -11,16 +11,19 @@ export interface Check {
   readonly detail?: string
 }
 
-/** The lines in the order in which a message takes these steps. What nobody has typed yet is not judged. */
-export function checksOf(preflight: Preflight, given: Fields): readonly Check[] {
+/**
+ * The lines in the order in which a message takes these steps. What nobody has typed yet is not judged. `isForm`: a field
+ * beside the lines says why it is refused.
+ */
+export function checksOf(preflight: Preflight, given: Fields, isForm: boolean): readonly Check[] {
   return [
-    given.from === '' ? waiting('Sender') : sender(preflight),
+    given.from === '' ? waiting('Sender') : sender(preflight, isForm),
     given.to === '' ? waiting('Recipient') : recipient(preflight),
     given.body === '' ? waiting('Text') : text(preflight),
     route(preflight),
     price(preflight),
     headroom(preflight),
-    callbackUrl(preflight),
+    callbackUrl(preflight, isForm),
     ...unknownFields(preflight),
   ]
 }
@@ -35,16 +38,26 @@ const SENDERS: Readonly<Record<string, string>> = {
   alphanumeric: 'Alphanumeric',
 }
 
-function sender({ sender }: Preflight): Check {
+/** The reason of a refusal, where no field has it. */
+function reason(isForm: boolean, text: string | null) {
+  return isForm || text === null ? {} : { detail: text }
+}
+
+function sender({ sender }: Preflight, isForm: boolean): Check {
   const about = 'Sender'
-  const { kind, allowed, errorCode, errorMessage } = sender
+  const { kind, allowed, errorMessage } = sender
   if (kind === null)
-    return { about, tone: 'bad', verdict: 'Not a sender', detail: 'A name, a number or a short code' }
+    return {
+      about,
+      tone: 'bad',
+      verdict: 'Not a sender',
+      ...reason(isForm, 'A name, a number or a short code'),
+    }
   const type = SENDERS[kind] ?? kind
   if (allowed === null)
     return { about, tone: 'neutral', verdict: type, detail: 'Judged once the recipient is valid' }
   if (allowed) return { about, tone: 'good', verdict: `${type}, allowed` }
-  return { about, tone: 'bad', verdict: `${type}, not allowed`, detail: `${errorCode}: ${errorMessage}` }
+  return { about, tone: 'bad', verdict: `${type}, not allowed`, ...reason(isForm, errorMessage) }
 }
 
 function recipient({ recipient }: Preflight): Check {
@@ -73,7 +86,7 @@ function text({ text }: Preflight): Check {
   if (text === null) return { about, tone: 'bad', verdict: 'Cannot be sent' }
   const { encoding, segments } = text
   const verdict = `${ENCODINGS[encoding]}, ${count(segments)} ${segments === 1 ? 'segment' : 'segments'}`
-  return { about, tone: encoding === 'UCS2' ? 'warning' : 'good', verdict }
+  return { about, tone: encoding === 'UCS2' ? 'info' : 'good', verdict }
 }
 
 function route({ route }: Preflight): Check {
@@ -116,7 +129,7 @@ function headroom({ headroom }: Preflight): Check {
   }
 }
 
-function callbackUrl({ callbackUrl }: Preflight): Check {
+function callbackUrl({ callbackUrl }: Preflight, isForm: boolean): Check {
   const about = 'Receipts'
   if (callbackUrl === null)
     return {
@@ -130,7 +143,7 @@ function callbackUrl({ callbackUrl }: Preflight): Check {
     about,
     tone: 'bad',
     verdict: 'Callback URL refused',
-    detail: `${callbackUrl.code}: ${callbackUrl.message}`,
+    ...reason(isForm, callbackUrl.message),
   }
 }
 

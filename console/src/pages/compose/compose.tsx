@@ -1,11 +1,14 @@
-import { Alert, SegmentedControl } from '@mantine/core'
+import { Alert, SegmentedControl, Skeleton } from '@mantine/core'
 import { useSearch } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { useCustomer } from '../../api/customer.ts'
+import { useSenders } from '../../api/senders.ts'
+import { type Draft, useDrafts } from '../../kit/drafts.ts'
+import { NoSender } from '../../kit/no-sender.tsx'
 import { PageHeader } from '../../kit/page-header.tsx'
 import { Section } from '../../kit/section.tsx'
-import { composeSearchOf } from './compose-search.ts'
-import { type Draft, emptyRequest, fieldsOf, NO_FIELDS, requestOf } from './draft.ts'
+import { type ComposeSearch, composeSearchOf } from './compose-search.ts'
+import { fieldsOf, NO_FIELDS, requestOf, requestOfFields } from './draft.ts'
 import { MessageForm } from './message-form.tsx'
 import { PreflightPanel } from './preflight-panel.tsx'
 import { SendCommand } from './send-command.tsx'
@@ -13,16 +16,46 @@ import { SentMessage } from './sent-message.tsx'
 import { usePreflight } from './use-preflight.ts'
 import { useSending } from './use-sending.ts'
 
-/** A message is written, checked as one types, and sent. The address fills in what other pages know of it. */
+const TITLE = 'Compose'
+const DESCRIPTION = 'Write a message and see what a send would do before you send it.'
+
+/**
+ * A message is written, checked as one types, and sent. The address fills in what other pages know of it, and the plan's
+ * first sender is there from the beginning.
+ */
 export function Compose() {
-  const search = composeSearchOf(useSearch({ strict: false }))
+  const filled = composeSearchOf(useSearch({ strict: false }))
   const { planId } = useCustomer()
-  return <Page key={`${planId} ${JSON.stringify(search)}`} initial={{ ...NO_FIELDS, ...search }} />
+  const { isLoading, allowed } = useSenders()
+  if (isLoading)
+    return (
+      <>
+        <PageHeader title={TITLE} description={DESCRIPTION} />
+        <Skeleton height={320} role="status" aria-label="Senders: loading" />
+      </>
+    )
+  const empty = { ...NO_FIELDS, from: allowed[0] ?? '' }
+  return <Page key={`${planId} ${JSON.stringify(filled)}`} filled={filled} empty={empty} />
 }
 
-function Page({ initial }: { initial: typeof NO_FIELDS }) {
+/** The draft of the page, as it was left. */
+function useDraft(filled: ComposeSearch, empty: Draft['fields']) {
+  const { planId } = useCustomer()
+  const drafts = useDrafts()
+  const [draft, setDraft] = useState<Draft>(
+    () => drafts.find(planId, filled) ?? { fields: { ...empty, ...filled }, json: null },
+  )
+  const change = (next: Draft) => {
+    setDraft(next)
+    drafts.keep(planId, filled, next)
+  }
+  return [draft, change] as const
+}
+
+function Page({ filled, empty }: { filled: ComposeSearch; empty: Draft['fields'] }) {
   const { planId, scopes } = useCustomer()
-  const [draft, setDraft] = useState<Draft>({ fields: initial, json: null })
+  const main = useRef<HTMLDivElement>(null)
+  const [draft, setDraft] = useDraft(filled, empty)
   const request = requestOf(planId, draft)
   const told = usePreflight(request)
   const sending = useSending(request)
@@ -30,12 +63,16 @@ function Page({ initial }: { initial: typeof NO_FIELDS }) {
     setDraft(next)
     sending.renew()
   }
+  const sendAnother = () => {
+    sending.renew()
+    main.current?.querySelector<HTMLElement>('[name=to], textarea')?.focus()
+  }
   const maySend = scopes.includes('send')
   return (
     <>
       <PageHeader
-        title="Compose"
-        description="Write a message and see what a send would do before you send it."
+        title={TITLE}
+        description={DESCRIPTION}
         actions={<FormOrJson planId={planId} draft={draft} onChange={change} />}
       />
       {!maySend && (
@@ -43,21 +80,24 @@ function Page({ initial }: { initial: typeof NO_FIELDS }) {
           It lacks the scope “send”. Sign in with one that has it.
         </Alert>
       )}
+      {useSenders().isNone && <NoSender planId={planId} />}
       <div className="compose">
-        <div className="compose-main">
+        <div className="compose-main" ref={main}>
           <MessageForm
             draft={draft}
             onChange={change}
+            onClear={request === null ? null : () => change({ fields: empty, json: null })}
             told={told}
             sending={sending}
             maySend={maySend && request !== null}
           />
-          {sending.sent !== undefined && <SentMessage sent={sending.sent} onAnother={sending.renew} />}
+          {sending.sent !== undefined && <SentMessage sent={sending.sent} onAnother={sendAnother} />}
         </div>
         <div className="compose-side">
           <PreflightPanel
             preflight={told.preflight}
             given={draft.json === null ? draft.fields : fieldsOf(request)}
+            isForm={draft.json === null}
             isEmpty={request === null}
             error={told.error}
             onRetry={told.retry}
@@ -65,7 +105,10 @@ function Page({ initial }: { initial: typeof NO_FIELDS }) {
         </div>
         <div className="compose-command">
           <Section title="The same with curl">
-            <SendCommand body={request ?? emptyRequest(planId)} idempotencyKey={sending.key} />
+            <SendCommand
+              body={request ?? requestOfFields(planId, draft.fields)}
+              idempotencyKey={sending.key}
+            />
           </Section>
         </div>
       </div>
@@ -82,13 +125,9 @@ interface FormOrJsonProps {
 /** JSON is what an application sends: fields that the service does not know show up there. */
 function FormOrJson({ planId, draft, onChange }: FormOrJsonProps) {
   const change = (view: string) => {
-    const request = requestOf(planId, draft)
+    const request = requestOf(planId, draft) ?? requestOfFields(planId, draft.fields)
     if (view === 'form') onChange({ fields: fieldsOf(request), json: null })
-    else
-      onChange({
-        ...draft,
-        json: JSON.stringify(request ?? emptyRequest(planId), null, 2),
-      })
+    else onChange({ ...draft, json: JSON.stringify(request, null, 2) })
   }
   return (
     <SegmentedControl

@@ -1,33 +1,20 @@
 import type { SendSmsRequest } from '../../../../client/src/api.ts'
+import type { Draft, Fields } from '../../kit/drafts.ts'
 
-/** The fields of the form. An empty callback URL is left out. */
-export interface Fields {
-  readonly from: string
-  readonly to: string
-  readonly body: string
-  readonly callbackUrl: string
-}
-
-/** A message that is being written: in a form, or as the JSON that an application sends. */
-export interface Draft {
-  readonly fields: Fields
-  /** Null: in the form. */
-  readonly json: string | null
-}
-
+/** An empty callback URL is left out. */
 export const NO_FIELDS: Fields = { from: '', to: '', body: '', callbackUrl: '' }
 
-/** What would be sent; null while there is nothing, or no object in the JSON. */
-export function requestOf(servicePlanId: string, { fields, json }: Draft): SendSmsRequest | null {
+/** What would be sent; null while there is no more than a sender, or no object in the JSON. */
+export function requestOf(servicePlanId: string, draft: Draft): SendSmsRequest | null {
+  const { fields, json } = draft
   if (json !== null) return objectOf(json) as SendSmsRequest | null
-  const { callbackUrl, ...rest } = fields
-  if (Object.values(fields).every((text) => text === '')) return null
-  return { servicePlanId, channel: 'SMS', ...rest, ...(callbackUrl !== '' && { callbackUrl }) }
+  const { from: _, ...rest } = fields
+  return Object.values(rest).every((text) => text === '') ? null : requestOfFields(servicePlanId, fields)
 }
 
-/** What is shown where there is no message yet. */
-export function emptyRequest(servicePlanId: string): SendSmsRequest {
-  return { servicePlanId, channel: 'SMS', from: '', to: '', body: '' }
+/** The body of a send with these fields, whether or not it is whole. */
+export function requestOfFields(servicePlanId: string, { callbackUrl, ...fields }: Fields): SendSmsRequest {
+  return { servicePlanId, channel: 'SMS', ...fields, ...(callbackUrl !== '' && { callbackUrl }) }
 }
 
 /** The fields of a request that the form has. */

@@ -4,10 +4,11 @@ import { type FormEvent, useEffect, useRef, useState } from 'react'
 import type { Preflight } from '../../../../client/src/api.ts'
 import { explain } from '../../api/errors.ts'
 import { distinct, useRecentMessages } from '../../api/recent-messages.ts'
+import { useSenders } from '../../api/senders.ts'
+import type { Draft, Fields } from '../../kit/drafts.ts'
 import { ErrorState } from '../../kit/error-state.tsx'
 import { Section } from '../../kit/section.tsx'
 import { SuggestInput } from '../../kit/suggest-input.tsx'
-import type { Draft, Fields } from './draft.ts'
 import { JsonBody } from './json-body.tsx'
 import { MessageText } from './message-text.tsx'
 import type { usePreflight } from './use-preflight.ts'
@@ -16,6 +17,8 @@ import type { Sending } from './use-sending.ts'
 interface MessageFormProps {
   readonly draft: Draft
   readonly onChange: (draft: Draft) => void
+  /** Null: nothing has been written. */
+  readonly onClear: (() => void) | null
   readonly told: ReturnType<typeof usePreflight>
   readonly sending: Sending
   readonly maySend: boolean
@@ -24,7 +27,7 @@ interface MessageFormProps {
 type Faults = Readonly<Record<string, string>>
 
 /** The message as a form or as JSON, and the button that sends it. */
-export function MessageForm({ draft, onChange, told, sending, maySend }: MessageFormProps) {
+export function MessageForm({ draft, onChange, onClear, told, sending, maySend }: MessageFormProps) {
   const form = useRef<HTMLFormElement>(null)
   const [attempts, setAttempts] = useState(0)
   const faults: Faults = {
@@ -32,6 +35,7 @@ export function MessageForm({ draft, onChange, told, sending, maySend }: Message
     ...(sending.error !== null && explain(sending.error).faults),
   }
   const isRefused = told.isCurrent && told.preflight?.refusal != null
+  const isMarked = draft.json === null && Object.keys(faults).length > 0
   const submit = (event: FormEvent) => {
     event.preventDefault()
     setAttempts(attempts + 1)
@@ -59,7 +63,9 @@ export function MessageForm({ draft, onChange, told, sending, maySend }: Message
           <Advanced sending={sending} />
           {attempts > 0 && isRefused && (
             <Text size="sm" c="var(--mantine-color-error)" role="alert">
-              Not sent: {told.preflight?.refusal?.errorMessage}
+              {isMarked
+                ? 'Not sent: correct what is marked.'
+                : `Not sent: ${told.preflight?.refusal?.errorMessage}`}
             </Text>
           )}
           {sending.error !== null && <ErrorState error={sending.error} />}
@@ -73,6 +79,11 @@ export function MessageForm({ draft, onChange, told, sending, maySend }: Message
               >
                 Send
               </Button>
+              {onClear !== null && (
+                <Button variant="subtle" color="gray" onClick={onClear}>
+                  Clear
+                </Button>
+              )}
             </Group>
           )}
         </Stack>
@@ -104,9 +115,12 @@ function FormFields({ fields, onChange, faults, isAttempted, preflight }: FormFi
     () => new Set(Object.entries(fields).flatMap(([name, text]) => (text === '' ? [] : [name]))),
   )
   const recent = useRecentMessages()
+  const { allowed } = useSenders()
+  const senders = allowed.length > 0 ? allowed : distinct(recent.map(({ from }) => from))
   const props = (name: keyof Fields) => {
     const isJudged = isAttempted || (left.has(name) && fields[name] !== '')
     return {
+      name,
       value: fields[name],
       onBlur: () => setLeft(new Set([...left, name])),
       error: (isJudged && faults[name]) || null,
@@ -119,15 +133,16 @@ function FormFields({ fields, onChange, faults, isAttempted, preflight }: FormFi
       <div className="compose-addresses">
         <SuggestInput
           label="From"
-          placeholder="Example"
-          suggestions={suggestionsOf(recent.map(({ from }) => from))}
+          description={approved(allowed)}
+          inputWrapperOrder={[...BELOW]}
+          suggestions={senders.map((value) => ({ value }))}
           {...props('from')}
           onChange={(event) => set('from')(event.currentTarget.value)}
         />
         <SuggestInput
           label="To"
           placeholder="+15551230001"
-          suggestions={suggestionsOf(recent.map(({ to }) => to))}
+          suggestions={distinct(recent.map(({ to }) => to)).map((value) => ({ value }))}
           {...props('to')}
           onChange={(event) => set('to')(event.currentTarget.value)}
         />
@@ -142,7 +157,7 @@ function FormFields({ fields, onChange, faults, isAttempted, preflight }: FormFi
       <MessageText {...props('body')} onChange={set('body')} told={preflight?.text ?? null} />
       <TextInput
         label="Callback URL"
-        description="An https address for the receipts of this message; without one they go to the default of the account"
+        description={CALLBACK_HINT}
         type="url"
         {...props('callbackUrl')}
         onChange={(event) => set('callbackUrl')(event.currentTarget.value)}
@@ -152,8 +167,19 @@ function FormFields({ fields, onChange, faults, isAttempted, preflight }: FormFi
   )
 }
 
-function suggestionsOf(values: readonly (string | null | undefined)[]) {
-  return distinct(values).map((value) => ({ value }))
+const IS_LOCAL = ['localhost', '127.0.0.1', '[::1]'].includes(location.hostname)
+const CALLBACK_HINT = `Where the receipts of this message go instead of the account's default: an https address${
+  IS_LOCAL ? ', or on this machine http://localhost:9000, where “aldis listen” shows them' : ''
+}`
+
+const BELOW = ['label', 'input', 'description', 'error'] as const
+const MOST_NAMED = 5
+
+/** "Approved: Aldis, 71234 and 3 more" */
+function approved(senders: readonly string[]): string | null {
+  if (senders.length === 0) return null
+  const more = senders.length - MOST_NAMED
+  return `Approved: ${senders.slice(0, MOST_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
 function Advanced({ sending }: { sending: Sending }) {

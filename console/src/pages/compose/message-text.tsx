@@ -6,6 +6,7 @@ import { Segments } from './segments.tsx'
 import { piecesOf, unitsBefore } from './text-pieces.ts'
 
 interface MessageTextProps {
+  readonly name: string
   readonly value: string
   readonly onChange: (text: string) => void
   readonly onBlur: () => void
@@ -15,7 +16,7 @@ interface MessageTextProps {
 }
 
 /** The text of a message. A layer behind it marks the characters that force UCS-2, and where segments begin. */
-export function MessageText({ value, onChange, onBlur, error, told }: MessageTextProps) {
+export function MessageText({ name, value, onChange, onBlur, error, told }: MessageTextProps) {
   const id = useId()
   const area = useRef<HTMLTextAreaElement>(null)
   const find = (position: number, characters: string) => {
@@ -30,6 +31,7 @@ export function MessageText({ value, onChange, onBlur, error, told }: MessageTex
           <Layer text={value} told={told} />
           <textarea
             id={id}
+            name={name}
             ref={area}
             value={value}
             onChange={(event: ChangeEvent<HTMLTextAreaElement>) => onChange(event.currentTarget.value)}

@@ -4,16 +4,19 @@ import {
   IconCircleCheckFilled,
   IconCircleDashed,
   IconCircleXFilled,
+  IconInfoCircle,
 } from '@tabler/icons-react'
 import type { Preflight } from '../../../../client/src/api.ts'
+import type { Fields } from '../../kit/drafts.ts'
 import { ErrorState } from '../../kit/error-state.tsx'
 import { Section } from '../../kit/section.tsx'
 import { type Check, checksOf } from './checks.ts'
-import type { Fields } from './draft.ts'
 
 interface PreflightPanelProps {
   readonly preflight: Preflight | undefined
   readonly given: Fields
+  /** Its fields say what is wrong with them. */
+  readonly isForm: boolean
   /** Nothing has been typed, or the JSON is none. */
   readonly isEmpty: boolean
   readonly error: Error | null
@@ -21,7 +24,8 @@ interface PreflightPanelProps {
 }
 
 /** What a send would do, step by step. */
-export function PreflightPanel({ preflight, given, isEmpty, error, onRetry }: PreflightPanelProps) {
+export function PreflightPanel(props: PreflightPanelProps) {
+  const { preflight, given, isForm, isEmpty, error, onRetry } = props
   return (
     <Section title="Preflight">
       {error !== null && !isEmpty && <ErrorState error={error} onRetry={onRetry} />}
@@ -35,9 +39,9 @@ export function PreflightPanel({ preflight, given, isEmpty, error, onRetry }: Pr
       )}
       {!isEmpty && error === null && preflight !== undefined && (
         <>
-          <Verdict preflight={preflight} />
+          <Verdict preflight={preflight} given={given} />
           <ul className="compose-checks">
-            {checksOf(preflight, given).map((check) => (
+            {checksOf(preflight, given, isForm).map((check) => (
               <CheckLine key={`${check.about} ${check.about === 'Field' ? check.verdict : ''}`} {...check} />
             ))}
           </ul>
@@ -51,8 +55,16 @@ export function PreflightPanel({ preflight, given, isEmpty, error, onRetry }: Pr
 const EXPLAINED: readonly string[] = ['from', 'to', 'callbackUrl']
 
 /** Announced when it changes; the lines below it are read when one goes there. */
-function Verdict({ preflight: { refusal } }: { preflight: Preflight }) {
+function Verdict({ preflight, given }: { preflight: Preflight; given: Fields }) {
+  const { refusal, sender } = preflight
+  if (isUnfinished(refusal, given))
+    return (
+      <div className="compose-verdict" role="status">
+        <Text size="sm">Not complete yet</Text>
+      </div>
+    )
   const unexplained = (refusal?.errors ?? []).filter(({ field }) => !EXPLAINED.includes(field))
+  const isExplained = refusal?.errors !== undefined || sender.allowed === false
   return (
     <div className="compose-verdict" data-tone={refusal === null ? 'good' : 'bad'} role="status">
       <Text size="sm" fw={600}>
@@ -60,7 +72,8 @@ function Verdict({ preflight: { refusal } }: { preflight: Preflight }) {
       </Text>
       {refusal !== null && (
         <Text size="sm">
-          {refusal.status} {refusal.errorCode}: {refusal.errorMessage}
+          {refusal.status} {refusal.errorCode}
+          {!isExplained && `: ${refusal.errorMessage}`}
         </Text>
       )}
       {unexplained.map(({ field, code, message }) => (
@@ -72,11 +85,17 @@ function Verdict({ preflight: { refusal } }: { preflight: Preflight }) {
   )
 }
 
+/** All that is wrong is what has not been written yet. */
+function isUnfinished(refusal: Preflight['refusal'], given: Fields): boolean {
+  const errors = refusal?.errors ?? []
+  return errors.length > 0 && errors.every(({ field }) => given[field as keyof Fields] === '')
+}
+
 const ICONS = {
   good: { icon: IconCircleCheckFilled, means: 'Good' },
-  info: { icon: IconCircleCheckFilled, means: 'Good' },
+  info: { icon: IconInfoCircle, means: 'Note' },
   neutral: { icon: IconCircleDashed, means: 'Open' },
-  warning: { icon: IconAlertTriangle, means: 'Note' },
+  warning: { icon: IconAlertTriangle, means: 'Warning' },
   bad: { icon: IconCircleXFilled, means: 'Wrong' },
 } as const
 

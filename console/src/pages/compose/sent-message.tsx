@@ -1,6 +1,7 @@
 import { Button, Group, Text } from '@mantine/core'
 import { IconDeviceMobile, IconFileText } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
+import { useEffect, useRef } from 'react'
 import type { DeliveryReceipt } from '../../../../client/src/api.ts'
 import { useCustomer } from '../../api/customer.ts'
 import { customerQuery } from '../../api/queries.ts'
@@ -17,6 +18,9 @@ const FINAL: readonly string[] = ['DELIVERED', 'FAILED']
 export function SentMessage({ sent, onAnother }: { sent: DeliveryReceipt; onAnother: () => void }) {
   const { plan, planId } = useCustomer()
   const { msgId, servicePlanId } = sent
+  // The button that had the focus is gone.
+  const result = useRef<HTMLDivElement>(null)
+  useEffect(() => result.current?.focus(), [])
   const query = customerQuery('getMessage', { servicePlanId: servicePlanId ?? planId, msgId })
   const { data: record = sent } = useQuery({
     ...query,
@@ -25,7 +29,7 @@ export function SentMessage({ sent, onAnother }: { sent: DeliveryReceipt; onAnot
   const { status, to, segments, errorCode, errorMessage } = record
   return (
     <Section title="Sent" actions={<MessageStatusBadge status={status} />}>
-      <div role="status">
+      <div role="status" ref={result} tabIndex={-1} className="compose-result">
         <KeyValues
           entries={[
             ['Message', <Id key="id" value={msgId} of="message" />],

@@ -1,6 +1,21 @@
 import { Anchor, Code, List, Text } from '@mantine/core'
+import { CommandLine } from '../../kit/command-line.tsx'
 import { KeyValues } from '../../kit/key-values.tsx'
 import { Section } from '../../kit/section.tsx'
+
+/** A receiver to begin with. */
+export function Listening() {
+  return (
+    <Section title="A receiver on your machine">
+      <Text size="sm" mb="sm">
+        This command shows each webhook and checks its signature, on port 9000. A service of “npm start” on
+        the same machine pushes to it: send with the callback URL <Code>http://localhost:9000</Code>. Other
+        services push to public https addresses only.
+      </Text>
+      <CommandLine words={['listen']} />
+    </Section>
+  )
+}
 
 /** How a receiver knows that an event is from here. */
 export function Verifying() {

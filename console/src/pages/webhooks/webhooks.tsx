@@ -15,7 +15,7 @@ import { RedeliverDialog } from './redeliver-dialog.tsx'
 import { customerSearch, type EventFilters, operatorSearch } from './search.ts'
 import { useCustomerSide, useOperatorSide, type WebhookSide } from './side.ts'
 import { TestDialog } from './test-dialog.tsx'
-import { Verifying } from './verifying.tsx'
+import { Listening, Verifying } from './verifying.tsx'
 
 const DESCRIPTION = 'What the application was told, where that went, and what it answered.'
 
@@ -105,6 +105,7 @@ function Webhooks({ side, filters, events, destinations, children }: WebhooksPro
       />
       <Destinations side={side} list={destinations} />
       <Events side={side} filters={filters} list={events} />
+      <Listening />
       <Verifying />
       <TestDialog side={side} opened={dialog === 'test'} onClose={close} />
       <RedeliverDialog side={side} filters={filters} opened={dialog === 'redeliver'} onClose={close} />
