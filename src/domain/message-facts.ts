@@ -50,7 +50,7 @@ interface Begun extends At {
 export interface PdusAccepted extends At {
   readonly kind: 'pdus-accepted'
   /** Bit n: PDU n. */
-  readonly pdus: bigint
+  readonly pduBits: bigint
   readonly segmentation: string
 }
 
@@ -94,8 +94,8 @@ export interface Settled extends At {
 export interface ReceiptFact extends At {
   readonly kind: 'receipt'
   readonly outcome: 'DELIVERED' | 'FAILED' | 'UNKNOWN'
-  /** Bits of the segments that it is about. */
-  readonly segments: bigint
+  /** Bit n: it is about segment n. */
+  readonly segmentBits: bigint
   /** How the text of these is divided. */
   readonly segmentation: string | null
   readonly errorCode: string

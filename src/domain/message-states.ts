@@ -38,14 +38,14 @@ export function acceptedMessage(
     routeReason: null,
     segments,
     segmentation: null,
-    deliveredSegments: 0n,
-    unknownSegments: 0n,
+    deliveredBits: 0n,
+    unknownBits: 0n,
     mccmnc: null,
     charge: null,
     dispatch: {
       attempt: 0,
       carrierId: null,
-      acceptedPdus: 0n,
+      acceptedPduBits: 0n,
       segmentation: null,
       startedOver: false,
       ambiguous: false,
@@ -122,10 +122,10 @@ function begin(message: MessageState): MessageState {
 }
 
 /** If segments of another segmentation are on record, the dispatch still continues after those. */
-function acceptPdus(message: MessageState, { pdus, segmentation }: PdusAccepted): MessageState {
+function acceptPdus(message: MessageState, { pduBits, segmentation }: PdusAccepted): MessageState {
   return withDispatch(message, (dispatch) =>
-    dispatch.acceptedPdus === 0n || dispatch.segmentation === segmentation
-      ? { ...dispatch, acceptedPdus: dispatch.acceptedPdus | pdus, segmentation }
+    dispatch.acceptedPduBits === 0n || dispatch.segmentation === segmentation
+      ? { ...dispatch, acceptedPduBits: dispatch.acceptedPduBits | pduBits, segmentation }
       : dispatch,
   )
 }
@@ -165,7 +165,7 @@ function withDispatch(
 function startOver(message: MessageState, { segmentation }: StartedOver): MessageState {
   return message.segmentation === segmentation
     ? message
-    : { ...message, segmentation, deliveredSegments: 0n, unknownSegments: 0n }
+    : { ...message, segmentation, deliveredBits: 0n, unknownBits: 0n }
 }
 
 /** SENT, FAILED or UNKNOWN; DELIVERED at once when receipts of all segments came before the last answer. */
@@ -174,7 +174,7 @@ function settle(message: MessageState, fact: Settled): MessageState {
   const isDelivered =
     fact.status !== 'FAILED' &&
     isOfPresentSegmentation(message, fact) &&
-    (message.deliveredSegments & whole) === whole
+    (message.deliveredBits & whole) === whole
   const filledIn = fillIn(message, fact)
   return {
     ...filledIn,
@@ -204,8 +204,8 @@ function fillIn(message: MessageState, fact: Settled): MessageState {
   return {
     ...message,
     segmentation: isPresent ? message.segmentation : fact.segmentation,
-    deliveredSegments: isPresent ? message.deliveredSegments : 0n,
-    unknownSegments: isPresent ? message.unknownSegments : 0n,
+    deliveredBits: isPresent ? message.deliveredBits : 0n,
+    unknownBits: isPresent ? message.unknownBits : 0n,
     dispatch: null,
     sentAtMs: fact.status === 'SENT' ? fact.atMs : null,
     carrierId: fact.carrierId ?? message.carrierId,
@@ -227,13 +227,12 @@ function receiveInTime(message: MessageState, fact: ReceiptFact): MessageState {
 }
 
 function receive(message: MessageState, fact: ReceiptFact): MessageState {
-  if (fact.segmentation !== message.segmentation || fact.segments === 0n) return message
-  const { outcome, segments } = fact
-  const deliveredSegments = message.deliveredSegments | (outcome === 'DELIVERED' ? segments : 0n)
-  const unknownSegments =
-    (message.unknownSegments | (outcome === 'UNKNOWN' ? segments : 0n)) & ~deliveredSegments
-  const hasFailed = outcome === 'FAILED' && (segments & ~message.deliveredSegments) !== 0n
-  const status = hasFailed ? 'FAILED' : statusOfSegments(message, deliveredSegments, unknownSegments)
+  if (fact.segmentation !== message.segmentation || fact.segmentBits === 0n) return message
+  const { outcome, segmentBits } = fact
+  const deliveredBits = message.deliveredBits | (outcome === 'DELIVERED' ? segmentBits : 0n)
+  const unknownBits = (message.unknownBits | (outcome === 'UNKNOWN' ? segmentBits : 0n)) & ~deliveredBits
+  const hasFailed = outcome === 'FAILED' && (segmentBits & ~message.deliveredBits) !== 0n
+  const status = hasFailed ? 'FAILED' : statusOfSegments(message, deliveredBits, unknownBits)
   const changes = status !== message.status
   return {
     ...message,
@@ -242,18 +241,22 @@ function receive(message: MessageState, fact: ReceiptFact): MessageState {
     changedAtMs: changes ? fact.atMs : message.changedAtMs,
     errorCode: !changes ? message.errorCode : status === 'DELIVERED' ? '000' : fact.errorCode,
     carrierCode: fact.carrierCode ?? message.carrierCode,
-    deliveredSegments,
-    unknownSegments,
+    deliveredBits,
+    unknownBits,
     mccmnc: fact.mccmnc ?? message.mccmnc,
     charge: fact.segmentCharge === null ? message.charge : rescaled(fact.segmentCharge, 1, message.segments),
   }
 }
 
 /** A QUEUED message's number of segments is settled when its dispatch ends: until then, several are not all delivered. */
-function statusOfSegments({ status, segments }: MessageState, delivered: bigint, unknown: bigint): Status {
+function statusOfSegments(
+  { status, segments }: MessageState,
+  deliveredBits: bigint,
+  unknownBits: bigint,
+): Status {
   const whole = allOf(segments)
-  if ((delivered & whole) === whole) return status === 'QUEUED' && segments > 1 ? status : 'DELIVERED'
-  return ((delivered | unknown) & whole) === whole ? 'UNKNOWN' : status
+  if ((deliveredBits & whole) === whole) return status === 'QUEUED' && segments > 1 ? status : 'DELIVERED'
+  return ((deliveredBits | unknownBits) & whole) === whole ? 'UNKNOWN' : status
 }
 
 function giveUp(message: MessageState, { atMs, errorCode }: Overdue): MessageState {

@@ -236,7 +236,7 @@ export class MessagesByPlan<Value = MessageInProgress> {
 /** A message to be submitted, with everything the submitter needs. */
 export interface Dispatch
   extends Pick<Accepted, 'planId' | 'sender' | 'recipient' | 'body' | 'optedOut' | 'expiresAtMs'>,
-    Pick<MessageState, 'status' | 'segments' | 'deliveredSegments'>,
+    Pick<MessageState, 'status' | 'segments' | 'deliveredBits'>,
     Omit<DispatchState, 'begun' | 'dueAtMs' | 'routeId' | 'chosenCarrierId'> {
   readonly msgId: string
 }
@@ -244,9 +244,9 @@ export interface Dispatch
 /** What is left to be submitted of a message; null when its dispatch has ended. */
 export function dispatchOf({ msgId, accepted, state }: MessageInProgress): Dispatch | null {
   const { planId, sender, recipient, body, optedOut, expiresAtMs } = accepted
-  const { status, segments, deliveredSegments, dispatch } = state
+  const { status, segments, deliveredBits, dispatch } = state
   if (dispatch === null) return null
-  const { attempt, carrierId, acceptedPdus, segmentation, startedOver, ambiguous } = dispatch
+  const { attempt, carrierId, acceptedPduBits, segmentation, startedOver, ambiguous } = dispatch
   // Written out, because this runs for every message and composing it from other objects takes 0.4 µs more.
   return {
     msgId,
@@ -258,10 +258,10 @@ export function dispatchOf({ msgId, accepted, state }: MessageInProgress): Dispa
     expiresAtMs,
     status,
     segments,
-    deliveredSegments,
+    deliveredBits,
     attempt,
     carrierId,
-    acceptedPdus,
+    acceptedPduBits,
     segmentation,
     startedOver,
     ambiguous,

@@ -67,8 +67,8 @@ export interface MessageState {
   /** How the text of the segments that count is divided, if the message has started over; null: as at first. */
   readonly segmentation: string | null
   /** Bit n: segment n. */
-  readonly deliveredSegments: bigint
-  readonly unknownSegments: bigint
+  readonly deliveredBits: bigint
+  readonly unknownBits: bigint
   readonly mccmnc: string | null
   /** Of all segments. */
   readonly charge: Charge | null
@@ -83,7 +83,7 @@ export interface DispatchState {
   /** Carrier of the last attempt: the one that has the accepted segments. */
   readonly carrierId: number | null
   /** Bit n: PDU n is accepted. */
-  readonly acceptedPdus: bigint
+  readonly acceptedPduBits: bigint
   /** How the text of these is divided; null when there are none. */
   readonly segmentation: string | null
   /** Segments of it were sent again, divided differently. */

@@ -8,15 +8,15 @@ import type { IncomingReceipt, NotedReceipt } from '../store/receipts.ts'
 /** The segments of a message that a receipt is for. */
 export interface ReceiptOf {
   readonly message: MessageInProgress
-  /** Bits of the segments. */
-  readonly segments: bigint
+  /** Bit n: segment n. */
+  readonly segmentBits: bigint
   /** How the text is divided into these segments. */
   readonly segmentation: string | null
 }
 
 export function receiptFact(
   row: IncomingReceipt,
-  { message, segments, segmentation }: ReceiptOf,
+  { message, segmentBits, segmentation }: ReceiptOf,
   { directory, atMs }: { readonly directory: Directory; readonly atMs: number },
 ): JournalReceipt {
   const { outcome, errorCode, carrierCode, mccmnc } = row
@@ -24,7 +24,7 @@ export function receiptFact(
     kind: 'receipt',
     atMs,
     outcome,
-    segments,
+    segmentBits,
     segmentation,
     errorCode,
     carrierCode,

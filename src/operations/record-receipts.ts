@@ -153,16 +153,16 @@ function factOf(
 ): LaterFact {
   const { carrierId, carrierMessageId } = receipt
   const { segmentation } = message.state
-  let bits = 0n
+  let segmentBits = 0n
   for (const one of segments) {
-    if (one.segmentation === segmentation) bits |= 1n << BigInt(one.segment)
+    if (one.segmentation === segmentation) segmentBits |= 1n << BigInt(one.segment)
     const isThere = message.submissions.some(
       (known) => known.segment === one.segment && known.carrierMessageId === carrierMessageId,
     )
     if (!isThere)
       message.submissions.push({ carrierId, carrierMessageId, ...one, receipt: null, isRecorded: true })
   }
-  return receiptFact(receipt, { message, segments: bits, segmentation }, { directory, atMs })
+  return receiptFact(receipt, { message, segmentBits, segmentation }, { directory, atMs })
 }
 
 /** Keeps receipts that change nothing for the timeline of their messages. Those of unknown messages are not kept. */

@@ -16,15 +16,12 @@ export interface MessageKey {
 export interface RecordRow
   extends MessageKey,
     Pick<Accepted, 'sender' | 'recipient' | 'body' | 'country' | 'callbackUrl'>,
-    Omit<
-      MessageState,
-      'changedAtMs' | 'sentAtMs' | 'deliveredSegments' | 'unknownSegments' | 'charge' | 'dispatch'
-    > {
+    Omit<MessageState, 'changedAtMs' | 'sentAtMs' | 'deliveredBits' | 'unknownBits' | 'charge' | 'dispatch'> {
   readonly lane: number | null
   readonly changedAt: Date
   readonly sentAt: Date | null
-  readonly deliveredSegments: string
-  readonly unknownSegments: string
+  readonly deliveredBits: string
+  readonly unknownBits: string
   readonly price: string | null
   readonly ptf: string | null
   readonly currency: string | null
@@ -33,8 +30,8 @@ export interface RecordRow
 }
 
 /** What is left to be submitted, as JSON. */
-interface DispatchColumns extends Omit<DispatchState, 'acceptedPdus' | 'begun'> {
-  readonly acceptedPdus: string
+interface DispatchColumns extends Omit<DispatchState, 'acceptedPduBits' | 'begun'> {
+  readonly acceptedPduBits: string
   readonly expiresAtMs: number
 }
 
@@ -43,8 +40,8 @@ export const RECORD_COLUMNS = `
   m.plan_id as "planId", m.msg_id as "msgId", m.lane, m.sender, m.recipient, m.body, m.segments, m.country,
   m.callback_url as "callbackUrl", m.status, m.event_sequence as sequence, m.updated_at as "changedAt",
   m.sent_at as "sentAt", m.error_code as "errorCode", m.carrier_code as "carrierCode", m.carrier_id as "carrierId",
-  m.route_id as "routeId", m.route_reason as "routeReason", m.cut as "segmentation", m.delivered_segments::text as "deliveredSegments",
-  m.unknown_segments::text as "unknownSegments", m.mccmnc, m.price, m.ptf, m.currency`
+  m.route_id as "routeId", m.route_reason as "routeReason", m.segmentation, m.delivered_bits::text as "deliveredBits",
+  m.unknown_bits::text as "unknownBits", m.mccmnc, m.price, m.ptf, m.currency`
 
 /** A RecordRow's `hasWaitingEvents`. */
 const HAS_WAITING_EVENTS = `
@@ -53,8 +50,8 @@ const HAS_WAITING_EVENTS = `
 
 /** Of a row `d` of dispatches: a RecordRow's `dispatch`. */
 export const DISPATCH_COLUMNS = `json_build_object(
-  'attempt', d.attempt, 'carrierId', d.carrier_id, 'acceptedPdus', d.submitted_segments::text, 'segmentation', d.cut,
-  'startedOver', d.started_over, 'ambiguous', d.ambiguous, 'routeId', d.route_id,
+  'attempt', d.attempt, 'carrierId', d.carrier_id, 'acceptedPduBits', d.accepted_pdu_bits::text,
+  'segmentation', d.segmentation, 'startedOver', d.started_over, 'ambiguous', d.ambiguous, 'routeId', d.route_id,
   'chosenCarrierId', d.chosen_carrier_id, 'dueAtMs', floor(extract(epoch from d.due_at) * 1000)::bigint,
   'expiresAtMs', floor(extract(epoch from d.expires_at) * 1000)::bigint)`
 
@@ -103,16 +100,16 @@ function stateOf(row: RecordRow): MessageState {
     mccmnc,
     changedAtMs: row.changedAt.getTime(),
     sentAtMs: row.sentAt?.getTime() ?? null,
-    deliveredSegments: bitsOf(row.deliveredSegments),
-    unknownSegments: bitsOf(row.unknownSegments),
+    deliveredBits: bitsOf(row.deliveredBits),
+    unknownBits: bitsOf(row.unknownBits),
     charge: price === null || ptf === null || currency === null ? null : { price, ptf, currency },
     dispatch: dispatch === null ? null : dispatchStateOf(dispatch),
   }
 }
 
 function dispatchStateOf(dispatch: DispatchColumns): DispatchState {
-  const { acceptedPdus, expiresAtMs: _, ...rest } = dispatch
-  return { ...rest, acceptedPdus: bitsOf(acceptedPdus), begun: false }
+  const { acceptedPduBits, expiresAtMs: _, ...rest } = dispatch
+  return { ...rest, acceptedPduBits: bitsOf(acceptedPduBits), begun: false }
 }
 
 /** 64 bits, the highest of which PostgreSQL has as the sign. */

@@ -87,7 +87,7 @@ export async function matchReceipts(
       select i.index, s.*
       from newest cross join json_to_recordset($1) as i (index integer, "carrierId" integer, "carrierMessageId" text)
       cross join lateral (
-        select plan_id as "planId", msg_id as "msgId", segment, cut as "segmentation" from submissions
+        select plan_id as "planId", msg_id as "msgId", segment, segmentation from submissions
         where carrier_id = i."carrierId" and carrier_message_id = i."carrierMessageId" and msg_id <= newest.msg_id
         order by msg_id desc limit 1
       ) s`,
@@ -120,30 +120,30 @@ export async function matchClosely(
         select * from json_to_recordset($1) as i (
           index integer, "carrierId" integer, "carrierMessageId" text, addresses text[], noted boolean)
       )
-      select i.index, t.plan_id as "planId", t.msg_id as "msgId", t.segment, t.segment_cut as "segmentation",
-             case when t.segments > 1 or t.cut is not null then (
-               select json_agg(json_build_object('segment', segment, 'segmentation', cut)) from submissions
+      select i.index, t.plan_id as "planId", t.msg_id as "msgId", t.segment, t.segmentation,
+             case when t.segments > 1 or t.message_segmentation is not null then (
+               select json_agg(json_build_object('segment', segment, 'segmentation', segmentation)) from submissions
                where carrier_id = i."carrierId" and carrier_message_id = i."carrierMessageId" and msg_id = t.msg_id
              ) end as several
       from newest cross join input i
       cross join lateral (
-        select plan_id, msg_id, segment, cut from submissions
+        select plan_id, msg_id, segment, segmentation from submissions
         where carrier_id = i."carrierId" and carrier_message_id = i."carrierMessageId"
           and msg_id <= newest.msg_id
         order by msg_id desc limit 1
       ) s
       left join lateral (
-        select segments, cut, status in ('DELIVERED', 'FAILED') and not i.noted as ended,
+        select segments, segmentation, status in ('DELIVERED', 'FAILED') and not i.noted as ended,
                substr(recipient, 2) = any (i.addresses) as fits
         from messages where plan_id = any (array[s.plan_id]) and msg_id = s.msg_id
       ) m on true
       left join lateral (
-        select x.plan_id, x.msg_id, x.segment, x.cut as segment_cut, n.segments, n.cut,
+        select x.plan_id, x.msg_id, x.segment, x.segmentation, n.segments, n.segmentation as message_segmentation,
                n.status in ('DELIVERED', 'FAILED') and not i.noted as ended,
                substr(n.recipient, 2) = any (i.addresses) as fits,
                count(*) over () = ${MAX_SUBMISSIONS_OF_ID} as is_one_of_many
         from (
-          select plan_id, msg_id, segment, cut from submissions
+          select plan_id, msg_id, segment, segmentation from submissions
           where (m.ended or not m.fits) and carrier_id = i."carrierId"
             and carrier_message_id = i."carrierMessageId" and msg_id <= newest.msg_id
           order by msg_id desc limit ${MAX_SUBMISSIONS_OF_ID}
@@ -151,11 +151,11 @@ export async function matchClosely(
         order by fits desc, ended, x.msg_id desc limit 1
       ) o on true
       cross join lateral (
-        select o.plan_id, o.msg_id, o.segment, o.segment_cut, o.segments, o.cut
+        select o.plan_id, o.msg_id, o.segment, o.segmentation, o.segments, o.message_segmentation
         where o.msg_id is not null
           and not coalesce((o.ended or o.is_one_of_many) and not o.fits and i.addresses <> '{}', false)
         union all
-        select s.plan_id, s.msg_id, s.segment, s.cut, m.segments, m.cut where o.msg_id is null
+        select s.plan_id, s.msg_id, s.segment, s.segmentation, m.segments, m.segmentation where o.msg_id is null
       ) t`,
     values: [JSON.stringify(receipts), newestMsgId],
   })

@@ -67,15 +67,15 @@ async function updateMessages(
       with changed as (
         update messages m
         set lane = $4::integer, status = i.status, event_sequence = i.sequence, segments = i.segments,
-            delivered_segments = i.delivered, unknown_segments = i.unknown, carrier_id = i."carrierId",
+            delivered_bits = i.delivered, unknown_bits = i.unknown, carrier_id = i."carrierId",
             sent_at = i."sentAt", updated_at = i."updatedAt", mccmnc = i.mccmnc, error_code = i."errorCode",
             carrier_code = i."carrierCode", price = i.price, ptf = i.ptf, currency = i.currency, route_id = i."routeId",
-            route_reason = i."routeReason", cut = i.cut
+            route_reason = i."routeReason", segmentation = i.segmentation
         from json_to_recordset($1) as i (
           "planId" integer, "msgId" uuid, status message_status, sequence smallint, segments smallint, delivered bigint,
           unknown bigint, "carrierId" integer, "sentAt" timestamptz, "updatedAt" timestamptz, mccmnc text,
           "errorCode" text, "carrierCode" text, price numeric, ptf numeric, currency text, "routeId" integer,
-          "routeReason" text, cut text)
+          "routeReason" text, segmentation text)
         where m.plan_id = any (array[i."planId"]) and m.msg_id = i."msgId" and m.lane is not distinct from $3::integer
         returning 1
       ), ${drawnPositions(`
@@ -128,8 +128,8 @@ function rowOf({ msgId, accepted, state }: MessageInProgress) {
     status: state.status,
     sequence: state.sequence,
     segments: state.segments,
-    delivered: String(BigInt.asIntN(64, state.deliveredSegments)),
-    unknown: String(BigInt.asIntN(64, state.unknownSegments)),
+    delivered: String(BigInt.asIntN(64, state.deliveredBits)),
+    unknown: String(BigInt.asIntN(64, state.unknownBits)),
     carrierId: state.carrierId ?? undefined,
     sentAt: instantOf(state.sentAtMs),
     updatedAt: instantOf(state.changedAtMs),
@@ -139,7 +139,7 @@ function rowOf({ msgId, accepted, state }: MessageInProgress) {
     ...state.charge,
     routeId: state.routeId ?? undefined,
     routeReason: state.routeReason ?? undefined,
-    cut: state.segmentation ?? undefined,
+    segmentation: state.segmentation ?? undefined,
   }
 }
 
@@ -194,10 +194,10 @@ async function insertParticulars(tx: Queryable, messages: readonly MessageInProg
           and s.carrier_message_id = i."carrierMessageId" and s.msg_id = i."msgId" and s.segment = i.segment
           and (s.outcome is null or s.outcome = 'UNKNOWN' and i.outcome <> 'UNKNOWN')
       ), accepted as (
-        insert into submissions (carrier_id, carrier_message_id, msg_id, plan_id, segment, cut, outcome, error_code,
+        insert into submissions (carrier_id, carrier_message_id, msg_id, plan_id, segment, segmentation, outcome, error_code,
                                  carrier_code, receipt_at)
         select * from json_to_recordset($1) as i (
-          "carrierId" integer, "carrierMessageId" text, "msgId" uuid, "planId" integer, segment smallint, cut text,
+          "carrierId" integer, "carrierMessageId" text, "msgId" uuid, "planId" integer, segment smallint, segmentation text,
           outcome message_status, "errorCode" text, "carrierCode" text, "receiptAt" timestamptz)
         on conflict do nothing
       ), attempted as (
@@ -227,7 +227,7 @@ function submissionRows({ msgId, accepted: { planId }, submissions }: MessageInP
     carrierId,
     carrierMessageId,
     segment,
-    cut: segmentation,
+    segmentation,
     outcome: receipt?.evidence.outcome,
     errorCode: receipt?.evidence.errorCode,
     carrierCode: receipt?.carrierCode,

@@ -72,7 +72,7 @@ function isUntouched({ message: { loaded, submissions } }: Projected): boolean {
     dispatch.attempt === 0 &&
     !dispatch.ambiguous &&
     dispatch.carrierId === null &&
-    dispatch.acceptedPdus === 0n &&
+    dispatch.acceptedPduBits === 0n &&
     !dispatch.startedOver &&
     submissions.every(({ isRecorded }) => isRecorded !== true)
   )
@@ -118,15 +118,15 @@ function undelivered({ message, holder, delivers, unpushed = 0, released }: Proj
 function emptyRecords() {
   return {
     messages: new CopyRows(`
-      copy messages (plan_id, msg_id, status, event_sequence, segments, delivered_segments, unknown_segments, carrier_id,
+      copy messages (plan_id, msg_id, status, event_sequence, segments, delivered_bits, unknown_bits, carrier_id,
         sent_at, updated_at, sender, recipient, body, callback_url, country, mccmnc, error_code, carrier_code, price,
-        ptf, currency, route_id, route_reason, cut, lane) from stdin (format binary)`),
+        ptf, currency, route_id, route_reason, segmentation, lane) from stdin (format binary)`),
     dispatches: new CopyRows(`
-      copy dispatches (bucket, msg_id, plan_id, attempt, submitted_segments, ambiguous, due_at, expires_at, route_id,
-        chosen_carrier_id, carrier_id, cut, started_over) from stdin (format binary)`),
+      copy dispatches (bucket, msg_id, plan_id, attempt, accepted_pdu_bits, ambiguous, due_at, expires_at, route_id,
+        chosen_carrier_id, carrier_id, segmentation, started_over) from stdin (format binary)`),
     submissions: new CopyRows(`
       copy submissions (carrier_id, carrier_message_id, msg_id, plan_id, segment, outcome, error_code, carrier_code,
-        receipt_at, cut) from stdin (format binary)`),
+        receipt_at, segmentation) from stdin (format binary)`),
     attempts: new CopyRows(`
       copy submit_attempts (msg_id, attempted_at, carrier_id, outcome, command_status, resubmission, reason)
         from stdin (format binary)`),
@@ -156,8 +156,8 @@ function writeMessage(
   to.text(state.status)
   to.int2(state.sequence)
   to.int2(state.segments)
-  to.bits(state.deliveredSegments)
-  to.bits(state.unknownSegments)
+  to.bits(state.deliveredBits)
+  to.bits(state.unknownBits)
   to.int4(state.carrierId)
   to.timestamptz(state.sentAtMs)
   to.timestamptz(state.changedAtMs)
@@ -187,7 +187,7 @@ function writeDispatch(to: CopyRows, { message }: Projected): void {
   to.uuid(msgId)
   to.int4(accepted.planId)
   to.int2(dispatch.attempt)
-  to.bits(dispatch.acceptedPdus)
+  to.bits(dispatch.acceptedPduBits)
   to.bool(dispatch.ambiguous)
   to.timestamptz(dispatch.dueAtMs)
   to.timestamptz(accepted.expiresAtMs)

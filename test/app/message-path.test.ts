@@ -204,10 +204,8 @@ describe('long messages', () => {
     )
     expect(new Set(submitted.map(({ payload }) => payload[3])).size).toBe(1)
     await service.recorded(msgId)
-    const { rows } = await service.db.query('select delivered_segments from messages where msg_id = $1', [
-      msgId,
-    ])
-    expect(Number(rows[0].delivered_segments)).toBe(2 ** segments - 1)
+    const { rows } = await service.db.query('select delivered_bits from messages where msg_id = $1', [msgId])
+    expect(Number(rows[0].delivered_bits)).toBe(2 ** segments - 1)
   })
 
   test('SENT while one segment is not delivered', async () => {

@@ -18,7 +18,7 @@ tenantPerTest({ app: { ambiguityWaitMs: 60_000, linkTimings: { responseTimeoutMs
 
 async function dispatch(msgId: string) {
   const { rows } = await service.db.query(
-    `select attempt, ambiguous, submitted_segments::integer as segments, extract(epoch from due_at - now())::integer as wait_s
+    `select attempt, ambiguous, accepted_pdu_bits::integer as segments, extract(epoch from due_at - now())::integer as wait_s
      from dispatches where msg_id = $1`,
     [msgId],
   )
@@ -116,10 +116,7 @@ test.each([
 })
 
 test('all its segments delivered, though nobody has settled it: not sent again', async () => {
-  const msgId = await waiting(
-    'ambiguous = true',
-    `segments = 2, delivered_segments = 3, body = '${TWO_PARTS}'`,
-  )
+  const msgId = await waiting('ambiguous = true', `segments = 2, delivered_bits = 3, body = '${TWO_PARTS}'`)
   await service.until(msgId, 'DELIVERED')
   expect(smsc.submits).toEqual([])
 })

@@ -35,7 +35,7 @@ async function routeThatIsDown(): Promise<string> {
 
 async function dispatch(msgId: string) {
   const { rows } = await service.db.query(
-    `select attempt, ambiguous, submitted_segments::integer as segments from dispatches where msg_id = $1`,
+    `select attempt, ambiguous, accepted_pdu_bits::integer as segments from dispatches where msg_id = $1`,
     [msgId],
   )
   return rows[0]

@@ -39,7 +39,7 @@ function receipt(outcome: ReceiptFact['outcome'], change: Partial<ReceiptFact> =
     kind: 'receipt',
     atMs: AT_MS,
     outcome,
-    segments: 1n,
+    segmentBits: 1n,
     segmentation: null,
     errorCode: '300',
     carrierCode: outcome,
@@ -103,11 +103,11 @@ describe('the documents', () => {
 describe('a status', () => {
   const anyFact = fc.constantFrom<Fact>(
     ...Object.values(COLUMNS),
-    receipt('DELIVERED', { segments: 2n }),
-    receipt('FAILED', { segments: 2n }),
-    receipt('UNKNOWN', { segments: 2n }),
+    receipt('DELIVERED', { segmentBits: 2n }),
+    receipt('FAILED', { segmentBits: 2n }),
+    receipt('UNKNOWN', { segmentBits: 2n }),
     { kind: 'begun', atMs: AT_MS },
-    { kind: 'pdus-accepted', atMs: AT_MS, pdus: 1n, segmentation: 'udh' },
+    { kind: 'pdus-accepted', atMs: AT_MS, pduBits: 1n, segmentation: 'udh' },
     { kind: 'started-over', atMs: AT_MS, segmentation: 'tlv' },
     { kind: 'orphaned', atMs: AT_MS, ambiguityWaitMs: 120_000 },
   )
@@ -149,8 +149,12 @@ describe('a status', () => {
 describe('several segments', () => {
   const [first, second] = [1n, 2n]
   const twoReceipts = (one: ReceiptFact['outcome'], other: ReceiptFact['outcome']) =>
-    messageAfter(2, settled('SENT'), receipt(one, { segments: first }), receipt(other, { segments: second }))
-      .status
+    messageAfter(
+      2,
+      settled('SENT'),
+      receipt(one, { segmentBits: first }),
+      receipt(other, { segmentBits: second }),
+    ).status
 
   test.each([
     ['DELIVERED', 'DELIVERED', 'DELIVERED'],
@@ -175,8 +179,8 @@ describe('several segments', () => {
   test('are DELIVERED with the last answer where their receipts came first', () => {
     const message = messageAfter(
       2,
-      receipt('DELIVERED', { segments: first }),
-      receipt('DELIVERED', { segments: second }),
+      receipt('DELIVERED', { segmentBits: first }),
+      receipt('DELIVERED', { segmentBits: second }),
     )
     expect(message.status).toBe('QUEUED')
     expect(applyFact(message, settled('SENT'))).toMatchObject({
@@ -190,13 +194,15 @@ describe('several segments', () => {
     const segmentation = 'tlv gsm7 2'
     const message = messageAfter(
       2,
-      receipt('DELIVERED', { segments: 3n }),
+      receipt('DELIVERED', { segmentBits: 3n }),
       { kind: 'started-over', atMs: AT_MS, segmentation },
       settled('SENT', { segments: 2, segmentation }),
     )
-    expect(message).toMatchObject({ status: 'SENT', deliveredSegments: 0n, segmentation })
-    expect(applyFact(message, receipt('DELIVERED', { segments: 3n })).status).toBe('SENT')
-    expect(applyFact(message, receipt('DELIVERED', { segments: 3n, segmentation })).status).toBe('DELIVERED')
+    expect(message).toMatchObject({ status: 'SENT', deliveredBits: 0n, segmentation })
+    expect(applyFact(message, receipt('DELIVERED', { segmentBits: 3n })).status).toBe('SENT')
+    expect(applyFact(message, receipt('DELIVERED', { segmentBits: 3n, segmentation })).status).toBe(
+      'DELIVERED',
+    )
   })
 })
 
@@ -238,7 +244,7 @@ describe('the submission', () => {
     dueAtMs: AT_MS + 5_000,
     attempt: 1,
     carrierId: 2,
-    acceptedPdus: 1n,
+    acceptedPduBits: 1n,
     segmentation: 'udh gsm7 2',
     startedOver: false,
     ambiguous: false,
@@ -270,19 +276,19 @@ describe('the submission', () => {
     const late = (segmentation: string): Fact => ({
       kind: 'pdus-accepted',
       atMs: AT_MS,
-      pdus: 2n,
+      pduBits: 2n,
       segmentation,
     })
     expect(submissionAfter(postponed, late('udh gsm7 2'))).toMatchObject({
-      acceptedPdus: 3n,
+      acceptedPduBits: 3n,
       segmentation: 'udh gsm7 2',
     })
     expect(submissionAfter(postponed, late('tlv gsm7 2'))).toMatchObject({
-      acceptedPdus: 1n,
+      acceptedPduBits: 1n,
       segmentation: 'udh gsm7 2',
     })
     expect(submissionAfter(late('tlv gsm7 2'))).toMatchObject({
-      acceptedPdus: 2n,
+      acceptedPduBits: 2n,
       segmentation: 'tlv gsm7 2',
     })
   })

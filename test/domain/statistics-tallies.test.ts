@@ -42,7 +42,7 @@ const receipt = (outcome: 'DELIVERED' | 'UNKNOWN', more: object = {}): LaterFact
   kind: 'receipt',
   atMs: NOW_MS + 1_060,
   outcome,
-  segments: 1n,
+  segmentBits: 1n,
   segmentation: null,
   errorCode: outcome === 'DELIVERED' ? '000' : '600',
   carrierCode: null,

@@ -21,7 +21,7 @@ const holdShared = (changes: Partial<TakeRequest> & { lane?: number } = {}, pool
 
 async function row(msgId: string) {
   const { rows } = await db.query(
-    'select ambiguous, submitted_segments::text as segments from dispatches where msg_id = $1',
+    'select ambiguous, accepted_pdu_bits::text as segments from dispatches where msg_id = $1',
     [msgId],
   )
   return rows[0]
@@ -30,9 +30,7 @@ async function row(msgId: string) {
 describe('taking what is due', () => {
   test('gives everything the submitter needs, once', async () => {
     const msgId = await storeMessage(db, plan, { body: 'due', segments: 2 })
-    await db.query(
-      'update dispatches set attempt = 2, submitted_segments = 1::bigint << 62, ambiguous = true',
-    )
+    await db.query('update dispatches set attempt = 2, accepted_pdu_bits = 1::bigint << 62, ambiguous = true')
     expect(await hold()).toEqual([
       {
         planId: plan,
@@ -42,10 +40,10 @@ describe('taking what is due', () => {
         body: 'due',
         segments: 2,
         attempt: 2,
-        acceptedPdus: 1n << 62n,
+        acceptedPduBits: 1n << 62n,
         segmentation: null,
         startedOver: false,
-        deliveredSegments: 0n,
+        deliveredBits: 0n,
         status: 'QUEUED',
         ambiguous: true,
         carrierId: null,

@@ -64,8 +64,8 @@ test('stories of messages leave the same rows, in memory throughout or at rest b
         await changeAtRest([...facts.keys()], (message) => {
           const fact = facts.get(message.msgId)!
           if (fact.kind === 'receipt') {
-            const segment = Math.log2(Number(fact.segments))
-            const carrierMessageId = idOf(message.msgId, fact.segmentation, fact.segments)
+            const segment = Math.log2(Number(fact.segmentBits))
+            const carrierMessageId = idOf(message.msgId, fact.segmentation, fact.segmentBits)
             message.submissions.push({
               ...{
                 carrierId: CARRIER_ID,

@@ -57,7 +57,7 @@ describe('a message that is to be submitted', () => {
             dueAtMs: atMs,
             attempt: 2,
             carrierId: 1,
-            acceptedPdus: 5n,
+            acceptedPduBits: 5n,
           },
           ...{ segmentation: 'udh gsm7 3', startedOver: false, ambiguous: true },
         },
@@ -65,7 +65,14 @@ describe('a message that is to be submitted', () => {
     )
     expect(await take(db, requestFor(plan))).toEqual([
       expect.objectContaining({
-        ...{ msgId, attempt: 2, acceptedPdus: 5n, segmentation: 'udh gsm7 3', ambiguous: true, carrierId: 1 },
+        ...{
+          msgId,
+          attempt: 2,
+          acceptedPduBits: 5n,
+          segmentation: 'udh gsm7 3',
+          ambiguous: true,
+          carrierId: 1,
+        },
         ...{ planId: plan, sender: 'Aldis', recipient: '+15551230000', body: 'hello', status: 'QUEUED' },
       }),
     ])
@@ -97,7 +104,7 @@ describe('a message that waits for its receipts', () => {
         (id, atMs) => [
           ...segments.map((segment) => submittedFact(`${id}/${segment}`, segment)),
           settledFact(atMs),
-          receiptFact(`${id}/2`, atMs, { segments: 4n }),
+          receiptFact(`${id}/2`, atMs, { segmentBits: 4n }),
         ],
         { segments: 3 },
       ),

@@ -40,7 +40,7 @@ async function rowsOf(msgId: string, ...tables: string[]): Promise<unknown[]> {
   return found.map(({ rows }) =>
     rows.map(({ msg_id: _, position: __, ...row }) => ({
       ...row,
-      ...(row.submitted_segments !== undefined && { submitted_segments: String(row.submitted_segments) }),
+      ...(row.accepted_pdu_bits !== undefined && { accepted_pdu_bits: String(row.accepted_pdu_bits) }),
     })),
   )
 }
@@ -81,23 +81,23 @@ test('a message that went straight through is written with its segment and its e
   expect(written).toEqual([
     [
       {
-        ...{ ...shared, status: 'DELIVERED', event_sequence: 2, segments: 1, delivered_segments: 1 },
+        ...{ ...shared, status: 'DELIVERED', event_sequence: 2, segments: 1, delivered_bits: 1 },
         ...{
-          unknown_segments: 0,
+          unknown_bits: 0,
           carrier_id: CARRIER_ID,
           sent_at: new Date(at),
           updated_at: new Date(at + 2),
         },
         ...{ sender: 'Aldis', recipient: '+15551230000', body: 'hello', country: 'US', mccmnc: '26202' },
         ...{ callback_url: 'https://example.com/dlr', carrier_code: 'DELIVRD 000', route_id: 4 },
-        ...{ route_reason: 'the only carrier', cut: null, lane: null },
+        ...{ route_reason: 'the only carrier', segmentation: null, lane: null },
       },
     ],
     [],
     [
       {
         ...{ carrier_id: CARRIER_ID, carrier_message_id: message.msgId, plan_id: plan, segment: 0 },
-        ...{ outcome: null, error_code: null, carrier_code: null, receipt_at: null, cut: null },
+        ...{ outcome: null, error_code: null, carrier_code: null, receipt_at: null, segmentation: null },
       },
     ],
     [
@@ -161,7 +161,12 @@ test('a message that is still to be submitted is written with its dispatch and i
           attempt: 3,
           carrierId: CARRIER_ID,
         },
-        ...{ acceptedPdus: 2n ** 63n - 1n, segmentation: 'udh gsm7 63', startedOver: true, ambiguous: true },
+        ...{
+          acceptedPduBits: 2n ** 63n - 1n,
+          segmentation: 'udh gsm7 63',
+          startedOver: true,
+          ambiguous: true,
+        },
       },
     ],
     { routeId: 9, callbackUrl: null, country: null },
@@ -171,9 +176,9 @@ test('a message that is still to be submitted is written with its dispatch and i
   expect(await rowsOf(message.msgId, 'dispatches', 'submit_attempts')).toEqual([
     [
       {
-        ...{ bucket: 7, plan_id: plan, attempt: 3, submitted_segments: String(2n ** 63n - 1n) },
+        ...{ bucket: 7, plan_id: plan, attempt: 3, accepted_pdu_bits: String(2n ** 63n - 1n) },
         ...{ ambiguous: true, due_at: new Date(at + 1_001), expires_at: new Date(at + 86_400_000) },
-        ...{ route_id: 9, carrier_id: CARRIER_ID, cut: 'udh gsm7 63', started_over: true },
+        ...{ route_id: 9, carrier_id: CARRIER_ID, segmentation: 'udh gsm7 63', started_over: true },
         chosen_carrier_id: 0,
       },
     ],
@@ -199,8 +204,8 @@ test('what receipts said of several segments is written with them, and each rece
       return [
         ...[0, 1, 1].map((segment) => submittedFact(`${msgId}/${segment}`, segment)),
         settledFact(atMs, { segments: 2 }),
-        receiptFact(`${msgId}/1`, atMs, { segments: 2n, evidence }),
-        receiptFact(`${msgId}/1`, atMs, { segments: 2n, evidence: { ...evidence, kept: null } }),
+        receiptFact(`${msgId}/1`, atMs, { segmentBits: 2n, evidence }),
+        receiptFact(`${msgId}/1`, atMs, { segmentBits: 2n, evidence: { ...evidence, kept: null } }),
         { kind: 'noted', evidence: evidenceOf(`${msgId}/1`, atMs, { outcome: 'SENT', kept: null }) },
       ]
     },
@@ -328,7 +333,7 @@ test.each([
         chosenCarrierId: 0,
         atMs,
         dueAtMs: atMs,
-        acceptedPdus: 0n,
+        acceptedPduBits: 0n,
         segmentation: null,
         startedOver: false,
       },

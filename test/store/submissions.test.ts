@@ -128,7 +128,7 @@ describe('a settlement', () => {
 
   test('that counts fewer segments than were accepted, all of them delivered already: DELIVERED', async () => {
     const msgId = await storeMessage(db, plan, { segments: 3 })
-    await db.query('update messages set delivered_segments = 3 where msg_id = $1', [msgId])
+    await db.query('update messages set delivered_bits = 3 where msg_id = $1', [msgId])
     const changed = await record([sent(plan, msgId, { segments: 2 })])
     expect(changed).toMatchObject([{ status: 'DELIVERED', segments: 2, sequence: 1, errorCode: '000' }])
     expect(changed[0]!.sentAt).not.toBeNull()
@@ -137,7 +137,7 @@ describe('a settlement', () => {
 
   test('UNKNOWN, of a message all of whose segments were delivered: DELIVERED', async () => {
     const msgId = await storeMessage(db, plan, { segments: 2 })
-    await db.query('update messages set delivered_segments = 3 where msg_id = $1', [msgId])
+    await db.query('update messages set delivered_bits = 3 where msg_id = $1', [msgId])
     const unknown = { status: 'UNKNOWN', errorCode: '103', carrierId: null } as const
     expect(await record([sent(plan, msgId, unknown)])).toMatchObject([
       { status: 'DELIVERED', errorCode: '000', sequence: 1 },

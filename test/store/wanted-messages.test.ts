@@ -69,7 +69,7 @@ const MESSAGES = fc.sample(story, { numRuns: 300, seed: 7 }).map((told) => {
     ...(told.settled === null ? [] : [settledFact(atMs, told.settled)]),
     ...(told.outcome === null
       ? []
-      : [receiptFact(msgId, atMs, { outcome: told.outcome, errorCode: '300', segments: 3n })]),
+      : [receiptFact(msgId, atMs, { outcome: told.outcome, errorCode: '300', segmentBits: 3n })]),
   ]
   return inMemory(told.accepted.planId, facts, told.accepted, newId(told.atMs))
 })

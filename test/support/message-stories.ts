@@ -41,7 +41,7 @@ const received = fc
       'FAILED' as const,
       'UNKNOWN' as const,
     ),
-    segments: fc.nat(MOST_SEGMENTS - 1).map((segment) => 1n << BigInt(segment)),
+    segmentBits: fc.nat(MOST_SEGMENTS - 1).map((segment) => 1n << BigInt(segment)),
     ofFormerCut: fc.boolean(),
     errorCode: fc.constantFrom('300', '600'),
     carrierCode: optional('UNDELIV 12'),
@@ -59,7 +59,7 @@ const postponed = fc
   .record({
     attempt: fc.nat(9),
     carrierId: optional(CARRIER_ID),
-    acceptedPdus: fc.constantFrom(0n, 1n, 2n),
+    acceptedPduBits: fc.constantFrom(0n, 1n, 2n),
     segmentation: fc.constantFrom('udh gsm7 2', 'tlv gsm7 3'),
     startedOver: fc.boolean(),
     ambiguous: fc.boolean(),
@@ -74,13 +74,13 @@ const postponed = fc
           atMs,
           dueAtMs: atMs,
           ...rest,
-          segmentation: rest.acceptedPdus === 0n ? null : segmentation,
+          segmentation: rest.acceptedPduBits === 0n ? null : segmentation,
         }
       },
   )
 
 const segmentAccepted = fc
-  .record({ pdus: fc.constantFrom(1n, 2n), segmentation: fc.constantFrom('udh gsm7 2', 'tlv gsm7 3') })
+  .record({ pduBits: fc.constantFrom(1n, 2n), segmentation: fc.constantFrom('udh gsm7 2', 'tlv gsm7 3') })
   .map(
     (rest): Chance =>
       (_, atMs) => ({ kind: 'pdus-accepted', atMs, ...rest }),

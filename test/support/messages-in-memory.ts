@@ -83,7 +83,7 @@ export function receiptFact(
     kind: 'receipt',
     atMs,
     outcome: 'DELIVERED',
-    segments: 1n,
+    segmentBits: 1n,
     segmentation: null,
     errorCode: '000',
     carrierCode: 'DELIVRD 000',

@@ -49,8 +49,8 @@ export async function recordedMessages() {
 
   async function columns(msgId: string) {
     const { rows } = await db.query(
-      `select status, event_sequence, error_code, carrier_code, mccmnc, delivered_segments::text as delivered,
-              unknown_segments::text as unknown, updated_at from messages where msg_id = $1`,
+      `select status, event_sequence, error_code, carrier_code, mccmnc, delivered_bits::text as delivered,
+              unknown_bits::text as unknown, updated_at from messages where msg_id = $1`,
       [msgId],
     )
     return rows[0]

@@ -54,14 +54,17 @@ export function possible(fact: Fact, segments: number): Fact | null {
   if (fact.kind === 'settled') return { ...fact, segments: null }
   if (segments > 1) return fact
   if (fact.kind === 'started-over') return null
-  return fact.kind === 'receipt' ? { ...fact, segments: 1n, segmentation: null } : fact
+  return fact.kind === 'receipt' ? { ...fact, segmentBits: 1n, segmentation: null } : fact
 }
 
 /** As it is journaled: with the receipt as it came. */
 export function journaled(fact: Fact, msgId: string): Exclude<LaterFact, { kind: 'submitted' }> {
   if (fact.kind !== 'receipt') return fact
-  const { segmentation, segments, atMs, outcome, errorCode } = fact
-  return { ...fact, evidence: evidenceOf(idOf(msgId, segmentation, segments), atMs, { outcome, errorCode }) }
+  const { segmentation, segmentBits, atMs, outcome, errorCode } = fact
+  return {
+    ...fact,
+    evidence: evidenceOf(idOf(msgId, segmentation, segmentBits), atMs, { outcome, errorCode }),
+  }
 }
 
 export function newInMemory(plan: number, msgId: string, segments: number): MessageInProgress {

@@ -52,8 +52,8 @@ export class ReceiptsInProgress {
     if (known === undefined) return []
     if (!isPlainReceipt(row, known)) return this.#departing(known.map(({ live }) => live))
     const { append, directory, nowMs } = this.#options
-    const [{ live, bits: segments, segmentation }] = known
-    const of = { message: live.message, segments, segmentation }
+    const [{ live, segmentBits, segmentation }] = known
+    const of = { message: live.message, segmentBits, segmentation }
     append(live, receiptFact(row, of, { directory: directory(), atMs: nowMs() }), { onReceiptCommitted })
     return 'taken'
   }
@@ -144,7 +144,7 @@ function isPlainReceipt(row: IncomingReceipt, [{ live }, ...others]: readonly [O
 interface OfId {
   readonly live: Live
   readonly segmentation: string | null
-  bits: bigint
+  segmentBits: bigint
 }
 
 /** How long a receipt without a message is remembered, because the carrier's answer may be on its way. */
@@ -163,9 +163,9 @@ class SubmittedIds {
     const bit = 1n << BigInt(segment)
     const known = this.#ofId.get(key)
     const own = known?.find((each) => each.live === live)
-    if (own !== undefined && own.segmentation === segmentation) own.bits |= bit
-    else if (known !== undefined) known.push({ live, segmentation, bits: bit })
-    else this.#ofId.set(key, [{ live, segmentation, bits: bit }])
+    if (own !== undefined && own.segmentation === segmentation) own.segmentBits |= bit
+    else if (known !== undefined) known.push({ live, segmentation, segmentBits: bit })
+    else this.#ofId.set(key, [{ live, segmentation, segmentBits: bit }])
     live.ids.push(key)
     const isEarly = (this.#early.get(key) ?? 0) > performance.now()
     return known !== undefined && known.length > 1 ? known.map((each) => each.live) : isEarly ? [live] : []

@@ -26,7 +26,7 @@ export interface CarrierChoiceOptions {
 }
 
 /** The fields of a message that the choice depends on. */
-type Chosen = Pick<Dispatch, 'msgId' | 'attempt' | 'ambiguous' | 'acceptedPdus' | 'carrierId'>
+type Chosen = Pick<Dispatch, 'msgId' | 'attempt' | 'ambiguous' | 'acceptedPduBits' | 'carrierId'>
 
 /** Whether this node keeps a new message to submit it. If not, the carrier of another node that it is handed to (0: none). */
 interface Place {
@@ -36,7 +36,7 @@ interface Place {
 
 const KEPT: Place = { isKept: true, chosenCarrierId: 0 }
 const WAITING: Place = { isKept: false, chosenCarrierId: 0 }
-const NEW: Omit<Chosen, 'msgId'> = { attempt: 0, ambiguous: false, acceptedPdus: 0n, carrierId: null }
+const NEW: Omit<Chosen, 'msgId'> = { attempt: 0, ambiguous: false, acceptedPduBits: 0n, carrierId: null }
 
 /**
  * Chooses the carrier that a message goes to now. Every node makes the same choice, because it depends on the message's id
@@ -102,8 +102,8 @@ export class CarrierChoice {
   }
 
   /** The carrier that already has segments of the message, if it can be used. */
-  #withSegments({ acceptedPdus, carrierId }: Chosen, route: Route): Choice | null {
-    if (acceptedPdus === 0n || carrierId === null) return null
+  #withSegments({ acceptedPduBits, carrierId }: Chosen, route: Route): Choice | null {
+    if (acceptedPduBits === 0n || carrierId === null) return null
     if (!route.carriers.some((carrier) => carrier.carrierId === carrierId)) return null
     const condition = this.#sessionsOf(carrierId)
     return condition === 'usable' || condition === 'throttled'

@@ -24,7 +24,7 @@ export function submittedWith(job: SubmitJob, index: number, carrierMessageId: s
 
 /** A message that was not tried, and is loaded again when it is due. */
 export function postponementOf(
-  { attempt, acceptedPdus, segmentation, startedOver, ambiguous, carrierId }: Dispatch,
+  { attempt, acceptedPduBits, segmentation, startedOver, ambiguous, carrierId }: Dispatch,
   { delayMs, ...change }: DispatchChange,
   nowMs: number,
 ): Postponed {
@@ -33,7 +33,7 @@ export function postponementOf(
     atMs: nowMs,
     dueAtMs: nowMs + Math.ceil(delayMs),
     attempt,
-    acceptedPdus,
+    acceptedPduBits,
     segmentation,
     startedOver,
     ambiguous,
@@ -51,7 +51,7 @@ export function postponementOfJob(
   { wasTried, nowMs }: { readonly wasTried: boolean; readonly nowMs: number },
 ): Postponed {
   const rest = restOf(job)
-  const isLast = job.progress.accepted !== 0n || (wasTried && rest.acceptedPdus === 0n)
+  const isLast = job.progress.accepted !== 0n || (wasTried && rest.acceptedPduBits === 0n)
   const postponed = postponementOf(rest, { routeId: job.route.id, ...change }, nowMs)
   return isLast ? { ...postponed, carrierId: job.carrier.id } : postponed
 }
@@ -82,5 +82,5 @@ export function attemptOf(
 export function restOf({ dispatch, carrier, segmentation, progress, startedOver }: SubmitJob): Dispatch {
   const { accepted } = progress
   if (accepted === 0n) return dispatch
-  return { ...dispatch, acceptedPdus: accepted, segmentation, startedOver, carrierId: carrier.id }
+  return { ...dispatch, acceptedPduBits: accepted, segmentation, startedOver, carrierId: carrier.id }
 }

@@ -58,12 +58,12 @@ export function submitJob(dispatch: Dispatch, plan: SubmitPlan): SubmitJob {
     form: carrier.longMessages,
   })
   const segmentation = `${carrier.longMessages} ${text.encoding} ${text.segments}`
-  const { acceptedPdus, deliveredSegments } = dispatch
-  const startsOver = acceptedPdus !== 0n && dispatch.segmentation !== segmentation
+  const { acceptedPduBits, deliveredBits } = dispatch
+  const startsOver = acceptedPduBits !== 0n && dispatch.segmentation !== segmentation
   const startedOver = dispatch.startedOver || startsOver
   // Delivered segments say nothing about segments that are divided differently.
-  const isDelivered = !startedOver && deliveredSegments === allOf(text.segments)
-  const accepted = isDelivered ? allOf(text.pdus.length) : startsOver ? 0n : acceptedPdus
+  const isDelivered = !startedOver && deliveredBits === allOf(text.segments)
+  const accepted = isDelivered ? allOf(text.pdus.length) : startsOver ? 0n : acceptedPduBits
   return {
     dispatch,
     carrier,

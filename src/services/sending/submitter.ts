@@ -211,8 +211,8 @@ export class Submitter implements SubmitEvents<SubmitToken> {
     if (again !== null && again !== job && again.segmentation === job.segmentation)
       again.progress.acceptedEarlier(index)
     if (!job.progress.isComplete && !again?.progress.isComplete) {
-      const [atMs, pdus] = [this.#options.nowMs(), 1n << BigInt(index)]
-      this.#submits.record(job, [{ kind: 'pdus-accepted', atMs, pdus, segmentation: job.segmentation }])
+      const [atMs, pduBits] = [this.#options.nowMs(), 1n << BigInt(index)]
+      this.#submits.record(job, [{ kind: 'pdus-accepted', atMs, pduBits, segmentation: job.segmentation }])
       return
     }
     // A queued resubmission need not be sent any more. One in flight is answered itself, unless this job is complete.

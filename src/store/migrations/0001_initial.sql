@@ -327,8 +327,8 @@ create table messages (
   status message_status not null default 'QUEUED',
   event_sequence smallint not null default 0,
   segments smallint not null,
-  delivered_segments bigint not null default 0,
-  unknown_segments bigint not null default 0,
+  delivered_bits bigint not null default 0,
+  unknown_bits bigint not null default 0,
   carrier_id integer,
   sent_at timestamptz,
   updated_at timestamptz not null,
@@ -345,14 +345,14 @@ create table messages (
   currency text,
   route_id integer,
   route_reason text,
-  cut text,
+  segmentation text,
   lane integer
 ) partition by range (msg_id);
 comment on column messages.event_sequence is 'number of status changes so far; the sequence of the event that announced the last';
-comment on column messages.delivered_segments is 'bit n: segment n is delivered; a repeated receipt changes nothing';
+comment on column messages.delivered_bits is 'bit n: segment n is delivered; a repeated receipt changes nothing';
 comment on column messages.carrier_code is 'the carrier''s own status or error, for the operator';
 comment on column messages.route_reason is 'why this carrier, for people';
-comment on column messages.cut is 'how it is cut since it started over: only segments cut alike count; null: it never did';
+comment on column messages.segmentation is 'how it is divided since it started over: only segments divided alike count; null: it never did';
 comment on column messages.lane is 'the lane of the journal that has it in progress; null: it is at rest, and this is what it is';
 
 -- Messages of one sender, country, network and status are of one kind. The lists of messages go by kinds (docs/adr/0021).
@@ -420,13 +420,13 @@ create table dispatches (
   msg_id uuid not null,
   plan_id integer not null,
   attempt smallint not null default 0,
-  submitted_segments bigint not null default 0,
+  accepted_pdu_bits bigint not null default 0,
   ambiguous boolean not null default false,
   due_at timestamptz not null,
   expires_at timestamptz not null,
   carrier_id integer,
   route_id integer not null default 0,
-  cut text,
+  segmentation text,
   started_over boolean not null default false,
   chosen_carrier_id integer not null default 0,
   primary key (bucket, msg_id)
@@ -435,12 +435,12 @@ create table dispatches (
 create index dispatches_waiting on dispatches (plan_id, route_id, chosen_carrier_id, due_at);
 create index dispatches_expiring on dispatches (expires_at);
 create index dispatches_handed on dispatches (chosen_carrier_id, due_at) where chosen_carrier_id <> 0;
-comment on column dispatches.submitted_segments is 'bit n: the carrier has accepted PDU n, which carries segment n or all of them';
+comment on column dispatches.accepted_pdu_bits is 'bit n: the carrier has accepted PDU n, which carries segment n or all of them';
 comment on column dispatches.ambiguous is 'may have reached the carrier in an earlier attempt';
-comment on column dispatches.carrier_id is 'carrier of the last attempt: the one that has the submitted segments';
+comment on column dispatches.carrier_id is 'carrier of the last attempt: the one that has accepted these PDUs';
 comment on column dispatches.route_id is 'route it waits for; 0: to be found out';
-comment on column dispatches.cut is 'how the submitted segments were cut: only a message cut alike can go on after them';
-comment on column dispatches.started_over is 'cut otherwise, parts of it were sent again';
+comment on column dispatches.segmentation is 'how the accepted PDUs were divided: only a message divided alike can go on after them';
+comment on column dispatches.started_over is 'it was divided differently, and segments of it were sent again';
 comment on column dispatches.chosen_carrier_id is
   'carrier that was chosen for it: a node with sessions to it takes it up; 0: whichever node it falls to';
 
@@ -455,12 +455,12 @@ create table submissions (
   error_code text,
   carrier_code text,
   receipt_at timestamptz,
-  cut text,
+  segmentation text,
   primary key (carrier_id, carrier_message_id, msg_id, segment)
 ) partition by range (msg_id);
 comment on column submissions.carrier_message_id is 'canonical form under the carrier''s id rule';
 comment on column submissions.outcome is 'what its receipt said; of messages of several segments only';
-comment on column submissions.cut is 'how its message was cut, when that had started over';
+comment on column submissions.segmentation is 'how its message was divided, if that had started over';
 
 create type attempt_outcome as enum ('accepted', 'refused', 'retry', 'no-answer');
 

@@ -382,7 +382,7 @@ describe('a lane that is lost', () => {
     const latePart = {
       kind: 'pdus-accepted',
       atMs: Date.now(),
-      pdus: 1n,
+      pduBits: 1n,
       segmentation: 'udh GSM7 1',
     } as const
     expect(node.inProgress.addOutcome({ planId: plan, msgId, facts: [latePart] })).toBe(true)

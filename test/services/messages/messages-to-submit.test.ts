@@ -85,7 +85,7 @@ async function heldUp(msgId: string): Promise<() => Promise<void>> {
 function postponed(changes: Partial<Postponed> = {}): Postponed {
   const atMs = Date.now()
   return {
-    ...{ atMs, dueAtMs: atMs, attempt: 1, carrierId: CARRIER_ID, acceptedPdus: 0n },
+    ...{ atMs, dueAtMs: atMs, attempt: 1, carrierId: CARRIER_ID, acceptedPduBits: 0n },
     kind: 'postponed',
     ...{ segmentation: null, startedOver: false, ambiguous: false, routeId: 7, chosenCarrierId: 0 },
     ...changes,

@@ -176,7 +176,7 @@ describe('submissions and receipts', () => {
       recorder.outcome({
         planId: plan,
         msgId,
-        facts: [{ kind: 'pdus-accepted', atMs: Date.now(), pdus: segments, segmentation }],
+        facts: [{ kind: 'pdus-accepted', atMs: Date.now(), pduBits: segments, segmentation }],
       })
     late(1n, 'udh GSM7 63')
     late(2n, 'udh16 GSM7 64')
@@ -185,10 +185,10 @@ describe('submissions and receipts', () => {
     late(1n << 62n, 'udh GSM7 63')
     await eventually(() => recorder.backlog === 0)
     const { rows } = await database.db.query(
-      'select submitted_segments::text as parts, cut from dispatches where msg_id = $1',
+      'select accepted_pdu_bits::text as parts, segmentation from dispatches where msg_id = $1',
       [msgId],
     )
-    expect(rows).toEqual([{ parts: String((1n << 62n) + 1n), cut: 'udh GSM7 63' }])
+    expect(rows).toEqual([{ parts: String((1n << 62n) + 1n), segmentation: 'udh GSM7 63' }])
     expect(await announced(database.db, msgId)).toEqual([])
   })
 

@@ -170,9 +170,9 @@ async function loadHalfSubmitted(): Promise<string> {
   return msgId
 }
 
-async function deliveredSegments(msgId: string): Promise<string | undefined> {
+async function deliveredBits(msgId: string): Promise<string | undefined> {
   const { rows } = await db.query(
-    'select delivered_segments::text as bits from messages where msg_id = $1 and lane is null',
+    'select delivered_bits::text as bits from messages where msg_id = $1 and lane is null',
     [msgId],
   )
   return rows[0]?.bits
@@ -184,7 +184,7 @@ test('a segment that was accepted before its message was taken out of its record
   expect(await new Promise((done) => ofOwner.receipt({ row, done }))).toBe(true)
   expect(await countOf(db, 'parked_receipts')).toBe(1)
   ofOwner.outcome(sent(plan, msgId))
-  await eventually(async () => (await deliveredSegments(msgId)) === '1')
+  await eventually(async () => (await deliveredBits(msgId)) === '1')
   await eventually(async () => (await countOf(db, 'parked_receipts')) === 0)
 })
 
@@ -194,7 +194,7 @@ test('and by what another node parks for it', async () => {
   const seen = looks.length
   await eventually(() => looks.length > seen + 1)
   ofOwner.outcome(sent(plan, msgId))
-  await eventually(async () => (await deliveredSegments(msgId)) === '1')
+  await eventually(async () => (await deliveredBits(msgId)) === '1')
   await eventually(async () => (await countOf(db, 'parked_receipts')) === 0)
 })
 
@@ -208,7 +208,7 @@ test('intermediate receipts of it are kept wherever they come', async () => {
   const kept = async () =>
     (await db.query('select outcome from receipts where msg_id = $1', [msgId])).rows.length
   await eventually(async () => (await kept()) === 2)
-  expect(await deliveredSegments(msgId)).toBeUndefined()
+  expect(await deliveredBits(msgId)).toBeUndefined()
 })
 
 test('an answer to a message that another process has in progress waits for its record', async () => {
@@ -217,7 +217,7 @@ test('an answer to a message that another process has in progress waits for its 
   ofOther.outcome(sent(plan, msgId))
   expect(ofOther.backlog).toBe(2)
   expect(await received(`${msgId}/0`)).toBe(true)
-  expect(await deliveredSegments(msgId)).toBeUndefined()
+  expect(await deliveredBits(msgId)).toBeUndefined()
   ofOwner.outcome(sent(plan, msgId))
   await owner.project([msgId])
   await eventually(() => ofOther.backlog === 0)

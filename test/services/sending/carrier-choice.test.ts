@@ -174,7 +174,7 @@ describe('the carrier of a message', () => {
     const chosen = [aDispatch(), aDispatch({ ambiguous: true })].map((dispatch) => jobOf(doubtful, dispatch)!)
     expect(chosen.map(({ carrier }) => carrier.id)).toEqual([1, 2])
     expect(chosen[1]!.route.reason).toContain('after one (silent)')
-    const begun = aDispatch({ body: 'part '.repeat(80), acceptedPdus: 1n, carrierId: 1 })
+    const begun = aDispatch({ body: 'part '.repeat(80), acceptedPduBits: 1n, carrierId: 1 })
     expect(jobOf(choiceOf({ conditions: { 1: 'silent', 2: 'usable' } }), begun)!.carrier.id).toBe(2)
   })
 
@@ -188,17 +188,17 @@ describe('the carrier of a message', () => {
   test('is the one that has parts of it, as long as it can be used, on whatever node', () => {
     const body = 'part '.repeat(80)
     const segmentation = 'udh GSM7 3'
-    const begun = aDispatch({ body, segments: 3, acceptedPdus: 0b10n, segmentation, carrierId: 2 })
+    const begun = aDispatch({ body, segments: 3, acceptedPduBits: 0b10n, segmentation, carrierId: 2 })
     expect(jobOf(choiceOf(), begun)!.carrier.id).toBe(2)
     expect(choiceOf({ elsewhere: [2] }).choose(begun, routed)).toMatchObject({ carrierId: 2, isHere: false })
     expect(jobOf(choiceOf(only(1)), begun)!.carrier.id).toBe(1)
-    expect(jobOf(choiceOf(), aDispatch({ ...begun, acceptedPdus: 0n }))!.carrier.id).toBe(1)
+    expect(jobOf(choiceOf(), aDispatch({ ...begun, acceptedPduBits: 0n }))!.carrier.id).toBe(1)
     const rest = jobOf(choiceOf(), aDispatch({ ...begun, carrierId: 1 }))!
     expect([rest.carrier.id, rest.progress.accepted, rest.isResubmission]).toEqual([1, 0b10n, false])
   })
 
   test('starts it over where it is divided otherwise', () => {
-    const begun = aDispatch({ body: 'part '.repeat(80), segments: 3, acceptedPdus: 0b10n, carrierId: 1 })
+    const begun = aDispatch({ body: 'part '.repeat(80), segments: 3, acceptedPduBits: 0b10n, carrierId: 1 })
     const job = jobOf(choiceOf(only(2)), begun)!
     expect([job.carrier.id, job.progress.accepted, job.isResubmission]).toEqual([2, 0n, true])
   })

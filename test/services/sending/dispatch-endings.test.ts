@@ -72,7 +72,7 @@ describe('the end of a message', () => {
 })
 
 test('the end of a message that started over has its segmentation', () => {
-  const job = aJob({ body: 'part '.repeat(80), acceptedPdus: 1n, segmentation: 'sar GSM7 3' })
+  const job = aJob({ body: 'part '.repeat(80), acceptedPduBits: 1n, segmentation: 'sar GSM7 3' })
   expect(settled(job.dispatch, job, { status: 'SENT' })).toMatchObject({ segmentation: 'udh GSM7 3' })
 })
 

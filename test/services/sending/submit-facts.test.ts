@@ -49,25 +49,25 @@ describe('a message that is requeued', () => {
     expect(postponementOfJob(job, { delayMs: 5 }, UNTRIED)).toMatchObject({
       carrierId: null,
       routeId: 1,
-      acceptedPdus: 0n,
+      acceptedPduBits: 0n,
       dueAtMs: UNTRIED.nowMs + 5,
     })
     job.progress.acceptedEarlier(1)
     expect(postponementOfJob(job, { delayMs: 0 }, UNTRIED)).toMatchObject({
       carrierId: 1,
-      acceptedPdus: 2n,
+      acceptedPduBits: 2n,
     })
-    expect(restOf(job)).toMatchObject({ carrierId: 1, acceptedPdus: 2n })
+    expect(restOf(job)).toMatchObject({ carrierId: 1, acceptedPduBits: 2n })
   })
 
   test('keeps the parts that another carrier has until parts of it are accepted anew', () => {
-    const begun = { acceptedPdus: 0b1n, segmentation: 'udh GSM7 3', carrierId: 1 }
+    const begun = { acceptedPduBits: 0b1n, segmentation: 'udh GSM7 3', carrierId: 1 }
     const dispatch = { body: 'part '.repeat(80), segments: 3, ...begun }
     const job = aJob(dispatch, aCarrier({ id: 2, longMessages: 'sar' }))
     expect(job).toMatchObject({ startedOver: true, isResubmission: true })
     expect(restOf(job)).toMatchObject({ ...begun, startedOver: false })
     expect(postponementOfJob(job, { delayMs: 0 }, TRIED)).toMatchObject({
-      acceptedPdus: 1n,
+      acceptedPduBits: 1n,
       segmentation: 'udh GSM7 3',
       startedOver: false,
       carrierId: 1,
@@ -75,13 +75,13 @@ describe('a message that is requeued', () => {
     job.progress.acceptedEarlier(2)
     const rest = restOf(job)
     expect(rest).toMatchObject({
-      acceptedPdus: 0b100n,
+      acceptedPduBits: 0b100n,
       segmentation: 'sar GSM7 3',
       startedOver: true,
       carrierId: 2,
     })
     expect(postponementOfJob(job, { delayMs: 0 }, UNTRIED)).toMatchObject({
-      acceptedPdus: 4n,
+      acceptedPduBits: 4n,
       segmentation: 'sar GSM7 3',
       startedOver: true,
       carrierId: 2,
@@ -121,7 +121,7 @@ describe('what a PDU brings', () => {
   })
 
   test('with the segmentation, where the message started over', () => {
-    const job = aJob({ body, acceptedPdus: 1n, segmentation: 'sar GSM7 3' })
+    const job = aJob({ body, acceptedPduBits: 1n, segmentation: 'sar GSM7 3' })
     expect(of(job, 2)).toEqual([[2, 'udh GSM7 3']])
   })
 })

@@ -12,7 +12,7 @@ describe('what was accepted before', () => {
 
   test('is not sent again where the message is divided as it was', () => {
     const { segmentation } = aJob(THREE_PARTS)
-    expect(state(aJob({ ...THREE_PARTS, acceptedPdus: 0b101n, segmentation }))).toEqual([0b101n, false])
+    expect(state(aJob({ ...THREE_PARTS, acceptedPduBits: 0b101n, segmentation }))).toEqual([0b101n, false])
   })
 
   test.each([
@@ -22,20 +22,20 @@ describe('what was accepted before', () => {
     ['another alphabet', aCarrier(), 'udh UCS2 3'],
     ['nobody knows how', aCarrier(), null],
   ])('is sent again otherwise: %s', (_name, carrier, segmentation) => {
-    const job = aJob({ ...THREE_PARTS, acceptedPdus: 0b1n, segmentation }, carrier)
+    const job = aJob({ ...THREE_PARTS, acceptedPduBits: 0b1n, segmentation }, carrier)
     expect(state(job)).toEqual([0n, true])
   })
 
   test.each(['udh', 'payload'] as const)(
     'nothing is, in form %s, when all of it is delivered',
     (longMessages) => {
-      const delivered = { ...THREE_PARTS, ambiguous: true, deliveredSegments: 0b111n }
+      const delivered = { ...THREE_PARTS, ambiguous: true, deliveredBits: 0b111n }
       expect(aJob(delivered, aCarrier({ longMessages })).progress.isComplete).toBe(true)
     },
   )
 
   test('and is so although parts of either segmentation are delivered', () => {
-    const delivered = { ...THREE_PARTS, acceptedPdus: 0b1n, deliveredSegments: 0b111n }
+    const delivered = { ...THREE_PARTS, acceptedPduBits: 0b1n, deliveredBits: 0b111n }
     expect(aJob({ ...delivered, segmentation: 'udh16 GSM7 3' }).progress.isComplete).toBe(false)
     const goesOn = { ...delivered, segmentation: 'udh GSM7 3', startedOver: true }
     expect(aJob(goesOn).progress.accepted).toBe(0b1n)
