@@ -26,8 +26,8 @@ declare module 'fastify' {
 }
 
 /**
- * What follows `Bearer`, whose case does not count (RFC 9110 §11.1): of customers as in RFC 6750 §2.1. Operators choose the
- * tokens of OPERATOR_TOKEN themselves.
+ * Finds the token after `Bearer`, in any case (RFC 9110 §11.1). Those of customers have the form of RFC 6750 §2.1. Operators
+ * choose the tokens of OPERATOR_TOKEN themselves.
  */
 const CREDENTIALS: Readonly<Record<SessionKind, RegExp>> = {
   customer: /^bearer +([A-Za-z0-9._~+/-]+=*)$/i,
@@ -39,7 +39,7 @@ const MAX_HEADER_LENGTH = MAX_TOKEN_LENGTH + 'Bearer '.length
  * SHA-256 (hex) of the token that a request presents: in its Authorization header, or, when it has none, by a session of the
  * console. `sessions`: absent where there is no console.
  *
- * @throws AppError UNAUTHENTICATED without either; FORBIDDEN for a session's cookie that another site's page made use of
+ * @throws AppError UNAUTHENTICATED without either; FORBIDDEN for a session's cookie in a request that another site's page made
  */
 export function presentedHash(
   request: FastifyRequest,

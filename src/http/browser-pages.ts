@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 
-/** Beside the headers of every answer. */
+/** In addition to the headers of every answer. */
 const HEADERS = {
   'cross-origin-opener-policy': 'same-origin',
   'permissions-policy':
@@ -13,7 +13,7 @@ export function sendPage(reply: FastifyReply, policy: string, html: string): Fas
   return reply.headers(headers).type('text/html; charset=utf-8').send(html)
 }
 
-/** The answer where the page was not built. */
+/** The answer when the page has not been built. */
 export function sendNotBuilt(reply: FastifyReply): FastifyReply {
   return reply
     .code(503)

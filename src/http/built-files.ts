@@ -37,7 +37,7 @@ const TYPES: Readonly<Record<string, string>> = {
 }
 /** `dist/`, as seen from `src/http/` and from `dist/http/` alike. */
 const DIST = new URL('../../dist/', import.meta.url)
-/** More is not a build of ours. */
+/** No build of ours has more. */
 const MAX_FILES = 1_000
 
 /** What a build has put into this folder of `dist/`. It is read when first asked for, and stays in memory: up to 7 MB. */
@@ -86,7 +86,7 @@ function stored(path: string): Stored {
 
 const IMMUTABLE = 'public, max-age=31536000, immutable'
 
-/** Answers with a file, packed as the client accepts it. Its name changes with its content, so it is cached for a year. */
+/** Answers with a file, compressed as the client accepts it. Its name changes with its content, so it is cached for a year. */
 export function sendBuiltFile(request: FastifyRequest, reply: FastifyReply, file: BuiltFile): FastifyReply {
   const { 'accept-encoding': accepted = '', 'if-none-match': known = '' } = request.headers
   const [coding, { bytes, etag }] = file.packed.find(([name]) => accepts(accepted, name)) ?? [

@@ -34,8 +34,8 @@ export class ConsoleSessions {
   }
 
   /**
-   * The session of this kind that a request carries; null when it has none that is valid. @throws AppError FORBIDDEN when
-   * a cookie came with a request of another site's page: the browser adds it, whoever asks.
+   * The session of this kind that a request carries; null when it has none that is valid. @throws AppError FORBIDDEN when the
+   * cookie came with a request of another site's page, because browsers add it to those too.
    */
   of(request: FastifyRequest, kind: SessionKind): ConsoleSession | null {
     const { cookie, host = '' } = request.headers

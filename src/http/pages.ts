@@ -71,7 +71,10 @@ export class CursorPages<Filters extends object, Position> {
     this.#bounds = bounds
   }
 
-  /** What a request wants to read of a plan that its token may read, or 403; 400 with a cursor that is not for it. */
+  /**
+   * Returns the plan and the page that a request asks for. Throws 403 if its token may not read the plan, and 400 if the
+   * cursor is not for it.
+   */
   async read(request: FastifyRequest): Promise<{ plan: ServicePlan; page: Page<Filters, Position> }> {
     const query = request.query as ListQuery<Filters>
     const plan = planToRead(await this.#deps.directory(), request, query.servicePlanId)

@@ -1,6 +1,6 @@
 import { type Fault, fault } from '../errors.ts'
 
-/** What is peculiar to query strings. */
+/** The peculiarities of query strings. */
 
 /** A parsed query string: a parameter given more than once is an array. */
 export type Query = Readonly<Record<string, string | string[] | undefined>>
@@ -22,7 +22,10 @@ export function withPlus(text: string): string {
   return /^ [0-9]/.test(text) ? `+${text.slice(1)}` : text
 }
 
-/** What to say instead of the fault of a parameter that was given empty or more than once; undefined for any other. */
+/**
+ * The fault of a parameter that was given empty or more than once, which replaces the fault that its schema found; undefined
+ * for any other.
+ */
 export function faultOfSyntax({ field, code }: Fault, query: Query): Fault | undefined {
   if (code === 'UNKNOWN_FIELD' || !Object.hasOwn(query, field)) return undefined
   if (query[field] === '') return fault(field, 'EMPTY', 'must not be empty')

@@ -26,7 +26,7 @@ export interface ConsoleSessionDeps {
   readonly sessions: ConsoleSessions
   /** SHA-256 of each token of OPERATOR_TOKEN, hex. */
   readonly operatorTokenHashes: readonly string[]
-  /** Whose sessions this listener has. */
+  /** The kinds of session that this listener serves. */
   readonly kinds: readonly SessionKind[]
   /** Unix milliseconds. */
   readonly clock: () => number
@@ -115,7 +115,7 @@ export function registerConsoleSessions(app: FastifyInstance, deps: ConsoleSessi
   )
 }
 
-/** Whose token has this hash; null when it is nobody's, or of a kind that this listener does not serve. */
+/** The owner of the token with this hash; null when there is none, or when this listener does not serve that kind. */
 async function kindOf(deps: ConsoleSessionDeps, tokenHash: string): Promise<SessionKind | null> {
   const isServed = (kind: SessionKind) => deps.kinds.includes(kind)
   if (isServed('operator') && (await operatorWith(deps, tokenHash)) !== null) return 'operator'
@@ -133,7 +133,7 @@ async function tokenWith({ directory, clock }: ConsoleSessionDeps, tokenHash: st
   return token === undefined ? null : { directory: snapshot, token }
 }
 
-/** What the sessions of a request stand for now. `sessionOf`: by kind. */
+/** Who is signed in by the sessions of a request. `sessionOf`: by kind. */
 async function present(deps: ConsoleSessionDeps, sessionOf: (kind: SessionKind) => ConsoleSession | null) {
   const [customer, operator] = (['customer', 'operator'] as const).map((kind) =>
     deps.kinds.includes(kind) ? sessionOf(kind) : null,

@@ -30,7 +30,7 @@ const SETTINGS = {
   showDeveloperTools: 'never',
   telemetry: false,
   withDefaultFonts: false,
-  // Example requests of a client that everybody has.
+  // Example requests are for a client that everybody has.
   defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
   documentDownloadType: 'direct',
 }

@@ -27,7 +27,7 @@ import { QUEUED_MESSAGE } from '../schemas/response-examples.ts'
 import { oneOf } from '../schemas/shapes.ts'
 import { patterned, ruled } from '../validate.ts'
 
-/** The domain judges addresses and text, by the same rules for every entrance, and the callback guard the URL. */
+/** The domain judges addresses and text, by the same rules wherever a send comes in. The callback guard judges the URL. */
 export const SendSmsRequest = ruled(
   Type.Object(
     {
@@ -116,8 +116,8 @@ const SCHEMA = {
 }
 
 /**
- * `POST /v1/sendsms`. Checks the token and the account's rate before the body is read. Most sends are plain and take the shorter
- * way of `short-sends.ts` instead, which accepts by the same rules. A new field is to be added there too.
+ * `POST /v1/sendsms`. Checks the token and the account's rate before the body is read. Most sends are plain and take the
+ * shorter way of `short-sends.ts` instead, which accepts by the same rules. Add a new field there too.
  */
 export function registerSend(
   app: FastifyInstance,

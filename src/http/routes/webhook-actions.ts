@@ -184,7 +184,7 @@ function readRedelivery({ after, ...texts }: Static<typeof ManyBody>): {
   })
 }
 
-/** Redelivers many events, some at a time. */
+/** Redelivers many events, in batches. */
 class Redeliveries {
   readonly #clock: () => number
   readonly #limiter = new RateLimiter()

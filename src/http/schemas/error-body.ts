@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { type AppError, ERRORS, type ErrorCode, type Fault } from '../../errors.ts'
 import { oneOf, titled } from './shapes.ts'
 
-/** What every failure says. */
+/** The fields of every failure. */
 export const FAILURE_FIELDS = {
   errorCode: oneOf(Object.keys(ERRORS) as ErrorCode[], { title: 'ErrorCode' }),
   errorMessage: Type.String(),

@@ -76,7 +76,7 @@ export function listQuery<Filters extends object>(
   return narrowed(query, needsFilter ? [...Object.keys(documented), 'cursor'] : [])
 }
 
-/** The query of what is told of all messages that match: filters, of which one is needed. */
+/** The query of a count of all messages that match: filters, of which at least one is needed. */
 export function countQuery<Filters extends object>(
   rules: FilterRules<Filters>,
   documented: DocumentedFilters<Filters>,

@@ -33,7 +33,7 @@ const HEADERS = {
   'aldis-sequence': 'Place of the event among those of its message: 1, 2, …; 0: an inbound message',
   'aldis-test': 'true: a test event, of no message',
 }
-/** Of these, those that not every webhook carries. */
+/** Those of these headers that not every webhook has. */
 const OPTIONAL_HEADERS: ReadonlySet<string> = new Set(['aldis-test'])
 
 /** `webhooks` of the OpenAPI document: what is POSTed to the customer. */

@@ -25,14 +25,14 @@ export interface SubmitEvents<Token> {
   onLost(tokens: Token[], link: CarrierLink<Token>): void
 }
 
-/** Those who act on what happens on a link. */
+/** Those who act on the events of a link. */
 export interface LinkListeners<Token> {
   readonly submitter: SubmitEvents<Token>
   readonly receiver: {
     /** `toAnswer`: requests of the session that we have not answered yet, including this one. */
     onRequest(pdu: RequestPdu, connection: Connection<Token>, carrier: Carrier, toAnswer: number): void
   }
-  /** The carrier violated SMPP. `pdu` is null if the fault was no PDU. */
+  /** The carrier violated SMPP. `pdu` is null if no PDU was at fault. */
   readonly onAnomaly?: (anomaly: Anomaly, carrier: Carrier, pdu: Pdu | null) => void
 }
 
@@ -44,7 +44,7 @@ export interface LinkTimings {
   readonly pduReadTimeoutMs?: number
   /** How long a link that must end soon waits for requests in flight, and then for unbind_resp. */
   readonly unbindTimeoutMs?: number
-  /** How long a link waits for requests in flight when nothing presses: it was stopped, or its settings have changed. */
+  /** How long a link that need not end soon waits for requests in flight: it was stopped, or its settings have changed. */
   readonly answersTimeoutMs?: number
   /** First pause before a new connection; see domain/carrier-binds.ts. */
   readonly backoffMs?: number

@@ -131,7 +131,7 @@ export class CarrierLinks<Token> {
   }
 
   /**
-   * The carrier's limits hold for the whole installation, so a node that has some of its binds has that share of its rates.
+   * The carrier's limits apply to the whole installation, so a node that has some of its binds has that share of its rates.
    * Null when it has none.
    */
   rates(carrierId: number): CarrierRates | null {
@@ -161,7 +161,7 @@ export class CarrierLinks<Token> {
     }
   }
 
-  /** Every bind that is kept up or ended here, by carrier. */
+  /** Every bind that this node keeps up or is ending, by carrier. */
   reports(): ReadonlyMap<number, BindReport[]> {
     const links = [...this.#carriers.values()].flatMap((entry) => entry.links)
     const reports = new Map<number, BindReport[]>()

@@ -2,7 +2,7 @@ import type { LinkFailure } from '../../domain/carrier-binds.ts'
 import type { CloseReason } from '../../smpp/session-handlers.ts'
 import { STATUSES, statusName } from '../../smpp/statuses.ts'
 
-/** What the end of a session means for the next, and how it is told. */
+/** What the end of a session means for the next one, and how it is reported. */
 
 const UNAUTHORIZED: readonly number[] = [
   STATUSES.ESME_RINVPASWD,

@@ -10,7 +10,7 @@ import type { LoadedMessage, MessageKey } from '../../store/messages-at-rest.ts'
 import type { SubmissionId } from '../../store/receipts.ts'
 import type { Live } from './lives.ts'
 
-/** What is appended to the journal, who waits for it, and who hears what it changes. */
+/** What is appended to the journal, who waits for it, and who is notified of its changes. */
 
 /** What became of a message at its carrier, in the order of its facts. */
 export interface OutcomeFacts extends MessageKey {
@@ -40,7 +40,7 @@ export type Waiting = Pick<
   'onAccepted' | 'onReceiptCommitted' | 'onCommitted' | 'outcome' | 'goes'
 >
 
-/** Those who act on what the facts of messages in progress change. */
+/** Those who act on the changes that facts of messages in progress make. */
 export interface MessagesListeners {
   /** Returns who delivers the events of the next batch. */
   readonly eventHolder: () => EventHolder

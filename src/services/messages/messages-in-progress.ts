@@ -168,7 +168,7 @@ export class MessagesInProgress implements AcceptanceJournal {
     this.#listeners = { ...this.#listeners, ...listeners }
   }
 
-  /** Makes this process that node. */
+  /** From now on this process is the node with this id. */
   async register(nodeId: number): Promise<void> {
     await this.#writer.register(nodeId)
     if (this.lane !== null) this.#projector.start()
@@ -206,7 +206,7 @@ export class MessagesInProgress implements AcceptanceJournal {
     if (lane !== null && this.#lives.size === 0) await endLane(this.#options.db, lane, committed)
   }
 
-  // Facts. Each method says whether the message is here; if not, its record is what counts.
+  // Facts. Each method returns whether the message is here; if not, its record is what counts.
 
   accept(message: KeptMessage): Promise<Acceptance> {
     const { promise, resolve } = Promise.withResolvers<Acceptance>()
@@ -252,7 +252,7 @@ export class MessagesInProgress implements AcceptanceJournal {
     return this.addFacts(msgId, [{ kind: 'begun', atMs: this.#options.nowMs() }], { onCommitted })
   }
 
-  /** Commits the facts told so far as soon as possible, because no more arrive until then. */
+  /** Commits the facts added so far as soon as possible, because no more arrive until then. */
   hurry(): void {
     this.#writer.hurry()
   }
@@ -283,8 +283,8 @@ export class MessagesInProgress implements AcceptanceJournal {
   }
 
   /**
-   * Calls `appended` when all facts told of the message so far are appended: at once, or when its record is written. Not if its
-   * lane is lost before that: then the message leaves memory, and may even be back.
+   * Calls `appended` when all facts added to the message so far are appended: at once, or when its record is written. Not if
+   * its lane is lost before that: then the message leaves memory, and may even be back.
    */
   whenAppended(msgId: string, appended: () => void): void {
     const live = this.#lives.get(msgId)
@@ -304,7 +304,7 @@ export class MessagesInProgress implements AcceptanceJournal {
       })
   }
 
-  // What follows.
+  // Consequences of committed facts.
 
   #committed(items: readonly Item[], n: number): void {
     const changed: ChangedMessage[] = []

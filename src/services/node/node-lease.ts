@@ -37,7 +37,10 @@ const RETRY_MS = 500
 const BEHIND_END_MS = 20
 /** No work begins this shortly before the lease ends, so that whatever has begun ends within the lease. */
 export const SAFETY_MS = 3_000
-/** After half a lease without a heartbeat, and at its start, a node removes nobody for this long: others get time for theirs. */
+/**
+ * After half a lease without a heartbeat, and at its start, a node removes nobody for this long, so that the others have time
+ * for theirs.
+ */
 export const GRACE_MS = 3_000
 
 /**
@@ -178,7 +181,7 @@ export class NodeLease {
     if (state === 'expired') for (const listener of this.#expiredListeners) listener()
     const nodeId = state === 'expired' ? await registerNodeAgain(db, name, this.#leaseMs) : null
     if (nodeId === null) {
-      // Not awaited, because this very run has found it out.
+      // Not awaited, because it is this run that found it out.
       void this.#task.stop()
       onReplaced()
       return heartbeatMs

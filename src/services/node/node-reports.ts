@@ -18,8 +18,8 @@ const REPEAT_MS = 10_000
 const PAUSE_PER_COST = 50
 
 /**
- * Tells the other nodes how this one and its binds are: in one row, which is written when that has changed, and every 10 s.
- * A node that is alone writes nothing, because it answers operators from its memory.
+ * Reports the state of this node and its binds to the other nodes: in one row, which is written when the state has changed,
+ * and every 10 s. A node that is alone writes nothing, because it answers operators from its memory.
  */
 export class NodeReports {
   readonly #options: NodeReportsOptions
@@ -40,7 +40,7 @@ export class NodeReports {
     })
   }
 
-  /** Sets what makes a report. Before this call there is none. */
+  /** Sets the function that makes a report. Before this call there is no report. */
   setSource(read: (isDraining: boolean) => NodeReport): void {
     this.#read = read
   }
@@ -55,7 +55,7 @@ export class NodeReports {
     this.#task.start(0)
   }
 
-  /** Writes the report if it is news to the others. Returns when to look again, if not after the interval. */
+  /** Writes the report if it has changed, or is to be repeated. Returns when to look again, if not after the interval. */
   async runOnce(): Promise<number | undefined> {
     const { db, lease } = this.#options
     if (!lease.alive || lease.isAlone) return undefined

@@ -58,15 +58,15 @@ const FINALS: Readonly<Record<string, FinalResult>> = {
   UNKNOWN: 'unknown',
 }
 /**
- * event_sequence of the status that follows SENT. With a higher one the message was UNKNOWN in between, by a receipt or by being
- * overdue.
+ * event_sequence of the status that follows SENT. If it is higher, the message was UNKNOWN in between, by a receipt or because
+ * it was overdue.
  */
 const SEQUENCE_AFTER_SENT = 2
 
 /**
- * Counts the results of carriers in each route (but for the sandbox), and takes those below the route's floor out of use. Counts stay in memory and
- * are added to the table every 10 s, so a crash loses at most that much. Every node judges by the sums of all nodes. The
- * database holds which carriers are out of use, so that is the same for all nodes and after a restart.
+ * Counts the results of carriers in each route (except the sandbox), and takes those below the route's floor out of use.
+ * Counts stay in memory and are added to the table every 10 s, so a crash loses at most that much. Every node judges by the
+ * sums of all nodes. The database holds which carriers are out of use, so that is the same for all nodes and after a restart.
  */
 export class QualityWatch {
   readonly #options: QualityWatchOptions

@@ -42,7 +42,10 @@ export class Sandbox {
     })
   }
 
-  /** Resolves when the simulator runs, if the configuration has the carrier. `onChange`: `located` returns something else. */
+  /**
+   * Resolves when the simulator runs, if the configuration has the carrier. `onChange` is called when `located` returns
+   * something else.
+   */
   async start(onChange: () => void): Promise<void> {
     this.#onChange = onChange
     await this.#task.startNow()

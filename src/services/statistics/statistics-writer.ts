@@ -39,7 +39,7 @@ export class StatisticsWriter {
     })
   }
 
-  /** A message is committed, so long after its request. */
+  /** A message is committed, this long after its request. */
   accepted(message: Accepted, latencyMs: number): void {
     this.#tallies.accepted(this.#options.clock(), message, latencyMs)
   }
@@ -54,7 +54,7 @@ export class StatisticsWriter {
     this.#tallies.inbound(this.#options.clock(), planId, carrierId, countryOf(sender))
   }
 
-  /** An event was answered 2xx, so long after its change or after it was redelivered by hand. */
+  /** An event was answered 2xx, this long after its change, or after it was redelivered by hand. */
   delivered({ planId, payload, beganAtMs }: WebhookEvent): void {
     const country = payload.direction === 'MT' ? payload.message.country : countryOf(payload.inbound.sender)
     const nowMs = this.#options.clock()

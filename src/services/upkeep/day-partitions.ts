@@ -93,8 +93,8 @@ async function changeDays<Day>(
 }
 
 /**
- * Drops the partitions whose youngest message is older than the retention: `retentionDays`, or 8 days for submissions. The
- * kinds noted of their messages go with them, and so do kinds that finished messages no longer have.
+ * Drops the partitions whose youngest message is older than the retention: `retentionDays`, or 8 days for submissions. Drops
+ * with them the kinds recorded for their messages, and the kinds that finished messages no longer have.
  */
 export async function dropOldPartitions(db: Database, nowMs: number, retentionDays: number): Promise<void> {
   for (const table of PARTITIONED_TABLES) {

@@ -29,7 +29,7 @@ export interface DelivererOptions {
   readonly sender: Pick<WebhookSender, 'post' | 'abort'>
   readonly destinations: Destinations
   readonly inProgress: Pick<MessagesInProgress, 'eventTaken' | 'project'>
-  /** Opens callback URLs that carry credentials. */
+  /** Decrypts callback URLs that carry credentials. */
   readonly secretKey: SecretKeys
   readonly log: Log
   readonly pollMs?: number

@@ -166,7 +166,7 @@ export class Destinations {
   park({ planId, destination }: Endpoint): void {
     const endpoint = { planId, destination, scheduleMs: SCHEDULE_MS, limit: PARK_BATCH }
     this.#parking = this.#parking
-      // Only where the row is there can an event be parked.
+      // An event can be parked only if the row is there.
       .then(() => this.#work)
       .then(async () => {
         for (let batch = 0; batch < MAX_PARK_BATCHES && !this.#stopped; batch += 1) {

@@ -19,7 +19,7 @@ import { type Annotations, PATTERN_MEANINGS, patterned } from '../../validate.ts
 
 /** Fields shared by several resources of the admin API, and the form of pages and errors. */
 
-/** The schema with other words for what it is here. */
+/** The schema with a description of its own. */
 export function described<T extends Type.TSchema>(schema: T, description: string): T {
   return { ...schema, description }
 }
@@ -33,7 +33,7 @@ export const AccountId = {
   examples: ['64f0c0ffee64f0c0ffee64f0'],
 } as typeof PublicId
 export const ServicePlanId = described(PublicId, 'Id of the service plan, 24 hex digits')
-/** The plan of a rule or rate, which is one of those for all plans without it. */
+/** The plan of a rule or rate. Without it, the rule or rate is for all plans. */
 export const PlanOrAll = described(ServicePlanId, 'Id of the service plan, 24 hex digits; null: all plans')
 export const LinkName = patterned(
   LINK_NAME,
@@ -89,7 +89,7 @@ export const Amount = Type.Unsafe<string | number>({
   minimum: 0,
   maximum: 1_000_000,
 })
-/** The number that the service gave to something without a name. */
+/** The number that the service has given to an object without a name. */
 export const RowId = patterned(/^(?:0|[1-9][0-9]{0,8})$/, 'must be a whole number', { examples: ['1'] })
 export const RuleId = described(RowId, 'Number of the rule, as listed')
 /** How far back to look, within the 8 days that minutes are kept. */

@@ -21,7 +21,7 @@ import {
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
-/** A text that the domain reads. */
+/** A text that the domain parses. */
 const Text = (description: string) => Type.Optional(Type.String({ maxLength: 300, description }))
 const ListedMessage = titled('ListedMessage', {
   accountId: Type.String(),

@@ -131,7 +131,7 @@ function positionOf(after: string): { sender: string; recipient: string } {
   return { sender: withPlus(sender), recipient: withPlus(recipient) }
 }
 
-/** Of the person, the audit log keeps too little to call them. */
+/** The audit log keeps too few digits of the person's number to call them. */
 function maskedOptOut({ servicePlanId, from, to }: Static<typeof Key>) {
   const after = { servicePlanId: canonicalPublicId(servicePlanId), from, to: maskedNumber(to) }
   return { objectType: 'opt-out', objectId: Object.values(after).join('/'), after }

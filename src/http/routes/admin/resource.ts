@@ -167,7 +167,7 @@ export function addReads<Item extends Type.TSchema, Row extends object>(
   })
 }
 
-/** `PATCH` of one row; answers the changed row. `change` refuses a row that does not exist. `prepare`: as of `addCreate`. */
+/** `PATCH` of one row; answers the changed row. `change` refuses a row that does not exist. `prepare`: as in `addCreate`. */
 export function addChange<Item extends Type.TSchema, Row extends object, Body extends Type.TSchema>(
   scope: AdminScope,
   deps: AdminDeps,

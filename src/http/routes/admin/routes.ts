@@ -124,7 +124,7 @@ function withDefaults(entry: { carrier: string; priority?: number; weight?: numb
   return { priority: 0, weight: 1, ...entry }
 }
 
-/** An hour tells a bad carrier from a bad minute; half an hour gives it time to mend. */
+/** An hour is long enough to tell a bad carrier from a bad minute. Half an hour gives it time to recover. */
 function judgedBy(given: Type.Static<typeof NewFloor> | null): QualityFloor | null {
   return given && { windowMinutes: 60, minMessages: 100, pauseMinutes: 30, ...given }
 }

@@ -50,8 +50,8 @@ export interface OperatorRequest {
 }
 
 /**
- * What the routes use. `change` is the only way to write, and it writes the audit log too, except for work that says that it
- * changed nothing, or nothing beyond what another call of the request has told.
+ * What the routes use. `change` is the only way to write, and it writes the audit log too, except for work that reports that
+ * it changed nothing, or nothing that another call of the request has not recorded.
  */
 export interface AdminDeps {
   /** Runs the work of a request in a transaction, and records in the same transaction what it changed. */

@@ -46,7 +46,7 @@ const Redeliveries = requestBody(
 const tags = ['Webhook administration']
 const params = Type.Object({ eventId: EventId })
 
-/** The events that customers are told of, and how their delivery went. */
+/** The events that are announced to customers, and their delivery. */
 export function registerWebhookEvents(scope: AdminScope, deps: AdminDeps): void {
   const { reads, messages } = deps
 

@@ -25,7 +25,7 @@ const Test = requestBody(
   { servicePlanId: '65f0c0ffee65f0c0ffee65f0', type: 'deliveryReceipt' },
 )
 
-/** A signed event that never happened, as if of a plan. */
+/** Sends a signed test event of a plan. */
 export function registerWebhookTests(scope: AdminScope, { change, directory, testEvents }: AdminDeps): void {
   const response = { ...failures(429), ...answers(200, TestEventSchema) }
   scope.post(

@@ -6,7 +6,7 @@ import { readForScrape } from './database.ts'
 const OF_ALL = 'of all nodes, the same on each; at most some 20,000 due and 20,000 later ones are counted'
 
 /**
- * Gauges of what waits. Labels: routes and carriers of the configuration, at most 200 series with the rest as `other`, and
+ * Gauges of the backlog. Labels: routes and carriers of the configuration, at most 200 series with the rest as `other`, and
  * causes from closed lists. Rows in the database are counted at most every 10 s. While they cannot be counted there is no
  * series.
  */
