@@ -17,7 +17,7 @@ import {
   withTransaction,
 } from '../store/database.ts'
 import { findIdempotencyKeys } from '../store/idempotency-keys.ts'
-import { decideLostMessages } from '../store/messages.ts'
+import { decideUncertainMessages } from '../store/messages.ts'
 import { writeRecords } from '../store/records.ts'
 import { Batcher, type BatchMeter, writeInHalves } from './batches.ts'
 import { areOptedOut } from './find-opt-outs.ts'
@@ -40,7 +40,7 @@ import type { MessageReads } from './read-messages.ts'
 export interface AcceptRequest {
   readonly plan: ServicePlan
   readonly draft: Draft
-  readonly idempotency: { readonly keyHash: Buffer; readonly requestHash: Buffer } | null
+  readonly idempotencyKey: { readonly keyHash: Buffer; readonly requestHash: Buffer } | null
 }
 
 export type AcceptOutcome =
@@ -58,7 +58,7 @@ export type AcceptOutcome =
   | { readonly kind: 'unknown' }
 
 /** Where a new message goes: its id, and whether this node keeps it in memory to submit it at once. */
-interface Place {
+interface Placed {
   readonly msgId: string
   /** This node, which has reserved room for it until `enqueue` or `release`; null: it waits in the database. */
   readonly owner: number | null
@@ -75,7 +75,7 @@ export interface Placement {
     plan: ServicePlan,
     draft: Draft,
     message: { readonly segments: number; readonly isAppended: boolean },
-  ): Place
+  ): Placed
   /** It is committed, and this node submits it. */
   enqueue(msgId: string): void
   /** This node does not submit it after all. */
@@ -93,8 +93,8 @@ export interface KeptMessage {
   readonly msgId: string
   readonly owner: number
   readonly accepted: Accepted
-  /** Called when it goes to the database. False: it must have no effect. Default: it goes. */
-  readonly goes?: () => boolean
+  /** Called just before it is written. Returns false if it must not be, because its client has been answered. */
+  readonly mayStore?: () => boolean
 }
 
 /** Takes messages into the memory of this process, and writes their acceptance into its journal. */
@@ -119,7 +119,7 @@ export interface AccepterOptions {
   /** Seals callback URLs that carry credentials. */
   readonly secretKey: SecretKeys
   readonly random: (bytes: number) => Uint8Array
-  /** Each sender is answered within this time, or never. Default 10 s. */
+  /** Each client is answered within this time, or never. Default 10 s. */
   readonly answerWithinMs?: number
   readonly log: Log
   readonly onBatch?: BatchMeter
@@ -128,7 +128,7 @@ export interface AccepterOptions {
 }
 
 const ANSWER_WITHIN_MS = 10_000
-const LOST_COMMIT_RETRY_MS = 250
+const UNCERTAIN_RETRY_MS = 250
 const MAX_BATCH = 200
 /** Each key takes one of the server's locks, of which there are some thousands. */
 const MAX_KEYS = 100
@@ -153,8 +153,8 @@ export class GroupAccepter {
   readonly #keyed: Batcher<PendingSend, Written>
   readonly #records: Batcher<PendingSend, Written>
   readonly #repeated: Batcher<PendingSend, AcceptOutcome>
-  /** Messages whose outcome must be read back. */
-  readonly #lost: Batcher<PendingSend, AcceptOutcome>
+  /** Messages of which nobody knows yet whether they are stored. */
+  readonly #uncertain: Batcher<PendingSend, AcceptOutcome>
 
   constructor(options: AccepterOptions) {
     this.#options = options
@@ -167,28 +167,31 @@ export class GroupAccepter {
     this.#keyed = batcher((items) => this.#writeBatch(items, this.#acceptKeyed), 1, MAX_KEYS)
     this.#records = batcher((items) => this.#writeBatch(items, this.#writeRecords), 2, MAX_KEYS)
     this.#repeated = batcher((items) => this.#answerRepeated(items), 2)
-    this.#lost = batcher((items) => this.#decideLost(items), 1)
+    this.#uncertain = batcher((items) => this.#decideUncertain(items), 1)
   }
 
   /** Answers after COMMIT, or at the deadline. Rejects only for a draft that was not validated. */
   async accept(request: AcceptRequest): Promise<AcceptOutcome> {
     const beganAtMs = performance.now()
     const { promise, resolve, reject } = Promise.withResolvers<AcceptOutcome>()
-    const item = this.#newItem(request, (hasGone) => resolve(hasGone ? UNKNOWN : notStored(item)))
+    const item = this.#newItem(request, (mayBeStored) => resolve(mayBeStored ? UNKNOWN : notStored(item)))
     // Continues after the deadline, because a message that turns out to be stored here is sent.
     this.#outcomeOf(item, request.plan, beganAtMs).then(resolve, reject)
     return await promise
   }
 
-  #newItem({ plan, draft, idempotency }: AcceptRequest, onOver: (hasGone: boolean) => void): PendingSend {
+  #newItem(
+    { plan, draft, idempotencyKey }: AcceptRequest,
+    onOver: (mayBeStored: boolean) => void,
+  ): PendingSend {
     // Everything that can fail comes before room is promised.
     const { segments } = countSegments(draft.body, plan)
     const { answerWithinMs = ANSWER_WITHIN_MS, placement, random, secretKey } = this.#options
     const { callbackUrl: url } = draft
     const callbackUrl = url === null ? null : sealCallbackUrl(secretKey, url, () => random(12))
-    const isAppended = plan.optOut === null && idempotency === null
-    const place = placement.place(plan, draft, { segments, isAppended })
-    const { msgId, owner, begun, routeId, chosenCarrierId = 0 } = place
+    const isAppended = plan.optOut === null && idempotencyKey === null
+    const placed = placement.place(plan, draft, { segments, isAppended })
+    const { msgId, owner, begun, routeId, chosenCarrierId = 0 } = placed
     const accepted: Accepted = {
       kind: 'accepted',
       planId: plan.id,
@@ -204,7 +207,7 @@ export class GroupAccepter {
       expiresAtMs: createdAtMs(msgId) + plan.validitySeconds * 1_000,
     }
     const deadline = new AnswerDeadline(answerWithinMs, onOver)
-    return { msgId, accepted, owner, chosenCarrierId, key: idempotency, deadline }
+    return { msgId, accepted, owner, chosenCarrierId, idempotencyKey, deadline }
   }
 
   async #outcomeOf(item: PendingSend, { optOut }: ServicePlan, beganAtMs: number): Promise<AcceptOutcome> {
@@ -239,18 +242,18 @@ export class GroupAccepter {
   }
 
   #write(item: PendingSend): Promise<Written> {
-    const { msgId, accepted, owner, key, deadline } = item
+    const { msgId, accepted, owner, idempotencyKey, deadline } = item
     const { journal } = this.#options
     if (owner === null || !journal.isOpen) return this.#records.add(item)
-    if (key !== null) return this.#keyed.add(item)
-    const acceptance = journal.accept({ msgId, accepted, owner, goes: () => deadline.go() })
+    if (idempotencyKey !== null) return this.#keyed.add(item)
+    const acceptance = journal.accept({ msgId, accepted, owner, mayStore: () => deadline.mayStore() })
     return acceptance.then((one) => this.#conclude(item, one))
   }
 
   #conclude(item: PendingSend, acceptance: Acceptance): Written | Promise<Written> {
     if (acceptance === 'committed') return { ...queued(item), isHere: true }
     if (acceptance === 'lost') return this.#records.add(item)
-    if (acceptance === 'uncertain') return this.#lost.add(item)
+    if (acceptance === 'uncertain') return this.#uncertain.add(item)
     return failed(item)
   }
 
@@ -281,10 +284,11 @@ export class GroupAccepter {
       keys = judged.keys = await firstOfKeys(tx, items)
       return keys.first.map((item) => ({ ...item, owner: item.owner! }))
     })
+    const conclude = (some: readonly PendingSend[]) =>
+      Promise.all(some.map((item) => this.#conclude(item, acceptance)))
     // Nothing is stored, not even the keys.
-    const concluded = acceptance === 'lost' ? items : keys.first
-    const outcomes = await Promise.all(concluded.map((item) => this.#conclude(item, acceptance)))
-    return acceptance === 'lost' ? outcomes : outcomesOf(items, keys, outcomes)
+    if (acceptance === 'lost') return await conclude(items)
+    return outcomesOf(items, keys, await conclude(keys.first))
   }
 
   readonly #writeRecords: Write = async (items, judged) => {
@@ -298,42 +302,45 @@ export class GroupAccepter {
       return outcomesOf(items, keys, keys.first.map(queued))
     } catch (error) {
       if (!(error instanceof CommitOutcomeUnknownError)) throw error
-      return outcomesOf(items, keys, await this.#decideLost(keys.first))
+      return outcomesOf(items, keys, await this.#decideUncertain(keys.first))
     }
   }
 
   /** Answers from the first messages with these keys, wherever they are. */
   async #answerRepeated(items: readonly PendingSend[]): Promise<readonly AcceptOutcome[]> {
-    const keys = items.map(({ accepted, key }) => ({ planId: accepted.planId, keyHash: key!.keyHash }))
+    const keys = items.map(({ accepted, idempotencyKey }) => ({
+      planId: accepted.planId,
+      keyHash: idempotencyKey!.keyHash,
+    }))
     const found = await findIdempotencyKeys(this.#options.db, keys)
     const firsts = new Map(found.map((first) => [keyOf(first.planId, first), first]))
     return await Promise.all(
       items.map(async (item): Promise<AcceptOutcome> => {
         const { planId } = item.accepted
-        const first = firsts.get(keyOf(planId, item.key!))
+        const first = firsts.get(keyOf(planId, item.idempotencyKey!))
         if (first === undefined) return UNAVAILABLE
-        if (!first.requestHash.equals(item.key!.requestHash)) return { kind: 'key-reused' }
+        if (!first.requestHash.equals(item.idempotencyKey!.requestHash)) return { kind: 'key-reused' }
         const message = await this.#options.messages.find([planId], first.msgId)
         return message === null ? UNAVAILABLE : { kind: 'replayed', message: asFirstAnswered(message) }
       }),
     )
   }
 
-  /** The connection was lost during COMMIT. Asks what became of the batch as long as anybody waits for the answer. */
-  async #decideLost(items: readonly PendingSend[]): Promise<readonly AcceptOutcome[]> {
+  /** The answer to their COMMIT was lost. Asks what became of the messages as long as anybody waits for an answer. */
+  async #decideUncertain(items: readonly PendingSend[]): Promise<readonly AcceptOutcome[]> {
     while (items.some(({ deadline }) => !deadline.isOver)) {
       try {
         return await writeInHalves(items, this.#decidePart, failed)
       } catch (error) {
         this.#options.log.error({ err: error }, 'outcome of a COMMIT is still unknown')
-        await wait(LOST_COMMIT_RETRY_MS)
+        await wait(UNCERTAIN_RETRY_MS)
       }
     }
     return items.map(() => UNKNOWN)
   }
 
   readonly #decidePart = async (items: readonly PendingSend[]): Promise<readonly AcceptOutcome[]> => {
-    const refused = await decideLostMessages(this.#options.db, items, NOT_QUEUED)
+    const refused = await decideUncertainMessages(this.#options.db, items, NOT_QUEUED)
     return items.map((item) => (refused.has(item.msgId) ? failed(item) : queued(item)))
   }
 }

@@ -17,25 +17,25 @@ export interface OfKeys {
 
 export const NO_KEYS: OfKeys = { first: [], busy: new Set() }
 
-/** Takes the keys of these items, except those whose senders have been answered. */
+/** Takes the keys of these items, except those whose clients have been answered. */
 export async function firstOfKeys(tx: Queryable, all: readonly PendingSend[]): Promise<OfKeys> {
-  const items = all.filter(({ deadline }) => deadline.go())
+  const items = all.filter(({ deadline }) => deadline.mayStore())
   const firsts = new Map<string, PendingSend>()
   for (const item of items) {
-    const key = item.key && keyOf(item.accepted.planId, item.key)
+    const key = item.idempotencyKey && keyOf(item.accepted.planId, item.idempotencyKey)
     if (key !== null && !firsts.has(key)) firsts.set(key, item)
   }
   if (firsts.size === 0) return { first: items, busy: NO_KEYS.busy }
-  const keys = [...firsts.values()].map(({ msgId, accepted, key }) => ({
-    ...key!,
+  const keys = [...firsts.values()].map(({ msgId, accepted, idempotencyKey }) => ({
+    ...idempotencyKey!,
     msgId,
     planId: accepted.planId,
   }))
   const { taken, busy } = await takeIdempotencyKeys(tx, keys, IDEMPOTENCY_LIFETIME_MS, NOT_QUEUED)
-  const isBusy = ({ accepted, key }: PendingSend) =>
+  const isBusy = ({ accepted, idempotencyKey: key }: PendingSend) =>
     key !== null && busy.has(firsts.get(keyOf(accepted.planId, key))!.msgId)
   return {
-    first: items.filter(({ msgId, key }) => key === null || taken.has(msgId)),
+    first: items.filter(({ msgId, idempotencyKey }) => idempotencyKey === null || taken.has(msgId)),
     busy: busy.size === 0 ? NO_KEYS.busy : new Set(items.filter(isBusy)),
   }
 }

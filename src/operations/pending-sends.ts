@@ -15,7 +15,7 @@ export interface PendingSend {
   /** The carrier of another node that it is handed to; 0: none. */
   readonly chosenCarrierId: number
   /** Its Idempotency-Key and its request, each as SHA-256. */
-  readonly key: { readonly keyHash: Buffer; readonly requestHash: Buffer } | null
+  readonly idempotencyKey: { readonly keyHash: Buffer; readonly requestHash: Buffer } | null
   readonly deadline: AnswerDeadline
 }
 
@@ -44,7 +44,7 @@ export const UNAVAILABLE = { kind: 'unavailable' } as const
  * sent.
  */
 export function notStored(item: PendingSend): Answered<'failed'> | typeof UNAVAILABLE {
-  return item.key === null ? failed(item) : UNAVAILABLE
+  return item.idempotencyKey === null ? failed(item) : UNAVAILABLE
 }
 
 /** Removes everything that a later change has added. */
@@ -76,17 +76,18 @@ export function pairOf({ accepted: { planId, sender, recipient } }: PendingSend)
   return { planId, sender, recipient }
 }
 
-/** The time by which the sender of a message is answered, and what can be said by then. */
+/** The time by which the client that sent a message is answered, and what can be said by then. */
 export class AnswerDeadline {
   readonly #timer: NodeJS.Timeout
-  #hasGone = false
+  /** The message may be written, or is already. */
+  #mayBeStored = false
   #isOver = false
 
-  /** `onOver` is called with whether the message has gone to the database. */
-  constructor(withinMs: number, onOver: (hasGone: boolean) => void) {
+  /** `onOver` is called with whether the message may be stored, or become so. */
+  constructor(withinMs: number, onOver: (mayBeStored: boolean) => void) {
     const end = () => {
       this.#isOver = true
-      onOver(this.#hasGone)
+      onOver(this.#mayBeStored)
     }
     // Answers that came from the database while the process stood still are read first.
     this.#timer = setTimeout(() => setImmediate(end), withinMs)
@@ -96,13 +97,13 @@ export class AnswerDeadline {
     return this.#isOver
   }
 
-  /** Called when the message goes to the database. Returns false if it must not, because its sender has been answered. */
-  go(): boolean {
-    this.#hasGone ||= !this.#isOver
+  /** Called just before the message is written. Returns false if it must not be, because its client has been answered. */
+  mayStore(): boolean {
+    this.#mayBeStored ||= !this.#isOver
     return !this.#isOver
   }
 
-  /** The sender has been answered. */
+  /** The client has been answered. */
   clear(): void {
     clearTimeout(this.#timer)
   }

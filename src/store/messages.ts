@@ -32,17 +32,17 @@ function columnsOf(messages: readonly NewMessage[]): string {
 }
 
 /**
- * Decides about messages whose COMMIT was lost: stores each as FAILED unless it is there already. Returned ids were not there,
- * or only by an earlier call whose answer was lost too, and can never be stored as QUEUED afterwards. All others were
- * committed by the lost statement.
+ * Decides about messages whose COMMIT was not answered: stores each as FAILED unless it is there already. Returned ids were not
+ * there, or only by an earlier call that was not answered either, and can never be stored as QUEUED afterwards. All others
+ * were committed.
  */
-export async function decideLostMessages(
+export async function decideUncertainMessages(
   db: Queryable,
   messages: readonly NewMessage[],
   errorCode: string,
 ): Promise<Set<string>> {
   const { rows } = await db.query<{ msgId: string }>({
-    name: 'decide_lost_messages',
+    name: 'decide_uncertain_messages',
     text: `
       insert into messages as m (plan_id, msg_id, sender, recipient, body, segments, country, callback_url, updated_at,
                                  status, error_code)

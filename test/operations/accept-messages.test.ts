@@ -196,7 +196,7 @@ describe('an answer to the COMMIT that never comes', () => {
     let settled = 0
     const lost = firstOf('commit', 'never sent')
     const around: Around = async (name, run) => {
-      if (name !== 'decide_lost_messages') return await lost(name, run)
+      if (name !== 'decide_uncertain_messages') return await lost(name, run)
       settled += 1
       return settled === 1 ? await become(db, 'answer lost', run) : await run()
     }

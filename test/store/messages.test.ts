@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { bucketOf } from '../../src/domain/identifiers.ts'
 import { sqlState, withTransaction } from '../../src/store/database.ts'
-import { decideLostMessages, findMessage } from '../../src/store/messages.ts'
+import { decideUncertainMessages, findMessage } from '../../src/store/messages.ts'
 import { writeRecords } from '../../src/store/records.ts'
 import { eventually } from '../support/eventually.ts'
 import { installedDatabase, newId } from '../support/installation.ts'
@@ -73,7 +73,9 @@ describe('a COMMIT whose answer was lost', () => {
   test('settling: what is there stays, the rest is FAILED and can never be QUEUED', async () => {
     const [there, gone] = [newMessage(plan), newMessage(plan)]
     await insertMessages(db, [there])
-    expect(await decideLostMessages(db, [there, gone].map(accepted), '100')).toEqual(new Set([gone.msg_id]))
+    expect(await decideUncertainMessages(db, [there, gone].map(accepted), '100')).toEqual(
+      new Set([gone.msg_id]),
+    )
     expect([await statusOf(db, there.msg_id), await statusOf(db, gone.msg_id)]).toEqual(['QUEUED', 'FAILED'])
     expect([await dispatched(there.msg_id), await dispatched(gone.msg_id)]).toEqual([true, false])
     await expect(insertMessages(db, [gone])).rejects.toSatisfy((error) => sqlState(error) === '23505')
@@ -91,7 +93,7 @@ describe('a COMMIT whose answer was lost', () => {
       await committing.promise
     })
     await stored.promise
-    const settled = decideLostMessages(db, [accepted(row)], '100')
+    const settled = decideUncertainMessages(db, [accepted(row)], '100')
     await eventually(
       async () => (await db.query("select from pg_stat_activity where wait_event_type = 'Lock'")).rowCount,
     )

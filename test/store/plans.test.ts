@@ -15,7 +15,7 @@ import { insertInboundMessages } from '../../src/store/inbound-messages.ts'
 import * as offers from '../../src/store/inbound-offers.ts'
 import * as parts from '../../src/store/inbound-parts.ts'
 import * as journal from '../../src/store/journal.ts'
-import { decideLostMessages, findMessage } from '../../src/store/messages.ts'
+import { decideUncertainMessages, findMessage } from '../../src/store/messages.ts'
 import { lockMessages } from '../../src/store/messages-at-rest.ts'
 import { publishReport } from '../../src/store/node-reports.ts'
 import { publishConditions, readOtherNodes } from '../../src/store/nodes.ts'
@@ -96,7 +96,7 @@ const CALLS: readonly ((db: Queryable) => Promise<unknown>)[] = [
   (db) => journal.readEntries(db, 1, 1, 1),
   (db) => journal.cutJournal(db, LANE, 1),
   (db) => findMessage(db, [], ID),
-  (db) => decideLostMessages(db, [], ''),
+  (db) => decideUncertainMessages(db, [], ''),
   (db) => lockMessages(db, []),
   (db) => publishReport(db, 1, '{}'),
   (db) => publishConditions(db, 1, '{}'),

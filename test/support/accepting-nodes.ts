@@ -76,6 +76,6 @@ export function acceptBy(
   return group.accept({
     plan,
     draft: { sender: 'Aldis', recipient: '+15551230000', body, callbackUrl: null },
-    idempotency: key === null ? null : { keyHash: hash(key), requestHash: hash(body) },
+    idempotencyKey: key === null ? null : { keyHash: hash(key), requestHash: hash(body) },
   })
 }

@@ -32,7 +32,7 @@ export function aToldWriter(
     isRetractable: ({ retractable }) => retractable,
     onRetracted: tell('retracted'),
     onLost: tell('lost'),
-    goes: () => true,
+    mayStore: () => true,
     log: quietLog,
     onFailed: () => undefined,
     appends: options.db,

@@ -147,7 +147,7 @@ export function registerSend(
       const outcome = await deps.accepter.accept({
         plan,
         draft: { sender: sms.from, recipient: sms.to, body: sms.body, callbackUrl },
-        idempotency:
+        idempotencyKey:
           key === undefined
             ? null
             : { keyHash: idempotencyKeyHash(key), requestHash: requestHash({ ...sms, callbackUrl }) },

@@ -30,14 +30,14 @@ export interface JournalItem extends JournalFact {
   readonly onCommitted: ((committed: boolean) => void) | null
   /** Written into the message's record if the fact does not get into the journal. */
   readonly outcome: OutcomeFacts | null
-  /** Called when the fact goes to the database. False: the fact must have no effect. */
-  readonly goes: (() => boolean) | null
+  /** Called just before the fact is written. Returns false if it must not be. */
+  readonly mayStore: (() => boolean) | null
 }
 
 /** Who waits for a fact, and what is written if it is not committed. */
 export type Waiting = Pick<
   JournalItem,
-  'onAccepted' | 'onReceiptCommitted' | 'onCommitted' | 'outcome' | 'goes'
+  'onAccepted' | 'onReceiptCommitted' | 'onCommitted' | 'outcome' | 'mayStore'
 >
 
 /** Those who act on the changes that facts of messages in progress make. */
@@ -75,17 +75,17 @@ export function journalItem(
     onReceiptCommitted = null,
     onCommitted = null,
     outcome = null,
-    goes = null,
+    mayStore = null,
   }: Partial<Waiting> = {},
 ): JournalItem {
-  return { msgId, fact, owner, live, onAccepted, onReceiptCommitted, onCommitted, outcome, goes }
+  return { msgId, fact, owner, live, onAccepted, onReceiptCommitted, onCommitted, outcome, mayStore }
 }
 
 export function acceptedItem(
-  { msgId, owner, accepted, goes }: KeptMessage,
+  { msgId, owner, accepted, mayStore }: KeptMessage,
   onAccepted: JournalItem['onAccepted'],
 ): JournalItem {
-  return journalItem(msgId, accepted, { live: null, owner }, { onAccepted, goes: goes ?? null })
+  return journalItem(msgId, accepted, { live: null, owner }, { onAccepted, mayStore: mayStore ?? null })
 }
 
 export function loadedItem({ msgId, ...loaded }: LoadedMessage, owner: number): JournalItem {

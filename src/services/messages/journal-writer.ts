@@ -22,8 +22,8 @@ export interface JournalWriterOptions<Item extends JournalFact> {
   readonly onRetracted: (items: readonly Item[]) => void
   /** The lane was taken over without these items. `uncertain`: some may be in it after all; the new owner then has them. */
   readonly onLost: (items: readonly Item[], uncertain: boolean) => void
-  /** Called just before an item goes to the database. Returns false to have it retracted. */
-  readonly goes: (item: Item) => boolean
+  /** Called just before an item is written. Returns false to have it retracted. */
+  readonly mayStore: (item: Item) => boolean
   /** Called when an append has failed. It is retried. */
   readonly onFailed: (error: unknown) => void
   readonly log: Log
@@ -120,10 +120,10 @@ export class JournalWriter<Item extends JournalFact> {
   /** The same, or an answer takes too long. */
   get isStalled(): boolean {
     if (this.#failing) return true
-    const waitingMs = this.#waiting.length > 0 ? this.#waitingSinceMs : Infinity
+    const sinceMs = this.#inFlight[0]?.sinceMs ?? (this.#waiting.length > 0 ? this.#waitingSinceMs : Infinity)
     const nowMs = performance.now()
     const isAwake = nowMs - this.#watchedAtMs <= STALLED_MS
-    return isAwake && nowMs - Math.max(this.#inFlight[0]?.sinceMs ?? waitingMs, this.#awakeAtMs) > STALLED_MS
+    return isAwake && nowMs - Math.max(sinceMs, this.#awakeAtMs) > STALLED_MS
   }
 
   /** Whether facts can be appended. */
@@ -197,9 +197,8 @@ export class JournalWriter<Item extends JournalFact> {
 
   #flush(): void {
     if (this.#lane === null || this.#waiting.length === 0 || this.#inFlight.length >= MOST_IN_FLIGHT) return
-    const given = this.#waiting.splice(0, MOST_FACTS)
-    const stays = (item: Item) => !this.#options.goes(item)
-    const items = given.some(stays) ? this.#retract(given, stays) : given
+    const isTooLate = (item: Item) => !this.#options.mayStore(item)
+    const items = this.#retract(this.#waiting.splice(0, MOST_FACTS), isTooLate)
     if (items.length === 0) return void this.#schedule()
     this.#last += 1
     const begun = { sinceMs: this.#waitingSinceMs, state: 'appending', uncertain: false } as const
@@ -245,7 +244,9 @@ export class JournalWriter<Item extends JournalFact> {
 
   /** Retracts the items that need not wait for the database. Returns the rest. */
   #retract(items: readonly Item[], isRetracted = this.#options.isRetractable): Item[] {
-    const { true: retracted = [], false: kept = [] } = Object.groupBy(items, (item) => `${isRetracted(item)}`)
+    const retracted: Item[] = []
+    const kept: Item[] = []
+    for (const item of items) (isRetracted(item) ? retracted : kept).push(item)
     if (retracted.length > 0) this.#options.onRetracted(retracted)
     return kept
   }

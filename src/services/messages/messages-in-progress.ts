@@ -98,7 +98,7 @@ export class MessagesInProgress implements AcceptanceJournal {
         onAccepted !== null || onReceiptCommitted !== null,
       onRetracted: (items) => this.#retracted(items),
       onLost: (items, uncertain) => this.#lost(items, uncertain),
-      goes: ({ goes }) => goes?.() ?? true,
+      mayStore: ({ mayStore }) => mayStore?.() ?? true,
     })
     this.#projector = new Projector({
       db,

@@ -150,9 +150,9 @@ export class Projector {
     }
     for (const from of [this.#urgent, this.#done])
       for (const live of from.values()) if (batch.length < MAX_BATCH && this.#isFree(live)) take(live)
-    const oldMs = this.#oldMs()
+    const oldSinceMs = this.#oldSinceMs()
     for (const live of this.#options.lives.values()) {
-      if (batch.length >= MAX_BATCH || (live.sinceMs > oldMs && excessBytes <= 0)) break
+      if (batch.length >= MAX_BATCH || (live.sinceMs > oldSinceMs && excessBytes <= 0)) break
       if (this.#isFree(live)) take(live)
     }
     return batch
@@ -161,17 +161,17 @@ export class Projector {
   /** Messages still to be submitted whose record somebody needs, or which keep old entries in the journal. */
   #nextStaying(): Live[] {
     const needed = this.#urgent.values().filter((live) => this.#isNeeded(live))
-    const oldMs = this.#oldMs()
+    const oldSinceMs = this.#oldSinceMs()
     const old: Live[] = []
     for (const live of this.#options.lives.values()) {
-      if (live.sinceMs > oldMs) break
+      if (live.sinceMs > oldSinceMs) break
       if (isBeingSubmitted(live) && this.#isWritable(live)) old.push(live)
     }
     return [...new Set([...needed, ...old].slice(0, MAX_BATCH))]
   }
 
   /** A message that has been here since this time, or longer, is old. */
-  #oldMs(): number {
+  #oldSinceMs(): number {
     return performance.now() - (this.#options.ageMs ?? AGE_MS)
   }
 

@@ -188,7 +188,7 @@ describe('an answer that is lost', () => {
   })
 
   test('takes only what goes when its entry is made; an entry of nothing is not made', async () => {
-    using it = await aWriter(undefined, { goes: ({ name }) => name !== 'late' })
+    using it = await aWriter(undefined, { mayStore: ({ name }) => name !== 'late' })
     it.writer.append(fact('late'))
     await eventually(() => it.told.length > 0)
     for (const name of ['a', 'late', 'b']) it.writer.append(fact(name))
