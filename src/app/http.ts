@@ -66,7 +66,7 @@ export async function listenHttp(
     onBatch: platform.counters.batch,
     onAccepted: (message, latencyMs) => statistics.accepted(message, latencyMs),
     journal: inProgress,
-    placement: submitter.newMessages,
+    placement: submitter.placement,
   })
   const testEvents = startTestEvents(platform)
   const conditionOf = (carrierId: number, routeId: number) => submitter.conditionOf(carrierId, routeId)

@@ -3,6 +3,7 @@
  * other part learns facts, and announces what `applyFact` changed. docs/ARCHITECTURE.md has its table.
  */
 
+import { lowBits } from '../collections/bits.ts'
 import type {
   Fact,
   Orphaned,
@@ -170,7 +171,7 @@ function startOver(message: MessageState, { segmentation }: StartedOver): Messag
 
 /** SENT, FAILED or UNKNOWN; DELIVERED at once when receipts of all segments came before the last answer. */
 function settle(message: MessageState, fact: Settled): MessageState {
-  const whole = allOf(fact.segments ?? message.segments)
+  const whole = lowBits(fact.segments ?? message.segments)
   const isDelivered =
     fact.status !== 'FAILED' &&
     isOfPresentSegmentation(message, fact) &&
@@ -254,17 +255,13 @@ function statusOfSegments(
   deliveredBits: bigint,
   unknownBits: bigint,
 ): Status {
-  const whole = allOf(segments)
+  const whole = lowBits(segments)
   if ((deliveredBits & whole) === whole) return status === 'QUEUED' && segments > 1 ? status : 'DELIVERED'
   return ((deliveredBits | unknownBits) & whole) === whole ? 'UNKNOWN' : status
 }
 
 function giveUp(message: MessageState, { atMs, errorCode }: Overdue): MessageState {
   return { ...message, status: 'UNKNOWN', sequence: message.sequence + 1, changedAtMs: atMs, errorCode }
-}
-
-function allOf(segments: number): bigint {
-  return (1n << BigInt(segments)) - 1n
 }
 
 /** The charge for `before` segments, converted to `now` segments and rounded as numeric(14, 6) is. */

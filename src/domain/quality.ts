@@ -1,5 +1,5 @@
-import type { Carrier, QualityFloor } from './configuration.ts'
-import { submitOutcome } from './submit-outcomes.ts'
+import type { QualityFloor } from './configuration.ts'
+import type { SubmitOutcome } from './submit-outcomes.ts'
 
 /** How a carrier performs in a route: what is counted, the figures drawn from it, and when they are too bad. */
 
@@ -12,12 +12,7 @@ export const SUBMIT_RESULTS: readonly SubmitResult[] = ['accepted', 'refused', '
 export const FINAL_RESULTS: readonly FinalResult[] = ['delivered', 'failed', 'unknown']
 
 /** How a carrier answered a submit_sm. */
-export function submitResultOf(
-  { command, status }: { readonly command: string; readonly status: number },
-  { submitOutcomes }: Carrier,
-): SubmitResult {
-  if (command === 'generic_nack' && status === 0) return 'refused'
-  const outcome = submitOutcome(status, submitOutcomes)
+export function submitResultOf(outcome: SubmitOutcome): SubmitResult {
   return outcome === 'accepted' || outcome === 'throttled' ? outcome : 'refused'
 }
 

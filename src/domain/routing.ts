@@ -26,8 +26,8 @@ export class RoutingRules {
     return this.#tables.size === 0
   }
 
-  mostSpecific(planId: number, sender: string, place: RecipientArea): RoutingRule | null {
-    return this.#limitedTo(planId, sender, place) ?? this.#limitedTo(planId, null, place)
+  mostSpecific(planId: number, sender: string, area: RecipientArea): RoutingRule | null {
+    return this.#limitedTo(planId, sender, area) ?? this.#limitedTo(planId, null, area)
   }
 
   /** The plan's own route and the routes over which rules may send its messages. */
@@ -37,9 +37,9 @@ export class RoutingRules {
     return new Set([...own, ...(this.#routes.get(id) ?? []), ...(this.#routes.get(null) ?? [])])
   }
 
-  #limitedTo(planId: number, sender: string | null, place: RecipientArea): RoutingRule | null {
-    const own = this.#tables.get(key(planId, sender))?.mostSpecific(place) ?? null
-    const common = this.#tables.get(key(null, sender))?.mostSpecific(place) ?? null
+  #limitedTo(planId: number, sender: string | null, area: RecipientArea): RoutingRule | null {
+    const own = this.#tables.get(key(planId, sender))?.mostSpecific(area) ?? null
+    const common = this.#tables.get(key(null, sender))?.mostSpecific(area) ?? null
     if (own === null || common === null) return own ?? common
     return specificity(own) >= specificity(common) ? own : common
   }

@@ -1,7 +1,8 @@
+import { lowBits } from '../collections/bits.ts'
 import { codeOfSubmitStatus, type SubmitOutcome, submitOutcome } from './submit-outcomes.ts'
 
-/** How the dispatch of a message ends, once none of its PDUs is in flight. */
-export type SubmissionEnd =
+/** How an attempt to submit a message ends, once none of its PDUs is in flight. */
+export type AttemptEnd =
   | { readonly kind: 'sent' }
   | { readonly kind: 'failed'; readonly errorCode: string; readonly commandStatus: number }
   | { readonly kind: 'retry'; readonly limited: boolean; readonly commandStatus: number }
@@ -28,7 +29,7 @@ export class SubmissionProgress {
   /** `outcomes`: the carrier's own table. */
   constructor(total: number, accepted: bigint, outcomes?: ReadonlyMap<number, SubmitOutcome>) {
     this.accepted = accepted
-    this.#all = (1n << BigInt(total)) - 1n
+    this.#all = lowBits(total)
     this.#outcomes = outcomes
     for (let pdu = 0; pdu < total; pdu += 1)
       if ((accepted & (1n << BigInt(pdu))) === 0n) this.#pending.push(pdu)
@@ -95,7 +96,7 @@ export class SubmissionProgress {
   }
 
   /** Null while an answer is awaited, or `next` is to be sent. */
-  get end(): SubmissionEnd | null {
+  get end(): AttemptEnd | null {
     if (this.#underWay > 0) return null
     // Also when an answer that was given up came after all, while others were awaited.
     if (this.isComplete) return { kind: 'sent' }

@@ -73,8 +73,8 @@ export class RebindCounts {
     this.#seen = new BoundedMap(most)
   }
 
-  /** Records such an answer. False when the message got one in three other sessions before: the fault is not the link's. */
-  blamesLink(msgId: string, session: object | null): boolean {
+  /** Counts such an answer. Returns false if the message got one in three other sessions before: the link is not at fault. */
+  count(msgId: string, session: object | null): boolean {
     const before = this.#seen.get(msgId)
     // An answer to another of its segments.
     if (before !== undefined && before.session === session) return true

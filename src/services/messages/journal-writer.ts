@@ -204,7 +204,7 @@ export class JournalWriter<Item extends JournalFact> {
     const begun = { sinceMs: this.#waitingSinceMs, state: 'appending', uncertain: false } as const
     const entry: Entry<Item> = { n: this.#last, items, ...begun, transaction: null }
     this.#isAwaited &&= this.#waiting.length > 0
-    this.#gathering.begun(items.length)
+    this.#gathering.groupBegun(items.length)
     this.#inFlight.push(entry)
     this.#options.onBatch?.('journal', items.length)
     void this.#append(entry, this.#lane)
@@ -353,7 +353,7 @@ class Gathering {
   }
 
   /** A group of `size` facts has begun. */
-  begun(size: number): void {
+  groupBegun(size: number): void {
     this.#isHurried = false
     this.#begunAtMs = performance.now()
     this.#lastSize = size

@@ -28,14 +28,14 @@ export interface CarrierChoiceOptions {
 /** The fields of a message that the choice depends on. */
 type Chosen = Pick<Dispatch, 'msgId' | 'attempt' | 'ambiguous' | 'acceptedPduBits' | 'carrierId'>
 
-/** Whether this node keeps a new message to submit it. If not, the carrier of another node that it is handed to (0: none). */
-interface Place {
+/** Whether this node keeps a new message to submit it, and the carrier that was chosen to decide that (0: none). */
+interface Keeping {
   readonly isKept: boolean
-  readonly chosenCarrierId: number
+  readonly carrierId: number
 }
 
-const KEPT: Place = { isKept: true, chosenCarrierId: 0 }
-const WAITING: Place = { isKept: false, chosenCarrierId: 0 }
+const KEPT: Keeping = { isKept: true, carrierId: 0 }
+const WAITING: Keeping = { isKept: false, carrierId: 0 }
 const NEW: Omit<Chosen, 'msgId'> = { attempt: 0, ambiguous: false, acceptedPduBits: 0n, carrierId: null }
 
 /**
@@ -64,11 +64,10 @@ export class CarrierChoice {
   }
 
   /** Decides where a message that is being accepted waits to be submitted. */
-  placeOf(msgId: string, routed: Routed): Place {
+  keepingOf(msgId: string, routed: Routed): Keeping {
     if (this.#options.conditions.isAlone) return this.isOpen(routed.route) ? KEPT : WAITING
     const choice = this.choose({ ...NEW, msgId }, routed)
-    if (choice === null) return WAITING
-    return choice.isHere ? KEPT : { isKept: false, chosenCarrierId: choice.carrierId }
+    return choice === null ? WAITING : { isKept: choice.isHere, carrierId: choice.carrierId }
   }
 
   /** The carrier that a message being accepted would go to now; 0: none. */
@@ -158,12 +157,13 @@ export function placeNew(options: NewMessagesOptions): Placement['place'] {
     const routed = directory().routeFor(plan, sender, recipient)
     if (routed === null) return { msgId, owner: null, begun: false, routeId: null }
     const routeId = routed.route.id
-    const { isKept, chosenCarrierId } = choice.placeOf(msgId, routed)
-    const holds = isKept && isOpen() && plan.active && held.roomFor(plan.id, routeId) > 0
+    const keeping = choice.keepingOf(msgId, routed)
+    const holds = keeping.isKept && isOpen() && held.roomFor(plan.id, routeId) > 0
     if (holds) held.add({ msgId, planId: plan.id, body, segments }, routeId)
-    const carrierId = holds && isAppended ? choice.carrierOf(msgId, routed) : 0
+    const carrierId = holds && isAppended ? keeping.carrierId || choice.carrierOf(msgId, routed) : 0
     const begun = carrierId !== 0 && mayBegin(carrierId)
     if (begun) held.begin(msgId, carrierId, segments)
+    const chosenCarrierId = keeping.isKept ? 0 : keeping.carrierId
     return { msgId, owner: holds ? lease.nodeId : null, begun, routeId, chosenCarrierId }
   }
 }

@@ -87,7 +87,7 @@ export class CarrierConditions {
   }
 
   /** Carriers that this node submits to, and those that it leaves to others. */
-  places(): { here: number[]; elsewhere: number[] } {
+  carriersByNode(): { here: number[]; elsewhere: number[] } {
     const ids = this.#options.directory().contents.carriers.map(({ id }) => id)
     const bound = ids.filter((id) => this.of(id) !== 'unbound')
     return {
@@ -108,7 +108,7 @@ export class CarrierConditions {
       this.#others = new Map()
       return
     }
-    const { here } = this.places()
+    const { here } = this.carriersByNode()
     const found = await readOtherNodes(db, { nodeId: lease.nodeId, leftMs: SAFETY_MS, carriers: here })
     this.#others = bestConditions(found.others)
     if (found.handed) this.#own?.takeHanded()

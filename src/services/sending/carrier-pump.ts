@@ -17,12 +17,13 @@ export interface Pumping {
   readonly links: CarrierLinks<SubmitToken>
   readonly recorder: Pick<Recorder, 'backlog' | 'isStalled'>
   readonly inProgress: Pick<MessagesInProgress, 'begin' | 'hurry'>
-  readonly held: Pick<HeldMessages, 'begin' | 'begun' | 'committed' | 'jobOf'>
+  readonly held: Pick<HeldMessages, 'begin' | 'begunPdus' | 'committed' | 'jobOf'>
   readonly log: Log
-  readonly expire: (job: SubmitJob) => void
+  /** Its validity has ended. */
+  readonly reconsider: (job: SubmitJob) => void
   readonly requeue: (job: SubmitJob, delayMs: number) => void
-  /** A segment got its answer from this process, because no PDU can carry it. */
-  readonly answered: (job: SubmitJob) => void
+  /** No PDU can carry a segment of it. */
+  readonly unsendable: (job: SubmitJob) => void
 }
 
 /** Pause while outcomes cannot be written, or the lease may be over. */
@@ -46,7 +47,8 @@ function sendAll(queue: CarrierQueue, carrierId: number, pumping: Pumping): void
     const begun = queue.next()
     const job = begun ?? queue.head()
     if (job === null) return
-    if (job.progress.next === null) {
+    const index = job.progress.next
+    if (index === null) {
       queue.remove(job)
       continue
     }
@@ -62,14 +64,14 @@ function sendAll(queue: CarrierQueue, carrierId: number, pumping: Pumping): void
     }
     if (job.progress.isIdle && job.dispatch.expiresAtMs <= pumping.nowMs()) {
       queue.remove(job)
-      pumping.expire(job)
+      pumping.reconsider(job)
     } else if (backsOff(queue, job, nowMs)) {
       queue.remove(job)
       pumping.requeue(job, queue.backOffs.leftMs(job.dispatch.recipient, nowMs))
     } else if (begun === null) {
-      if (held.begun(carrierId) >= links.places(carrierId) || queue.hasEnoughBegun) return
+      if (held.begunPdus(carrierId) >= links.places(carrierId) || queue.hasEnoughBegun) return
       admit(queue, job, nowMs, pumping)
-    } else if (!sendNext(queue, job, { link, nowMs, pumping })) return
+    } else if (!sendNext(queue, { job, index, sentAtMs: nowMs }, link, pumping)) return
   }
 }
 
@@ -104,27 +106,28 @@ function begin(queue: CarrierQueue, job: SubmitJob, nowMs: number, { held, inPro
     // If its lane was lost, the message is another node's and is not sent from here.
     if (!isBegun || held.jobOf(msgId) !== job) return
     held.committed(msgId)
-    queue.begun(job)
+    queue.beginCommitted(job)
   })
 }
 
 /** Returns false when the link has no room. */
 function sendNext(
   queue: CarrierQueue,
-  job: SubmitJob,
-  { link, nowMs, pumping }: { link: CarrierLink<SubmitToken>; nowMs: number; pumping: Pumping },
+  token: SubmitToken,
+  link: CarrierLink<SubmitToken>,
+  pumping: Pumping,
 ): boolean {
-  const index = job.progress.next as number
+  const { job, index, sentAtMs } = token
   try {
-    if (!link.submit(submitSm(job, index, pumping.nowMs()), { job, index, sentAtMs: nowMs })) return false
+    if (!link.submit(submitSm(job, index, pumping.nowMs()), token)) return false
   } catch (error) {
     pumping.log.error({ err: error }, 'message does not fit a PDU')
     job.progress.unsendable(STATUSES.ESME_RINVMSGLEN)
-    pumping.answered(job)
+    pumping.unsendable(job)
     return true
   }
   job.progress.sent()
-  queue.throttle.sent(nowMs)
+  queue.throttle.sent(sentAtMs)
   job.startedAtMs ??= pumping.nowMs()
   return true
 }

@@ -122,7 +122,7 @@ export class CarrierQueue {
   }
 
   /** The job's `begun` is committed. Jobs of one COMMIT are sent together. One that was taken out meanwhile stays out. */
-  begun(job: SubmitJob): void {
+  beginCommitted(job: SubmitJob): void {
     if (!this.#beginning.delete(job)) return
     this.#begun.push(job)
     if (this.#isPumpDue) return
@@ -145,8 +145,8 @@ export class CarrierQueue {
 
   /** Takes a job out, wherever it is. */
   remove(job: SubmitJob): void {
-    const place = this.#begun.indexOf(job)
-    if (place >= 0) this.#begun.splice(place, 1)
+    const index = this.#begun.indexOf(job)
+    if (index >= 0) this.#begun.splice(index, 1)
     this.#jobs.remove(job)
     this.#beginning.delete(job)
     this.#senderRate?.remove(job)

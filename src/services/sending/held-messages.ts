@@ -40,7 +40,7 @@ export class HeldMessages {
   readonly #bySandboxFlow = new SharedSlots(SANDBOX_PLACES)
   readonly #countByFlow = new Map<number, number>()
   /** PDUs of the messages that have begun, by carrier. */
-  readonly #begun = new Map<number, number>()
+  readonly #begunPdus = new Map<number, number>()
   /** Carriers for which fewer PDUs have begun than when `onRoom` was last called. */
   readonly #roomy = new Set<number>()
   readonly #onRoom: (carrierId: number) => void
@@ -81,8 +81,8 @@ export class HeldMessages {
   }
 
   /** PDUs of the messages that have begun for the carrier, and whose outcome is not in the journal behind them. */
-  begun(carrierId: number): number {
-    return this.#begun.get(carrierId) ?? 0
+  begunPdus(carrierId: number): number {
+    return this.#begunPdus.get(carrierId) ?? 0
   }
 
   /** Whether the message may be sent to the carrier of its job now. */
@@ -168,7 +168,7 @@ export class HeldMessages {
     const { begunFor } = held
     const more = pdus - held.pdus
     held.pdus = pdus
-    this.#begun.set(begunFor, this.begun(begunFor) + more)
+    this.#begunPdus.set(begunFor, this.begunPdus(begunFor) + more)
     if (more >= 0) return
     if (this.#roomy.size === 0) queueMicrotask(() => this.#announceRoom())
     this.#roomy.add(begunFor)

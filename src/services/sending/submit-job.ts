@@ -1,3 +1,4 @@
+import { lowBits } from '../../collections/bits.ts'
 import type { Flowing } from '../../collections/fair-queue.ts'
 import { toCarrierAddress } from '../../domain/addresses.ts'
 import type { Carrier } from '../../domain/configuration.ts'
@@ -40,7 +41,7 @@ export interface SubmitJob extends Flowing<SubmitJob> {
 }
 
 /** How a message is to be sent. */
-export interface SubmitPlan {
+export interface SubmitSettings {
   readonly carrier: Carrier
   readonly route: ChosenRoute
   readonly settings?: TextSettings
@@ -51,8 +52,10 @@ export interface SubmitPlan {
  * segments are not sent again, unless the text is now divided differently: then it starts over. Nothing is sent when the whole
  * message is delivered.
  */
-export function submitJob(dispatch: Dispatch, plan: SubmitPlan): SubmitJob {
-  const { carrier, route, settings = PLAIN_TEXT } = plan
+export function submitJob(
+  dispatch: Dispatch,
+  { carrier, route, settings = PLAIN_TEXT }: SubmitSettings,
+): SubmitJob {
   const text = segmentText(dispatch.body, referenceOf(dispatch.msgId), {
     settings,
     form: carrier.longMessages,
@@ -62,8 +65,8 @@ export function submitJob(dispatch: Dispatch, plan: SubmitPlan): SubmitJob {
   const startsOver = acceptedPduBits !== 0n && dispatch.segmentation !== segmentation
   const startedOver = dispatch.startedOver || startsOver
   // Delivered segments say nothing about segments that are divided differently.
-  const isDelivered = !startedOver && deliveredBits === allOf(text.segments)
-  const accepted = isDelivered ? allOf(text.pdus.length) : startsOver ? 0n : acceptedPduBits
+  const isDelivered = !startedOver && deliveredBits === lowBits(text.segments)
+  const accepted = isDelivered ? lowBits(text.pdus.length) : startsOver ? 0n : acceptedPduBits
   return {
     dispatch,
     carrier,
@@ -78,11 +81,6 @@ export function submitJob(dispatch: Dispatch, plan: SubmitPlan): SubmitJob {
     next: null,
     previous: null,
   }
-}
-
-/** One bit for each of `count` segments. */
-function allOf(count: number): bigint {
-  return (1n << BigInt(count)) - 1n
 }
 
 /** Random bits of the id. */

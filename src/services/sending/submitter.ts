@@ -55,7 +55,7 @@ export class Submitter implements SubmitEvents<SubmitToken> {
   readonly #submits: SubmitRecorder
   readonly #pumping: Pumping
   /** Places messages that are being accepted. */
-  readonly newMessages: Placement
+  readonly placement: Placement
   /** The queue of a carrier; undefined: no message has been for it. */
   readonly queueOf = (carrierId: number): CarrierQueue | undefined => this.#queues.get(carrierId)
   readonly #rebinds = new RebindCounts()
@@ -71,22 +71,27 @@ export class Submitter implements SubmitEvents<SubmitToken> {
     this.#submits = submits
     const isOpen = () => this.#due.isOpen
     const mayBegin = (carrierId: number) =>
-      held.begun(carrierId) < Math.min(links.places(carrierId), this.#queues.get(carrierId)?.burst ?? 0)
-    this.newMessages = {
+      held.begunPdus(carrierId) < Math.min(links.places(carrierId), this.#queues.get(carrierId)?.burst ?? 0)
+    this.placement = {
       place: placeNew({ choice, directory, held, isOpen, lease, mayBegin, nowMs, random }),
       enqueue: (msgId) => this.#enqueueNew(msgId),
       release: (msgId) => held.delete(msgId),
     }
+    const both = { held, inProgress, lease, log, recorder }
     this.#pumping = {
-      ...{ held, inProgress, lease, links, log, nowMs, recorder },
-      expire: (job) => this.#enqueue(restOf(job)),
+      ...both,
+      links,
+      nowMs,
+      reconsider: (job) => this.#enqueue(restOf(job)),
       requeue: (job, delayMs) => submits.requeueJob(job, { delayMs }),
-      answered: (job) => this.#advance(job),
+      unsendable: (job) => this.#advance(job),
     }
     this.#due = new DueDispatches({
-      ...{ directory, held, inProgress, lease, log, recorder, webhookRoom: options.webhookRoom },
+      ...both,
+      directory,
+      webhookRoom: options.webhookRoom,
       isOpen: (route) => choice.isOpen(route),
-      carriers: () => conditions.places(),
+      carriers: () => conditions.carriersByNode(),
       take: (message) => this.#take(message),
     })
   }
@@ -166,10 +171,10 @@ export class Submitter implements SubmitEvents<SubmitToken> {
     link: CarrierLink<SubmitToken>,
     latencyMs: number,
   ): void {
-    this.#count(job, submitResultOf(pdu, job.carrier), latencyMs)
     // A generic_nack without a reason is still no acceptance.
     const status = pdu.command === 'generic_nack' ? pdu.status || STATUSES.ESME_RUNKNOWNERR : pdu.status
     const kind = job.progress.answered(index, status)
+    this.#count(job, submitResultOf(kind), latencyMs)
     const { backOffs, throttle } = this.#queue(job.carrier)
     if (kind === 'accepted') {
       throttle.accepted(performance.now())
@@ -182,17 +187,17 @@ export class Submitter implements SubmitEvents<SubmitToken> {
       this.#submits.accepted(job, index, pdu)
     }
     if (kind === 'throttled') throttle.throttled(performance.now(), sentAtMs)
-    if (kind === 'rebind' && !this.#isLinksFault(job, link)) job.progress.refusedItself(status)
+    if (kind === 'rebind' && !this.#rebindIfLinksFault(job, link)) job.progress.refusedItself(status)
     this.#advance(job)
     this.#pump(job.carrier.id)
   }
 
   /**
-   * Whether the link is at fault; if so, it is bound anew. A message that always gets this answer must not keep the link from
-   * others.
+   * Binds the link anew if it is at fault, and returns whether it is. A message that always gets this answer must not keep the
+   * link from others.
    */
-  #isLinksFault({ dispatch }: SubmitJob, link: CarrierLink<SubmitToken>): boolean {
-    return this.#rebinds.blamesLink(dispatch.msgId, link.session) && link.rebind()
+  #rebindIfLinksFault({ dispatch }: SubmitJob, link: CarrierLink<SubmitToken>): boolean {
+    return this.#rebinds.count(dispatch.msgId, link.session) && link.rebind()
   }
 
   onTimeout({ job }: SubmitToken): void {
@@ -259,15 +264,18 @@ export class Submitter implements SubmitEvents<SubmitToken> {
   /** `isNew`: the message was just accepted, so others of its sender may be waiting before it. */
   #enqueue(dispatch: Dispatch, isNew = false): void {
     const { msgId, planId, sender, recipient } = dispatch
+    // Its lane was lost, so the message is another node's.
+    if (!this.#isHere(msgId)) {
+      this.#held.delete(msgId)
+      return
+    }
     this.#held.add(dispatch)
     const directory = this.#options.directory()
     const plan = directory.planById(planId)
     const routed = plan ? directory.routeFor(plan, sender, recipient) : null
     const now = { policy: plan?.ambiguousSubmits, isRouted: routed !== null, nowMs: this.#options.nowMs() }
     const ending = endBeforeSubmit(dispatch, now)
-    // Its lane was lost, so the message is another node's.
-    if (!this.#isHere(msgId)) this.#held.delete(msgId)
-    else if (ending !== null) this.#settle(dispatch, null, ending)
+    if (ending !== null) this.#settle(dispatch, null, ending)
     else if (plan && routed && !this.#stopped) this.#queueRouted(dispatch, { plan, routed, isNew })
     else
       this.#submits.requeue(dispatch, {

@@ -128,16 +128,16 @@ describe('a new message', () => {
   const msgId = messageId(0, new Uint8Array(9), 0)
 
   test('is kept by the node that has its carrier, and handed over by any other', () => {
-    expect(choiceOf().placeOf(msgId, routed)).toEqual({ isKept: true, chosenCarrierId: 0 })
-    expect(choiceOf({ elsewhere: [1] }).placeOf(msgId, routed)).toEqual({ isKept: false, chosenCarrierId: 1 })
-    expect(choiceOf({ elsewhere: [2] }).placeOf(msgId, routed)).toEqual({ isKept: true, chosenCarrierId: 0 })
-    expect(choiceOf({ conditions: {} }).placeOf(msgId, routed)).toEqual({ isKept: false, chosenCarrierId: 0 })
+    expect(choiceOf().keepingOf(msgId, routed)).toEqual({ isKept: true, carrierId: 1 })
+    expect(choiceOf({ elsewhere: [1] }).keepingOf(msgId, routed)).toEqual({ isKept: false, carrierId: 1 })
+    expect(choiceOf({ elsewhere: [2] }).keepingOf(msgId, routed)).toEqual({ isKept: true, carrierId: 1 })
+    expect(choiceOf({ conditions: {} }).keepingOf(msgId, routed)).toEqual({ isKept: false, carrierId: 0 })
   })
 
   test('goes to a silent carrier of another node now and then, to find out', () => {
     const choice = choiceOf({ conditions: { 1: 'silent', 2: 'usable' }, elsewhere: [1] })
-    expect(choice.placeOf(msgId, routed)).toEqual({ isKept: false, chosenCarrierId: 1 })
-    expect(choice.placeOf(msgId, routed)).toEqual({ isKept: true, chosenCarrierId: 0 })
+    expect(choice.keepingOf(msgId, routed)).toEqual({ isKept: false, carrierId: 1 })
+    expect(choice.keepingOf(msgId, routed)).toEqual({ isKept: true, carrierId: 2 })
     expect(tried).toEqual([1])
   })
 

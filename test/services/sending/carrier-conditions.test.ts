@@ -77,8 +77,8 @@ describe('two nodes', () => {
     await exchange(one, two)
     expect(seen(one)).toEqual(['usable', 'throttled', 'unbound'])
     expect(seen(two)).toEqual(seen(one))
-    expect(one.conditions.places()).toEqual({ here: [1], elsewhere: [2] })
-    expect(two.conditions.places()).toEqual({ here: [2], elsewhere: [1] })
+    expect(one.conditions.carriersByNode()).toEqual({ here: [1], elsewhere: [2] })
+    expect(two.conditions.carriersByNode()).toEqual({ here: [2], elsewhere: [1] })
   })
 
   test('know of themselves at once, of the other with the next exchange', async () => {

@@ -29,7 +29,7 @@ function sendHead(): SubmitJob {
   if (queue.next() === null) {
     const head = queue.head()!
     queue.begin(head, performance.now())
-    queue.begun(head)
+    queue.beginCommitted(head)
   }
   const job = queue.next()!
   while (job.progress.next !== null) job.progress.sent()
@@ -72,7 +72,7 @@ test('its report: what waits, whether it has begun or not, and what was sent', (
   const head = queue.head()!
   queue.begin(head, performance.now())
   expect(queue.report()).toEqual({ queued: 3, sentLastSecond: 0, measuredRate: null })
-  queue.begun(head)
+  queue.beginCommitted(head)
   queue.throttle.sent(performance.now())
   sendHead()
   expect(queue.report()).toEqual({ queued: 2, sentLastSecond: expect.any(Number), measuredRate: null })

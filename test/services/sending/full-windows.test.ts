@@ -36,14 +36,14 @@ function pumpAll(): void {
     lease: { alive: true },
     recorder: { isStalled: false, backlog: 0 },
     log: quietLog,
-    expire: nothing,
+    reconsider: nothing,
     requeue: nothing,
-    answered: nothing,
+    unsendable: nothing,
     held: {
       begin() {
         begun += 1
       },
-      begun: () => begun,
+      begunPdus: () => begun,
       committed: nothing,
       jobOf: () => null,
     },
@@ -51,7 +51,7 @@ function pumpAll(): void {
 }
 
 function committed(jobs: readonly SubmitJob[]): void {
-  for (const job of jobs) queue.begun(job)
+  for (const job of jobs) queue.beginCommitted(job)
   pumpAll()
 }
 
