@@ -214,8 +214,8 @@ function takeAnswers(
     onBatch,
   })
   inProgress.heardBy({
-    onProjected: (submissions) => recorder.recorded(submissions),
-    onOutcomeLost: (outcome) => recorder.outcome(outcome),
+    onProjected: (submissions) => recorder.lookUpParked(submissions),
+    onOutcomeLost: (outcome) => recorder.addOutcome(outcome),
   })
   shutdown.add('recorder', () => recorder.drain(drainTimeoutMs * DRAIN.outcomes))
   const newOfferId = () => messageId(nowMs(), random(9), 0)

@@ -41,6 +41,11 @@ export interface Message {
   readonly updatedAt: Date
 }
 
+/** Whether no receipt changes the status any more. */
+export function isFinal(status: Status): boolean {
+  return status === 'DELIVERED' || status === 'FAILED'
+}
+
 /** What a caller asks to send, after validation and authorisation. */
 export interface Draft {
   readonly sender: string

@@ -14,7 +14,7 @@ export const BATCHES = [
   'journal',
   'projection',
   'inbound',
-  'submissions',
+  'facts',
   'receipts',
   'webhook-attempts',
 ] as const

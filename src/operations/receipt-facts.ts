@@ -14,6 +14,11 @@ export interface ReceiptOf {
   readonly segmentation: string | null
 }
 
+/** Whether the receipt names this recipient, in international format. */
+export function isAddressedTo({ addresses }: Pick<IncomingReceipt, 'addresses'>, recipient: string): boolean {
+  return addresses.includes(recipient.slice(1))
+}
+
 export function receiptFact(
   row: IncomingReceipt,
   { message, segmentBits, segmentation }: ReceiptOf,

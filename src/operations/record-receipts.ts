@@ -1,4 +1,5 @@
 import type { LaterFact } from '../domain/message-facts.ts'
+import { isFinal } from '../domain/messages.ts'
 import type { ChangedMessage, MessageInProgress } from '../domain/messages-in-progress.ts'
 import { type Database, type Queryable, withTransaction } from '../store/database.ts'
 import { lockRecords, messageOfRow } from '../store/messages-at-rest.ts'
@@ -10,7 +11,7 @@ import {
   type NotedReceipt,
   type ReceiptMatch,
 } from '../store/receipts.ts'
-import { evidenceOf, receiptFact } from './receipt-facts.ts'
+import { evidenceOf, isAddressedTo, receiptFact } from './receipt-facts.ts'
 import { type Announcing, ChangesAtRest } from './record-facts.ts'
 
 export interface ReceiptOptions extends Announcing {
@@ -18,8 +19,11 @@ export interface ReceiptOptions extends Announcing {
   readonly atMs: number
   /** No message with a submission is newer than this. */
   readonly newestMsgId: string
-  /** Whether the message is in this process's memory and can be waited for. `index`: that of the receipt. */
-  readonly isHere: (msgId: string, index: number) => boolean
+  /**
+   * Whether the receipt at this index waits in memory until the message has its record. Has it looked up later if it is to be
+   * parked instead, while its message is still being submitted here.
+   */
+  readonly waitsHere: (msgId: string, index: number) => boolean
 }
 
 /**
@@ -45,7 +49,7 @@ export async function recordReceipts(
         if (receipt.parkedId !== null) unparked.push(receipt)
         if (match.message !== null)
           changes.add(match.message, factOf(receipt, match.message, match.segments, options))
-      } else if (match !== undefined && options.isHere(match.msgId, index)) here.set(index, match.msgId)
+      } else if (match !== undefined && options.waitsHere(match.msgId, index)) here.set(index, match.msgId)
       else if (receipt.parkedId === null) parked.push({ ...receipt, msgId: match?.msgId ?? null })
     }
     if (parked.length > 0) await parkReceipts(tx, parked)
@@ -101,7 +105,7 @@ async function matchesOf(
   if (keys.length === 0) return new Map()
   const locked = new LockedMessages()
   const newest = await locked.lock(tx, await matchReceipts(tx, keys, newestMsgId))
-  const obvious = newest.filter((match) => isObvious(match, receipts[match.index]!.addresses))
+  const obvious = newest.filter((match) => isObvious(match, receipts[match.index]!))
   const matches = new Map(obvious.map((match) => [match.index, match]))
   const rest = new Set(newest.flatMap(({ index }) => (matches.has(index) ? [] : [index])))
   if (rest.size === 0) return matches
@@ -112,12 +116,11 @@ async function matchesOf(
 }
 
 /** Whether the message has one segment, is undecided, and went to one of the addresses. */
-function isObvious({ message }: Matched, addresses: readonly string[]): boolean {
+function isObvious({ message }: Matched, receipt: IncomingReceipt): boolean {
   if (message === null) return false
   const { accepted, state } = message
-  const isUndecided = state.status !== 'DELIVERED' && state.status !== 'FAILED'
-  const fits = addresses.length === 0 || addresses.includes(accepted.recipient.slice(1))
-  return isUndecided && state.segments === 1 && state.segmentation === null && fits
+  const fits = receipt.addresses.length === 0 || isAddressedTo(receipt, accepted.recipient)
+  return !isFinal(state.status) && state.segments === 1 && state.segmentation === null && fits
 }
 
 /** Messages that a transaction has locked, each one once. */

@@ -17,8 +17,8 @@ export interface Projected {
   readonly delivers: boolean
   /** The last event that gets no delivery all the same: it was made when there was no URL. Default: none. */
   readonly unpushed?: number
-  /** Sequences of events that `holder` no longer has in memory. */
-  readonly released?: ReadonlySet<number>
+  /** Sequences of events that `holder` does not have in memory. */
+  readonly inRecords?: ReadonlySet<number>
 }
 
 /**
@@ -108,11 +108,11 @@ function eventsOf(announcing: readonly Projected[], positions: FeedPositions): C
 }
 
 /** Events that are still to be pushed, and who has them in memory. */
-function undelivered({ message, holder, delivers, unpushed = 0, released }: Projected) {
+function undelivered({ message, holder, delivers, unpushed = 0, inRecords }: Projected) {
   if (!delivers) return []
   return message.events
     .filter(({ taken, sequence }) => taken === null && sequence > unpushed)
-    .map((event) => ({ event, holder: released?.has(event.sequence) ? null : holder }))
+    .map((event) => ({ event, holder: inRecords?.has(event.sequence) ? null : holder }))
 }
 
 function emptyRecords() {

@@ -136,7 +136,7 @@ describe('events that are not taken', () => {
   })
 
   test('that a node has in memory are left to it until it says what became of them', async () => {
-    const msgId = await project(inMemory(plan, untaken), { holder: NODE, released: new Set([2]) })
+    const msgId = await project(inMemory(plan, untaken), { holder: NODE, inRecords: new Set([2]) })
     expect(await hold()).toEqual([])
     await recordAttempts(db, [taken(msgId, 1)])
     expect(await hold()).toEqual([{ msgId, sequence: 2, attempt: 0 }])

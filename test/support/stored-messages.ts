@@ -146,7 +146,7 @@ export function receiptOptions(changes: Partial<ReceiptOptions> = {}): ReceiptOp
     events: HOLDER,
     atMs: Date.now(),
     newestMsgId: NEWEST,
-    isHere: () => false,
+    waitsHere: () => false,
     ...changes,
   }
 }

@@ -1,6 +1,6 @@
 import { type EventHolder, NO_HOLDER } from '../../domain/events.ts'
 import type { EventTaken, JournalFact, LaterFact, Submitted } from '../../domain/message-facts.ts'
-import type { MessageState } from '../../domain/messages.ts'
+import { isFinal, type MessageState } from '../../domain/messages.ts'
 import type { ChangedMessage, MessageInProgress } from '../../domain/messages-in-progress.ts'
 import type { StateChange } from '../../domain/statistics-tallies.ts'
 import type { Acceptance, KeptMessage } from '../../operations/accept-messages.ts'
@@ -143,7 +143,7 @@ export function eventTakenFact(
 
 /** The ids under which receipts of the message still count. */
 export function awaitedReceipts({ state, submissions }: MessageInProgress): SubmissionId[] {
-  if (state.status === 'DELIVERED' || state.status === 'FAILED') return []
+  if (isFinal(state.status)) return []
   return submissions.map(submissionId)
 }
 

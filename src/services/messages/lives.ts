@@ -23,14 +23,17 @@ export interface Live {
   delivers: boolean
   /** Sequence of the last event that was not pushed, because there was no URL; 0: none. */
   unpushed: number
-  /** Events that are not held in memory for delivery. Null when all events that are not taken yet are held. */
-  released: Set<number> | null
-  /** The keys under which its segments are found by carrier id. */
-  readonly ids: string[]
-  /** Carrier ids under which receipts are parked until the message has left memory. */
+  /**
+   * Sequences of events that wait for delivery in the records. Null: all events that are not taken yet are held in memory.
+   * Empty: only events from before it was loaded wait there. In both other cases its next events wait there too, behind them.
+   */
+  inRecords: Set<number> | null
+  /** The keys under which its segments are found by the carrier's message ids. */
+  readonly submissionKeys: string[]
+  /** The carrier's message ids of receipts that are parked until the message has left memory. */
   readonly parked: SubmissionId[]
-  /** Set while somebody waits for its record. */
-  gone: PromiseWithResolvers<void> | null
+  /** Set while somebody waits for its record. Resolved when that is written or refused, or the lane is lost. */
+  awaitedRecord: PromiseWithResolvers<void> | null
 }
 
 /** A message that was just accepted, or loaded from its record, by this entry. */
@@ -46,10 +49,10 @@ export function newLive(message: MessageInProgress, by: Pick<Live, 'owner' | 'en
     delivers: false,
     unpushed: 0,
     // If events wait in the records, new events wait there behind them.
-    released: message.loaded?.hasWaitingEvents === true ? new Set() : null,
-    ids: [],
+    inRecords: message.loaded?.hasWaitingEvents === true ? new Set() : null,
+    submissionKeys: [],
     parked: [],
-    gone: null,
+    awaitedRecord: null,
   }
 }
 
@@ -59,7 +62,7 @@ export function reenter(live: Live, message: MessageInProgress, entry: number): 
   live.message = { ...message, submissions }
   live.entry = entry
   live.sinceMs = performance.now()
-  if (message.loaded?.hasWaitingEvents) live.released ??= new Set()
+  if (message.loaded?.hasWaitingEvents) live.inRecords ??= new Set()
   return live
 }
 

@@ -35,7 +35,7 @@ import { JournalWriter } from './journal-writer.ts'
 import { type Live, Lives, newLive, reenter } from './lives.ts'
 import { LostMessages } from './lost-messages.ts'
 import { Projector, projectionOf } from './projector.ts'
-import { ReceiptsInProgress } from './receipts-in-progress.ts'
+import { ReceiptMatcher } from './receipt-matcher.ts'
 
 export interface MessagesInProgressOptions {
   readonly db: Database
@@ -67,7 +67,7 @@ const POLL_MS = 10
 export class MessagesInProgress implements AcceptanceJournal {
   readonly #options: MessagesInProgressOptions
   readonly #lives: Lives
-  readonly receipts: ReceiptsInProgress
+  readonly receipts: ReceiptMatcher
   readonly #writer: JournalWriter<Item>
   readonly #projector: Projector
   readonly #lostMessages: LostMessages
@@ -78,7 +78,7 @@ export class MessagesInProgress implements AcceptanceJournal {
     const { db, appends = db, directory, nowMs, log, onBatch, overdueMs, ageMs } = options
     this.#lives = new Lives(options.mostBytes)
     this.#lostMessages = new LostMessages({ db, log })
-    this.receipts = new ReceiptsInProgress({
+    this.receipts = new ReceiptMatcher({
       directory,
       nowMs,
       lives: this.#lives,
@@ -179,14 +179,14 @@ export class MessagesInProgress implements AcceptanceJournal {
    * cannot be written now.
    */
   async project(msgIds: readonly string[]): Promise<void> {
-    await this.#projector.leave(msgIds.flatMap((msgId) => this.#lives.get(msgId) ?? []))
+    await this.#projector.project(msgIds.flatMap((msgId) => this.#lives.get(msgId) ?? []))
     await this.#lostMessages.untilRecorded(msgIds)
   }
 
   /** The lease is over. Messages not in flight here are left to their next owner, and so are all events. */
   release(): void {
     for (const live of this.#lives.values()) {
-      live.released = new Set(live.message.events.map(({ sequence }) => sequence))
+      live.inRecords = new Set(live.message.events.map(({ sequence }) => sequence))
       this.#projector.urge(live)
     }
   }
@@ -342,10 +342,10 @@ export class MessagesInProgress implements AcceptanceJournal {
     live.delivers ||= isPushed(callbackUrl, this.#options.directory().planById(planId))
     if (!live.delivers) live.unpushed = sequence
     // A new event waits in the records if one before it does, or if its record will name another holder.
-    const held = live.delivers && holder === live.owner && live.released === null
+    const held = live.delivers && holder === live.owner && live.inRecords === null
     if (live.delivers && !held) {
-      live.released ??= new Set()
-      live.released.add(sequence)
+      live.inRecords ??= new Set()
+      live.inRecords.add(sequence)
       this.#projector.urge(live)
     }
     return changedMessage(message, event, held)
@@ -355,7 +355,7 @@ export class MessagesInProgress implements AcceptanceJournal {
     for (const live of lives) {
       this.#lives.delete(live)
       this.receipts.left(live)
-      live.gone?.resolve()
+      live.awaitedRecord?.resolve()
     }
     this.#listeners.onLeft(lives.map(({ message }) => message.msgId))
     const open = lives.flatMap(({ message, parked }) => [...awaitedReceipts(message), ...parked])
@@ -374,9 +374,9 @@ export class MessagesInProgress implements AcceptanceJournal {
 
   #lost(items: readonly Item[], uncertain: boolean): void {
     const left = this.#lives.msgIds()
-    for (const { message, gone } of this.#lives.values()) {
+    for (const { message, awaitedRecord } of this.#lives.values()) {
       this.#lostMessages.add(message.msgId, message.accepted.planId)
-      gone?.resolve()
+      awaitedRecord?.resolve()
     }
     // Cleared in the same turn in which the lane is lost: from now on readers find these messages in that lane.
     this.#lives.clear()

@@ -81,7 +81,7 @@ export class Projector {
     this.urge(live)
   }
 
-  /** The message leaves memory as soon as its pending facts are committed. */
+  /** The message is projected as soon as its pending facts are committed. */
   urge(live: Live): void {
     if (live.leaving) return
     this.#urgent.set(live.message.msgId, live)
@@ -92,18 +92,18 @@ export class Projector {
    * Resolves when these messages have their records, except those the database refuses. Of the recorded ones, only those
    * still to be submitted stay in memory. Rejects when records cannot be written now.
    */
-  async leave(lives: readonly Live[]): Promise<void> {
+  async project(lives: readonly Live[]): Promise<void> {
     const accepted = lives.filter((live) => !this.#isRefused(live))
     if (accepted.length === 0) return
-    const gone = accepted.map((live) => {
-      live.gone ??= Promise.withResolvers()
+    const written = accepted.map((live) => {
+      live.awaitedRecord ??= Promise.withResolvers()
       this.urge(live)
-      return live.gone.promise
+      return live.awaitedRecord.promise
     })
-    await Promise.race([Promise.all(gone), this.#failure.promise])
+    await Promise.race([Promise.all(written), this.#failure.promise])
   }
 
-  /** The database does not take the records or facts that messages must have before they leave. */
+  /** The database does not take the records, or the facts that must be committed first. */
   failed(error: unknown): void {
     const failure = this.#failure
     this.#failure = Promise.withResolvers()
@@ -180,7 +180,7 @@ export class Projector {
   }
 
   #isNeeded(live: Live): boolean {
-    return live.gone !== null && isBeingSubmitted(live) && this.#isWritable(live)
+    return live.awaitedRecord !== null && isBeingSubmitted(live) && this.#isWritable(live)
   }
 
   #isWritable(live: Live): boolean {
@@ -202,7 +202,7 @@ export class Projector {
       if (held === null || lane() !== held) return
       try {
         // A retry with the same messages writes them once, even if the answer to the first try was lost.
-        isWritten = (await this.#project(held, batch)) === 'written'
+        isWritten = (await this.#projectBatch(held, batch)) === 'written'
         if (!isWritten && lane() === held) onFenced()
       } catch (error) {
         log.error({ err: error }, NOT_RECORDED)
@@ -248,12 +248,12 @@ export class Projector {
   /** The message stays in memory. New facts go into the journal, and into its record when that is next written. */
   #stay(live: Live): void {
     live.leaving = false
-    live.gone?.resolve()
-    live.gone = null
+    live.awaitedRecord?.resolve()
+    live.awaitedRecord = null
   }
 
   /** If the database refuses one message for its content, the others are written. That one stays here and in the journal. */
-  async #project(lane: Lane, batch: readonly Live[]): Promise<'written' | 'fenced'> {
+  async #projectBatch(lane: Lane, batch: readonly Live[]): Promise<'written' | 'fenced'> {
     const outcomes = await writeInHalves(
       batch,
       async (part) => {
@@ -290,6 +290,6 @@ function isDone({ message: { state, events }, delivers, unpushed }: Live): boole
   return hasEnded && (!delivers || events.every(isToldOf))
 }
 
-export function projectionOf({ message, owner: holder, delivers, unpushed, released }: Live) {
-  return { message, holder, delivers, unpushed, ...(released !== null && { released }) }
+export function projectionOf({ message, owner: holder, delivers, unpushed, inRecords }: Live) {
+  return { message, holder, delivers, unpushed, ...(inRecords !== null && { inRecords }) }
 }

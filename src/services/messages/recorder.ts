@@ -71,7 +71,7 @@ export class Recorder {
   #receipts: ReceiptItem[] = []
   #notes: NotedReceipt[] = []
   /** Messages in memory whose records must be written before anything else is written about them. */
-  #departing = new Set<string>()
+  #toProject = new Set<string>()
   #running: Promise<void> | null = null
   #failing = false
   #ended = false
@@ -95,36 +95,36 @@ export class Recorder {
     return this.#failing || this.#options.inProgress.isStalled
   }
 
-  outcome(outcome: OutcomeFacts): void {
+  addOutcome(outcome: OutcomeFacts): void {
     const { inProgress } = this.#options
     if (inProgress.addOutcome(outcome)) return
     for (const fact of outcome.facts) {
       if (fact.kind === 'submitted')
-        for (const msgId of inProgress.receipts.namesakes(submissionId(fact))) this.#departing.add(msgId)
+        for (const msgId of inProgress.receipts.namesakes(submissionId(fact))) this.#toProject.add(msgId)
       this.#add(outcome, fact)
     }
   }
 
   /** The rows of these submissions are written. Looks up receipts that came before them. */
-  recorded(submissions: readonly SubmissionId[]): void {
+  lookUpParked(submissions: readonly SubmissionId[]): void {
     this.#toLookUp.push(...submissions)
     this.#wake()
   }
 
   /** A receipt was parked. If its message is in progress here, the message's record is written, so that the two are matched. */
-  parked({ msgId, ...id }: ParkedId): void {
-    if (msgId === null) this.#options.inProgress.receipts.parked(id)
-    else if (this.#options.inProgress.receipts.keepUntilLeft(msgId, id)) return
+  receiptParked({ msgId, ...id }: ParkedId): void {
+    if (msgId === null) this.#options.inProgress.receipts.receiptParked(id)
+    else if (this.#options.inProgress.receipts.lookUpOnceLeft(msgId, id)) return
     else if (this.#options.inProgress.has(msgId)) {
       this.#toLookUp.push(id)
       this.#writeOf(msgId)
     }
   }
 
-  receipt(item: ReceiptItem): void {
-    const departing = this.#options.inProgress.receipts.take(item.row, item.done)
-    if (departing === 'taken') return
-    for (const msgId of departing) this.#departing.add(msgId)
+  addReceipt(item: ReceiptItem): void {
+    const unrecorded = this.#options.inProgress.receipts.match(item.row, item.done)
+    if (unrecorded === 'matched') return
+    for (const msgId of unrecorded) this.#toProject.add(msgId)
     if (this.#receipts.length >= MAX_RECEIPTS) {
       item.done?.(false)
       return
@@ -134,10 +134,10 @@ export class Recorder {
   }
 
   /** Keeps a receipt that changes nothing, for the message's timeline. */
-  note(row: NotedReceipt): void {
-    const departing = this.#options.inProgress.receipts.note(row)
-    if (departing === 'taken') return
-    for (const msgId of departing) this.#departing.add(msgId)
+  addNote(row: NotedReceipt): void {
+    const unrecorded = this.#options.inProgress.receipts.note(row)
+    if (unrecorded === 'matched') return
+    for (const msgId of unrecorded) this.#toProject.add(msgId)
     if (this.#notes.length >= MAX_NOTES) return
     this.#notes.push(row)
     this.#wake()
@@ -145,7 +145,7 @@ export class Recorder {
 
   /** Applies receipts from parked_receipts. Resolves when they are recorded, or given up for now. */
   async applyParked(rows: readonly IncomingReceipt[]): Promise<void> {
-    await Promise.all(rows.map((row) => new Promise((done) => this.receipt({ row, done }))))
+    await Promise.all(rows.map((row) => new Promise((done) => this.addReceipt({ row, done }))))
   }
 
   /** Resolves when everything so far is written or, after `timeoutMs`, given up for good. */
@@ -170,7 +170,7 @@ export class Recorder {
 
   /** Something is to be written about a message, whose record must be there first. */
   #writeOf(msgId: string): void {
-    if (this.#options.inProgress.has(msgId)) this.#departing.add(msgId)
+    if (this.#options.inProgress.has(msgId)) this.#toProject.add(msgId)
     this.#wake()
   }
 
@@ -206,17 +206,17 @@ export class Recorder {
   }
 
   /** Whatever is written directly after this belongs to messages that have their records. */
-  async #depart(): Promise<void> {
-    while (this.#departing.size > 0) {
-      const departing = [...this.#departing]
-      await this.#options.inProgress.project(departing)
-      for (const msgId of departing) this.#departing.delete(msgId)
+  async #project(): Promise<void> {
+    while (this.#toProject.size > 0) {
+      const msgIds = [...this.#toProject]
+      await this.#options.inProgress.project(msgIds)
+      for (const msgId of msgIds) this.#toProject.delete(msgId)
     }
   }
 
   /** Records every answer before any receipt, so that SENT is announced first, however long the queue. */
   async #recordFacts(): Promise<void> {
-    await this.#depart()
+    await this.#project()
     for (let left = this.#facts.length; left > 0; ) {
       const facts = this.#nextFacts()
       left -= facts.length
@@ -224,7 +224,7 @@ export class Recorder {
         facts,
         (part) => this.#addFacts(part),
         (_fact, error) => {
-          this.#options.log.error({ err: error }, 'submission refused by the database')
+          this.#options.log.error({ err: error }, 'fact refused by the database')
           return false
         },
       )
@@ -258,7 +258,7 @@ export class Recorder {
   /** Returns for each fact whether it is written. A fact of a message in progress goes to the end, and waits for its record. */
   async #addFacts(facts: readonly WaitingFact[]): Promise<readonly boolean[]> {
     const { db, directory, writeEvents, onBatch, onChanged, onState, log } = this.#options
-    onBatch?.('submissions', facts.length)
+    onBatch?.('facts', facts.length)
     const elsewhere = await writeEvents(async (events) => {
       const recorded = await recordFacts(db, facts, { directory: directory(), events, onState })
       onChanged(recorded.changed, events.nodeId)
@@ -277,13 +277,13 @@ export class Recorder {
       if (nowMs - sinceMs > MOST_WAIT_MS)
         log.error({ err: new Error('another process has held its message too long') }, 'answer not recorded')
       else this.#facts.push({ ...one, sinceMs })
-      if (this.#options.inProgress.has(one.msgId)) this.#departing.add(one.msgId)
+      if (this.#options.inProgress.has(one.msgId)) this.#toProject.add(one.msgId)
     }
     return facts.map(({ msgId }) => !elsewhere.has(msgId))
   }
 
   async #recordReceipts(): Promise<void> {
-    await this.#depart()
+    await this.#project()
     if (this.#receipts.length === 0) return
     const items = this.#receipts.slice(0, MAX_BATCH)
     const { first, repeated, dropped } = oneForEachId(items)
@@ -299,7 +299,7 @@ export class Recorder {
     const waiting = recorded.filter((item) => item !== null)
     // When the first receipt of an id was not final, later ones follow in a batch of their own.
     this.#receipts.unshift(...waiting, ...repeated)
-    for (const { row } of dropped) this.note(row)
+    for (const { row } of dropped) this.addNote(row)
     for (const [index, item] of first.entries()) if (recorded[index] === null) item.done?.(true)
     for (const item of dropped) item.done?.(true)
   }
@@ -314,9 +314,9 @@ export class Recorder {
       directory: directory(),
       atMs: nowMs(),
       newestMsgId: highestIdAt(nowMs() + CLOCK_SKEW_MS),
-      isHere: (msgId: string, index: number) =>
+      waitsHere: (msgId: string, index: number) =>
         items[index]!.hasWaited === undefined &&
-        !inProgress.receipts.keepUntilLeft(msgId, rows[index]!) &&
+        !inProgress.receipts.lookUpOnceLeft(msgId, rows[index]!) &&
         inProgress.has(msgId),
     }
     const here = await writeEvents(async (events) => {
@@ -324,14 +324,14 @@ export class Recorder {
       onChanged(recorded.changed, events.nodeId)
       return recorded.here
     })
-    for (const msgId of here.values()) this.#departing.add(msgId)
+    for (const msgId of here.values()) this.#toProject.add(msgId)
     return items.map(({ done }, index) =>
       here.has(index) ? { row: rows[index]!, done, hasWaited: true } : null,
     )
   }
 
   async #recordNotes(): Promise<void> {
-    await this.#depart()
+    await this.#project()
     if (this.#notes.length === 0) return
     const batch = this.#notes.slice()
     const write = async (rows: readonly NotedReceipt[]) => {

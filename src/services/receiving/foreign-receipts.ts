@@ -10,7 +10,7 @@ export interface ForeignReceiptsOptions {
   readonly lease: Pick<NodeLease, 'isAlone'>
   /** Of the database, Unix milliseconds. */
   readonly nowMs: () => number
-  readonly recorder: Pick<Recorder, 'parked'>
+  readonly recorder: Pick<Recorder, 'receiptParked'>
   readonly log: Log
 }
 
@@ -34,7 +34,7 @@ export function foreignReceipts({ db, lease, nowMs, recorder, log }: ForeignRece
     let after: ParkedPlace = { parkedAt: new Date(fromMs).toISOString(), parkedId: 0 }
     for (let pages = lease.isAlone ? 0 : MAX_PAGES; pages > 0; pages -= 1) {
       const receipts = await findNewParkedReceipts(db, after, PAGE)
-      for (const receipt of receipts) recorder.parked(receipt)
+      for (const receipt of receipts) recorder.receiptParked(receipt)
       if (receipts.length < PAGE) break
       after = receipts.at(-1)!
     }

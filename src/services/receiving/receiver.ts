@@ -145,7 +145,7 @@ export class Receiver {
     const { outcome } = RECEIPT_STATES[receipt.state]
     if (outcome === 'SENT') {
       // Not a final receipt. Its message was submitted and so is SENT already; losing the receipt would change nothing.
-      this.#options.recorder.note({ ...this.#row(receipt, carrier, keptOf(text, pdu)), outcome })
+      this.#options.recorder.addNote({ ...this.#row(receipt, carrier, keptOf(text, pdu)), outcome })
       answer(true)
       return
     }

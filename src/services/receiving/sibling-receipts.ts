@@ -1,14 +1,14 @@
 import { Batcher } from '../../operations/batches.ts'
 import type { IncomingReceipt } from '../../store/receipts.ts'
-import type { ReceiptsInProgress } from '../messages/receipts-in-progress.ts'
+import type { ReceiptMatcher } from '../messages/receipt-matcher.ts'
 import type { ReceiptItem, Recorder } from '../messages/recorder.ts'
 
 /** What became of a receipt at another worker. `unknown`: no message there has its id. */
 export type HandedReceipt = 'recorded' | 'refused' | 'unknown'
 
 export interface SiblingReceiptsOptions {
-  readonly receiptsHere: Pick<ReceiptsInProgress, 'take' | 'isKnown'>
-  readonly recorder: Pick<Recorder, 'receipt'>
+  readonly receiptsHere: Pick<ReceiptMatcher, 'match' | 'isKnown'>
+  readonly recorder: Pick<Recorder, 'addReceipt'>
   /** Asks the other workers. Resolves with the answers that come in time. Absent: there are no other workers. */
   readonly ask?:
     | ((rows: readonly IncomingReceipt[]) => Promise<readonly (readonly HandedReceipt[])[]>)
@@ -39,11 +39,11 @@ export class SiblingReceipts {
     const { row, done } = item
     const isOffered = ask !== undefined && !row.unread && this.#offers.waiting < MOST_WAITING
     if (!isOffered || receiptsHere.isKnown(row)) {
-      recorder.receipt(item)
+      recorder.addReceipt(item)
       return
     }
     void this.#offers.add(row).then((answer) => {
-      if (answer === 'unknown') recorder.receipt(item)
+      if (answer === 'unknown') recorder.addReceipt(item)
       else done?.(answer === 'recorded')
     })
   }
@@ -59,9 +59,9 @@ export class SiblingReceipts {
     if (!receiptsHere.isKnown(row)) await behindPoll()
     const { promise, resolve } = Promise.withResolvers<HandedReceipt>()
     const done = (recorded: boolean) => resolve(recorded ? 'recorded' : 'refused')
-    const departing = receiptsHere.take(row, done)
-    if (departing !== 'taken' && departing.length === 0 && !receiptsHere.isKnown(row)) return 'unknown'
-    if (departing !== 'taken') recorder.receipt({ row, done })
+    const unrecorded = receiptsHere.match(row, done)
+    if (unrecorded !== 'matched' && unrecorded.length === 0 && !receiptsHere.isKnown(row)) return 'unknown'
+    if (unrecorded !== 'matched') recorder.addReceipt({ row, done })
     return await promise
   }
 

@@ -15,7 +15,7 @@ export interface SubmitRecorderOptions {
   readonly directory: () => Directory
   readonly conditions: Pick<CarrierConditions, 'isAlone'>
   readonly inProgress: Pick<MessagesInProgress, 'addFacts' | 'whenAppended'>
-  readonly recorder: Pick<Recorder, 'outcome'>
+  readonly recorder: Pick<Recorder, 'addOutcome'>
   readonly held: HeldMessages
   /** Of the database, Unix milliseconds. */
   readonly nowMs: () => number
@@ -42,12 +42,12 @@ export class SubmitRecorder {
   }
 
   record({ dispatch: { planId, msgId } }: SubmitJob, facts: readonly LaterFact[]): void {
-    this.#options.recorder.outcome({ planId, msgId, facts })
+    this.#options.recorder.addOutcome({ planId, msgId, facts })
   }
 
   settle(dispatch: Dispatch, job: SubmitJob | null, ending: Ending): void {
     const { directory, held, inProgress, nowMs, recorder } = this.#options
-    recorder.outcome(endingFacts(dispatch, job, ending, { directory: directory(), nowMs: nowMs() }))
+    recorder.addOutcome(endingFacts(dispatch, job, ending, { directory: directory(), nowMs: nowMs() }))
     inProgress.whenAppended(dispatch.msgId, () => held.delete(dispatch.msgId))
   }
 

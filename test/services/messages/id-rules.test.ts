@@ -75,8 +75,8 @@ const carrier = () => directory.carrierById(CARRIER_ID)!
 /** The carrier accepts a message under this id. */
 async function accepted(id: string, recipient = '+15551230000'): Promise<string> {
   const msgId = await storeMessage(db, plan, { msg_id: newId(Date.now()), recipient })
-  recorder.outcome(submission(plan, msgId, canonicalId(id, idRuleOf(carrier()), 'submit')))
-  recorder.outcome(sent(plan, msgId))
+  recorder.addOutcome(submission(plan, msgId, canonicalId(id, idRuleOf(carrier()), 'submit')))
+  recorder.addOutcome(sent(plan, msgId))
   await eventually(async () => (await statusOf(db, msgId)) !== 'QUEUED')
   return msgId
 }
@@ -90,7 +90,7 @@ function delivered(id: string, addresses = ['15551230000'], node = recorder): Pr
     idRule: ruleInForce(carrier()),
     receipt: null,
   })
-  return new Promise((done) => node.receipt({ row, done }))
+  return new Promise((done) => node.addReceipt({ row, done }))
 }
 
 async function stored(): Promise<IdRule | null> {
@@ -365,8 +365,8 @@ async function storeMessages(ids: readonly string[]): Promise<string[]> {
   const msgIds: string[] = []
   for (const id of ids) {
     const msgId = await storeMessage(db, plan, { msg_id: newId(Date.now()) })
-    recorder.outcome(submission(plan, msgId, canonicalId(id, idRuleOf(carrier()), 'submit')))
-    recorder.outcome(sent(plan, msgId))
+    recorder.addOutcome(submission(plan, msgId, canonicalId(id, idRuleOf(carrier()), 'submit')))
+    recorder.addOutcome(sent(plan, msgId))
     msgIds.push(msgId)
   }
   await eventually(() => recorder.backlog === 0)

@@ -74,8 +74,8 @@ async function aNode(random: () => number) {
   inProgress.heardBy({
     eventHolder,
     onChanged,
-    onProjected: (submissions) => recorder.recorded(submissions),
-    onOutcomeLost: (outcome) => recorder.outcome(outcome),
+    onProjected: (submissions) => recorder.lookUpParked(submissions),
+    onOutcomeLost: (outcome) => recorder.addOutcome(outcome),
   })
   const outcomes = new OutcomeWriter({ ...shared, inProgress })
   const deliver = async (msgId: string, sequence: number) => {
@@ -102,7 +102,7 @@ async function turn(random: () => number): Promise<void> {
 async function receive({ recorder }: Node, id: string, random: () => number): Promise<void> {
   for (;;) {
     const row = receipt(id, 'DELIVERED', { mccmnc: null })
-    if (await new Promise<boolean>((done) => recorder.receipt({ row, done }))) return
+    if (await new Promise<boolean>((done) => recorder.addReceipt({ row, done }))) return
     await eventually(() => !recorder.failing)
     await turn(random)
   }
@@ -134,11 +134,11 @@ async function story(node: Node, random: () => number): Promise<string> {
     const id = `${msgId}-${segment}`
     if (random() < 0.1) receipts.push(receive(node, id, random))
     else receipts.push(interfere().then(() => receive(node, id, random)))
-    if (segmentation !== null) recorder.outcome(startingOver(plan, msgId, segmentation))
-    recorder.outcome(submission(plan, msgId, id, segment, segmentation))
+    if (segmentation !== null) recorder.addOutcome(startingOver(plan, msgId, segmentation))
+    recorder.addOutcome(submission(plan, msgId, id, segment, segmentation))
   }
   await interfere()
-  recorder.outcome(sent(plan, msgId, { segments, segmentation }))
+  recorder.addOutcome(sent(plan, msgId, { segments, segmentation }))
   await Promise.all(receipts)
   return msgId
 }

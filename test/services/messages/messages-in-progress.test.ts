@@ -80,7 +80,8 @@ function told(count: number, msgId: string): Promise<ChangedMessage[]> {
 function delivered(id: string, changes: Parameters<typeof receipt>[2] = {}): Promise<boolean> {
   return new Promise((done, fail) => {
     const row = receipt(id, 'DELIVERED', { mccmnc: null, ...changes })
-    if (node.inProgress.receipts.take(row, done) !== 'taken') fail(new Error('the receipt was not taken'))
+    if (node.inProgress.receipts.match(row, done) !== 'matched')
+      fail(new Error('the receipt was not matched'))
   })
 }
 
@@ -182,7 +183,7 @@ describe('the facts of a message', () => {
     expect(inProgress.addOutcome(sent(plan, msgId))).toBe(false)
     expect(inProgress.addOutcome(submission(plan, msgId, 'another'))).toBe(false)
     expect(inProgress.eventTaken(msgId, taken(1))).toBe(false)
-    expect(inProgress.receipts.take(receipt(msgId, 'DELIVERED'), null)).toEqual([msgId])
+    expect(inProgress.receipts.match(receipt(msgId, 'DELIVERED'), null)).toEqual([msgId])
     going.resolve()
     await projected
     expect([inProgress.has(msgId), await statusOf(db, msgId), node.projected]).toEqual([
@@ -237,7 +238,7 @@ describe('a receipt', () => {
 
   test('that came before its answer has the message recorded, so that both are found there', async () => {
     const msgId = await accept()
-    expect(node.inProgress.receipts.take(receipt(msgId, 'DELIVERED'), null)).toEqual([])
+    expect(node.inProgress.receipts.match(receipt(msgId, 'DELIVERED'), null)).toEqual([])
     node.inProgress.addOutcome(submission(plan, msgId, msgId))
     node.inProgress.addOutcome(sent(plan, msgId))
     await gone(msgId)
@@ -246,7 +247,7 @@ describe('a receipt', () => {
 
   test('that another node has parked does so, too', async () => {
     const msgId = await acceptedByCarrier()
-    node.inProgress.receipts.parked({ carrierId: CARRIER_ID, carrierMessageId: msgId })
+    node.inProgress.receipts.receiptParked({ carrierId: CARRIER_ID, carrierMessageId: msgId })
     await gone(msgId)
     expect(node.projected).toEqual([msgId])
   })
@@ -254,9 +255,9 @@ describe('a receipt', () => {
   test('that comes again, or to another number, is left to the record', async () => {
     const msgId = await acceptedByCarrier()
     const other = receipt(msgId, 'DELIVERED', { addresses: ['4930'] })
-    expect(node.inProgress.receipts.take(other, null)).toEqual([msgId])
+    expect(node.inProgress.receipts.match(other, null)).toEqual([msgId])
     await delivered(msgId)
-    expect(node.inProgress.receipts.take(receipt(msgId, 'FAILED'), null)).toEqual([msgId])
+    expect(node.inProgress.receipts.match(receipt(msgId, 'FAILED'), null)).toEqual([msgId])
   })
 
   test('of an id that two messages have is left to their records, where they go at once', async () => {
@@ -265,7 +266,7 @@ describe('a receipt', () => {
     for (const msgId of [one, other]) node.inProgress.addOutcome(submission(plan, msgId, 'twice'))
     // As long as they are being submitted the receipt waits for them.
     expect(node.inProgress.receipts.namesakes(known)).toEqual([])
-    expect(node.inProgress.receipts.take(receipt('twice', 'DELIVERED'), null)).toEqual([])
+    expect(node.inProgress.receipts.match(receipt('twice', 'DELIVERED'), null)).toEqual([])
     for (const msgId of [one, other]) node.inProgress.addOutcome(sent(plan, msgId))
     await Promise.all([one, other].map(gone))
     expect(node.inProgress.receipts.namesakes(known)).toEqual([])
@@ -282,7 +283,7 @@ describe('a receipt', () => {
       await told(1, msgId)
     }
     const unread = (id: string) =>
-      node.inProgress.receipts.take(receipt(id, 'DELIVERED', { unread: true, idRule: 'auto' }), null)
+      node.inProgress.receipts.match(receipt(id, 'DELIVERED', { unread: true, idRule: 'auto' }), null)
     expect(['0AF', '175', 'c1'].map(unread)).toEqual([[one], [one], []])
     await gone(one)
     expect(node.projected).toEqual(['af'])
@@ -295,7 +296,7 @@ describe('a receipt', () => {
     })
     const msgId = await accept()
     node.inProgress.addOutcome(submission(plan, msgId, msgId))
-    expect(node.inProgress.receipts.take(receipt('0AF', 'DELIVERED', { unread: true }), null)).toEqual([])
+    expect(node.inProgress.receipts.match(receipt('0AF', 'DELIVERED', { unread: true }), null)).toEqual([])
     node.inProgress.addOutcome(sent(plan, msgId))
     await gone(msgId)
     expect(node.projected).toEqual([msgId])

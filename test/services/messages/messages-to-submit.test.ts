@@ -308,7 +308,7 @@ describe('a message that is being submitted', () => {
     const msgId = await accept(2)
     inProgress.addOutcome(submission(plan, msgId, `${msgId}/0`, 0))
     const row = receipt(`${msgId}/0`, 'FAILED', { mccmnc: null })
-    await new Promise((done) => inProgress.receipts.take(row, done))
+    await new Promise((done) => inProgress.receipts.match(row, done))
     expect(inProgress.get(msgId)?.events).toMatchObject([{ sequence: 1, status: 'FAILED' }])
     await inProgress.project([msgId])
     expect(await recordOf(msgId)).toMatchObject({ lane: inProgress.lane, status: 'FAILED' })

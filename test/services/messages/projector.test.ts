@@ -38,7 +38,7 @@ async function aProjector(messages: readonly MessageInProgress[], changes: Parti
     onProjected: (gone) => {
       for (const live of gone) {
         lives.delete(live.message.msgId)
-        live.gone?.resolve()
+        live.awaitedRecord?.resolve()
       }
     },
     renew: async () => undefined,
@@ -102,7 +102,7 @@ test('a message leaves when what is said of it is committed, and not before', as
   await using it = await aProjector(waiting(2))
   const [one, other] = it.all
   one!.pending = 1
-  const left = it.projector.leave([one!, other!])
+  const left = it.projector.project([one!, other!])
   await eventually(() => it.lives.size === 1)
   expect(it.lives.has(one!.message.msgId)).toBe(true)
   one!.pending = 0
@@ -115,7 +115,7 @@ test('at most 500 are written together', async () => {
   await using it = await aProjector([])
   const lives = waiting(1_201).map((message) => aLive(message, 0))
   for (const live of lives) it.lives.set(live.message.msgId, live)
-  await it.projector.leave(lives)
+  await it.projector.project(lives)
   expect(it.told.batches).toEqual([500, 500, 201])
 })
 
@@ -135,11 +135,11 @@ test('what ends while others are written waits for the next round', async () => 
 test('the journal is cut up to the first message that is not written', async () => {
   await using it = await aProjector(waiting(4))
   const [first, second, third, fourth] = it.all
-  await it.projector.leave([second!, fourth!])
+  await it.projector.project([second!, fourth!])
   expect(await cutOf(it.lane.lane)).toBe(0)
-  await it.projector.leave([first!])
+  await it.projector.project([first!])
   expect(await cutOf(it.lane.lane)).toBe(2)
-  await it.projector.leave([third!])
+  await it.projector.project([third!])
   expect(await cutOf(it.lane.lane)).toBe(4)
 })
 
@@ -148,7 +148,7 @@ test('of messages that the database refuses none holds up another, or who waits 
   const refused = inMemory(plan, () => [], {}, newId(FAR_DAY_MS))
   await using it = await aProjector([one, refused, other], { refusedMs: 1 })
   const live = it.all[1]!
-  await it.projector.leave(it.all)
+  await it.projector.project(it.all)
   expect(await recorded([one, refused, other])).toEqual([true, false, true])
   expect([it.told.log.errors.length, live.leaving, await cutOf(it.lane.lane)]).toEqual([1, false, 1])
   it.projector.urge(live)
@@ -158,8 +158,8 @@ test('of messages that the database refuses none holds up another, or who waits 
 test('who asks for a message that the database has just refused does not wait for it', async () => {
   const refused = inMemory(plan, () => [], {}, newId(FAR_DAY_MS))
   await using it = await aProjector([refused])
-  await it.projector.leave(it.all)
-  await it.projector.leave(it.all)
+  await it.projector.project(it.all)
+  await it.projector.project(it.all)
   expect(it.told.log.errors).toHaveLength(1)
 })
 
@@ -167,16 +167,16 @@ test('who waits is told that the database takes nothing; the messages are writte
   let refuses = true
   const around = async <T>(_: unknown, run: () => Promise<T>) => (refuses ? refusedByServer(db) : run())
   await using it = await aProjector(waiting(1), { db: gatedDatabase(db, around) })
-  await expect(it.projector.leave(it.all)).rejects.toThrow('the disk is full')
+  await expect(it.projector.project(it.all)).rejects.toThrow('the disk is full')
   refuses = false
-  await it.projector.leave(it.all)
+  await it.projector.project(it.all)
   expect(await recorded(it.all.map(({ message }) => message))).toEqual([true])
 })
 
 test('who waits for facts that the journal does not take is told, too', async () => {
   await using it = await aProjector(waiting(1))
   it.all[0]!.pending = 1
-  const left = it.projector.leave(it.all)
+  const left = it.projector.project(it.all)
   it.projector.failed(new Error('facts not in the journal'))
   await expect(left).rejects.toThrow('facts not in the journal')
 })
@@ -184,7 +184,7 @@ test('who waits for facts that the journal does not take is told, too', async ()
 test('it stops although the database takes nothing', async () => {
   const around = () => refusedByServer(db)
   await using it = await aProjector(waiting(1), { db: gatedDatabase(db, around) })
-  await expect(it.projector.leave(it.all)).rejects.toThrow('the disk is full')
+  await expect(it.projector.project(it.all)).rejects.toThrow('the disk is full')
   await it.projector.stop()
   expect(it.lives.size).toBe(1)
 })

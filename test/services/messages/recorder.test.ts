@@ -76,7 +76,7 @@ function watched(tell: (name: string, values: string[]) => void): Database {
 
 /** Gives a receipt to the recorder; resolves with its answer. */
 function received(...args: Parameters<typeof receipt>): Promise<boolean> {
-  return new Promise((done) => recorder.receipt({ row: receipt(...args), done }))
+  return new Promise((done) => recorder.addReceipt({ row: receipt(...args), done }))
 }
 
 describe('submissions and receipts', () => {
@@ -86,8 +86,8 @@ describe('submissions and receipts', () => {
     const rows = ids.map((msg_id) => newMessage(plan, { msg_id }))
     await insertMessages(database.db, rows)
     for (const msgId of ids) {
-      recorder.outcome(submission(plan, msgId, `many-${msgId}`))
-      recorder.outcome(sent(plan, msgId))
+      recorder.addOutcome(submission(plan, msgId, `many-${msgId}`))
+      recorder.addOutcome(sent(plan, msgId))
     }
     // The last is delivered first.
     const answers = ids.toReversed().map((msgId) => received(`many-${msgId}`, 'DELIVERED'))
@@ -109,8 +109,8 @@ describe('submissions and receipts', () => {
       database.db,
       ids.map((msg_id) => newMessage(plan, { msg_id })),
     )
-    for (const msgId of ids) recorder.outcome(submission(plan, msgId, `whole-${msgId}`))
-    for (const msgId of ids) recorder.outcome(sent(plan, msgId))
+    for (const msgId of ids) recorder.addOutcome(submission(plan, msgId, `whole-${msgId}`))
+    for (const msgId of ids) recorder.addOutcome(sent(plan, msgId))
     await recorder.drain(20_000)
     const { rows } = await database.db.query(
       `select count(*) as together, count(distinct m.xmin::text) as batches
@@ -124,8 +124,8 @@ describe('submissions and receipts', () => {
     const msgId = await storeMessage(database.db, plan)
     expect(await received(`early-${msgId}`, 'DELIVERED')).toBe(true)
     expect(await countOf(database.db, 'parked_receipts')).toBe(1)
-    recorder.outcome(submission(plan, msgId, `early-${msgId}`))
-    recorder.outcome(sent(plan, msgId))
+    recorder.addOutcome(submission(plan, msgId, `early-${msgId}`))
+    recorder.addOutcome(sent(plan, msgId))
     await recorder.drain(5_000)
     expect(await announced(database.db, msgId)).toEqual(['SENT', 'DELIVERED'])
     expect(await countOf(database.db, 'parked_receipts')).toBe(0)
@@ -139,16 +139,16 @@ describe('submissions and receipts', () => {
     const msgId = await storeMessage(database.db, plan)
     expect(await received(`later-${msgId}`, 'DELIVERED')).toBe(true)
     recorder = aRecorder(troubled)
-    recorder.outcome(submission(plan, msgId, `later-${msgId}`))
-    recorder.outcome(sent(plan, msgId))
+    recorder.addOutcome(submission(plan, msgId, `later-${msgId}`))
+    recorder.addOutcome(sent(plan, msgId))
     await eventually(async () => (await statusOf(database.db, msgId)) === 'DELIVERED')
     expect(log.errors).toEqual(['carrier outcomes not recorded yet'])
   })
 
   test('of several receipts for one id in a batch the first final counts, and all are answered', async () => {
     const msgId = await storeMessage(database.db, plan)
-    recorder.outcome(submission(plan, msgId, `rep-${msgId}`))
-    recorder.outcome(sent(plan, msgId))
+    recorder.addOutcome(submission(plan, msgId, `rep-${msgId}`))
+    recorder.addOutcome(sent(plan, msgId))
     const outcomes = ['UNKNOWN', 'UNKNOWN', 'DELIVERED', 'FAILED', 'UNKNOWN'] as const
     const answers = outcomes.map((outcome) => received(`rep-${msgId}`, outcome))
     expect(await Promise.all(answers)).toEqual(outcomes.map(() => true))
@@ -157,9 +157,9 @@ describe('submissions and receipts', () => {
 
   test('repetitions in a batch and intermediate receipts change nothing and are kept', async () => {
     const msgId = await storeMessage(database.db, plan)
-    recorder.outcome(submission(plan, msgId, `${msgId}/0`, 0))
-    recorder.outcome(sent(plan, msgId))
-    recorder.note({ ...receipt(`${msgId}/0`, 'DELIVERED'), outcome: 'SENT' })
+    recorder.addOutcome(submission(plan, msgId, `${msgId}/0`, 0))
+    recorder.addOutcome(sent(plan, msgId))
+    recorder.addNote({ ...receipt(`${msgId}/0`, 'DELIVERED'), outcome: 'SENT' })
     await Promise.all([received(`${msgId}/0`, 'DELIVERED'), received(`${msgId}/0`, 'FAILED')])
     await recorder.drain(10_000)
     const { rows } = await database.db.query(
@@ -173,7 +173,7 @@ describe('submissions and receipts', () => {
   test('segments accepted late are written, but for those that are divided otherwise', async () => {
     const msgId = await storeMessage(database.db, plan, { segments: 3 })
     const late = (segments: bigint, segmentation: string) =>
-      recorder.outcome({
+      recorder.addOutcome({
         planId: plan,
         msgId,
         facts: [{ kind: 'pdus-accepted', atMs: Date.now(), pduBits: segments, segmentation }],
@@ -194,8 +194,8 @@ describe('submissions and receipts', () => {
 
   test('a bad row among receipts is dropped alone, and answered so that it does not come again', async () => {
     const msgId = await storeMessage(database.db, plan)
-    recorder.outcome(submission(plan, msgId, `good-${msgId}`))
-    recorder.outcome(sent(plan, msgId))
+    recorder.addOutcome(submission(plan, msgId, `good-${msgId}`))
+    recorder.addOutcome(sent(plan, msgId))
     const answers = [
       received(`good-${msgId}`, 'DELIVERED'),
       received('bad', 'DELIVERED', { receivedAt: 'yesterday, perhaps' }),
@@ -209,10 +209,14 @@ describe('submissions and receipts', () => {
   test('a bad row among submissions does not hold up the others', async () => {
     const good = await storeMessage(database.db, plan)
     const bad = await storeMessage(database.db, plan)
-    recorder.outcome({ planId: plan, msgId: bad, facts: [{ ...submittedFact('bad'), carrierId: 2 ** 40 }] })
-    recorder.outcome(sent(plan, bad))
-    recorder.outcome(submission(plan, good, `fine-${good}`))
-    recorder.outcome(sent(plan, good))
+    recorder.addOutcome({
+      planId: plan,
+      msgId: bad,
+      facts: [{ ...submittedFact('bad'), carrierId: 2 ** 40 }],
+    })
+    recorder.addOutcome(sent(plan, bad))
+    recorder.addOutcome(submission(plan, good, `fine-${good}`))
+    recorder.addOutcome(sent(plan, good))
     expect(await received(`fine-${good}`, 'DELIVERED')).toBe(true)
     await recorder.drain(2_000)
     expect(await statusOf(database.db, good)).toBe('DELIVERED')
@@ -234,7 +238,7 @@ describe('submissions and receipts', () => {
     })
     recorder = aRecorder(gated, inProgress)
     const msgId = await storeMessage(db, plan, { msg_id: newId(Date.now() - 1_000) })
-    recorder.outcome(sent(plan, msgId))
+    recorder.addOutcome(sent(plan, msgId))
     await asked.promise
     await inProgress.load(dead!, (tx, lane) => takeDue(tx, lane, requestFor(plan), (id) => id !== msgId))
     await takeOverLane(db, { lane: inProgress.lane!, epoch: 1, nodeId: dead! }, living!)
@@ -249,7 +253,7 @@ describe('submissions and receipts', () => {
   test('beyond its bound receipts are refused at once', async () => {
     const answers: boolean[] = []
     for (let index = 0; index <= 20_000; index += 1)
-      recorder.receipt({ row: receipt('flood', 'DELIVERED'), done: (recorded) => answers.push(recorded) })
+      recorder.addReceipt({ row: receipt('flood', 'DELIVERED'), done: (recorded) => answers.push(recorded) })
     expect(answers).toEqual([false])
     await recorder.drain(20_000)
     expect(answers).toHaveLength(20_001)

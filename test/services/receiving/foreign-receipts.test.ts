@@ -58,7 +58,10 @@ beforeEach(async () => {
   isAlone = false
   looks = []
   owner = new MessagesInProgress({ ...shared, ageMs: 3_600_000 })
-  owner.heardBy({ eventHolder: () => HOLDER, onProjected: (submissions) => ofOwner.recorded(submissions) })
+  owner.heardBy({
+    eventHolder: () => HOLDER,
+    onProjected: (submissions) => ofOwner.lookUpParked(submissions),
+  })
   ofOwner = new Recorder({ ...shared, inProgress: owner, writeEvents: (write) => write(HOLDER) })
   await owner.register(NODE)
   const watched = gatedDatabase(db, (name, run) => {
@@ -90,12 +93,12 @@ async function accept(): Promise<string> {
 }
 
 function submit(msgId: string): void {
-  ofOwner.outcome(submission(plan, msgId, msgId))
-  ofOwner.outcome(sent(plan, msgId))
+  ofOwner.addOutcome(submission(plan, msgId, msgId))
+  ofOwner.addOutcome(sent(plan, msgId))
 }
 
 const received = (msgId: string) =>
-  new Promise((done) => ofOther.receipt({ row: receipt(msgId, 'DELIVERED'), done }))
+  new Promise((done) => ofOther.addReceipt({ row: receipt(msgId, 'DELIVERED'), done }))
 
 test('a receipt over the link of another node delivers a message that its owner has in memory', async () => {
   const msgId = await accept()
@@ -181,9 +184,9 @@ async function deliveredBits(msgId: string): Promise<string | undefined> {
 test('a segment that was accepted before its message was taken out of its record is known when that has its end', async () => {
   const msgId = await loadHalfSubmitted()
   const row = receipt(`${msgId}/0`, 'DELIVERED')
-  expect(await new Promise((done) => ofOwner.receipt({ row, done }))).toBe(true)
+  expect(await new Promise((done) => ofOwner.addReceipt({ row, done }))).toBe(true)
   expect(await countOf(db, 'parked_receipts')).toBe(1)
-  ofOwner.outcome(sent(plan, msgId))
+  ofOwner.addOutcome(sent(plan, msgId))
   await eventually(async () => (await deliveredBits(msgId)) === '1')
   await eventually(async () => (await countOf(db, 'parked_receipts')) === 0)
 })
@@ -193,7 +196,7 @@ test('and by what another node parks for it', async () => {
   expect(await received(`${msgId}/0`)).toBe(true)
   const seen = looks.length
   await eventually(() => looks.length > seen + 1)
-  ofOwner.outcome(sent(plan, msgId))
+  ofOwner.addOutcome(sent(plan, msgId))
   await eventually(async () => (await deliveredBits(msgId)) === '1')
   await eventually(async () => (await countOf(db, 'parked_receipts')) === 0)
 })
@@ -203,7 +206,7 @@ test('intermediate receipts of it are kept wherever they come', async () => {
   const atMs = Date.now()
   for (const [index, recorder] of [ofOwner, ofOther].entries()) {
     const receivedAt = new Date(atMs - index).toISOString()
-    recorder.note({ ...receipt(`${msgId}/0`, 'UNKNOWN', { receivedAt }), outcome: 'SENT' })
+    recorder.addNote({ ...receipt(`${msgId}/0`, 'UNKNOWN', { receivedAt }), outcome: 'SENT' })
   }
   const kept = async () =>
     (await db.query('select outcome from receipts where msg_id = $1', [msgId])).rows.length
@@ -213,12 +216,12 @@ test('intermediate receipts of it are kept wherever they come', async () => {
 
 test('an answer to a message that another process has in progress waits for its record', async () => {
   const msgId = await loadHalfSubmitted()
-  ofOther.outcome(submission(plan, msgId, `${msgId}/1`, 1))
-  ofOther.outcome(sent(plan, msgId))
+  ofOther.addOutcome(submission(plan, msgId, `${msgId}/1`, 1))
+  ofOther.addOutcome(sent(plan, msgId))
   expect(ofOther.backlog).toBe(2)
   expect(await received(`${msgId}/0`)).toBe(true)
   expect(await deliveredBits(msgId)).toBeUndefined()
-  ofOwner.outcome(sent(plan, msgId))
+  ofOwner.addOutcome(sent(plan, msgId))
   await owner.project([msgId])
   await eventually(() => ofOther.backlog === 0)
   const { rows } = await db.query('select segment from submissions where msg_id = $1 order by 1', [msgId])

@@ -37,7 +37,7 @@ type Ask = (rows: readonly IncomingReceipt[]) => Promise<readonly (readonly Hand
 
 /** A worker that has no messages, and the owner beside it. */
 function workers() {
-  const recorder = { receipt: (item: ReceiptItem) => void recorded.push(item) }
+  const recorder = { addReceipt: (item: ReceiptItem) => void recorded.push(item) }
   const atOwner = new SiblingReceipts({ receiptsHere: owner.receipts, recorder })
   const asked: number[] = []
   const ask: Ask = async (rows) => {
@@ -48,7 +48,7 @@ function workers() {
 }
 
 function workerThatAsks(ask: Ask): SiblingReceipts {
-  const recorder = { receipt: (item: ReceiptItem) => void recorded.push(item) }
+  const recorder = { addReceipt: (item: ReceiptItem) => void recorded.push(item) }
   return new SiblingReceipts({ receiptsHere: nothingInProgress(db).receipts, recorder, ask })
 }
 

@@ -3,33 +3,34 @@ import { SlotMap } from '../../collections/slot-map.ts'
 import { isUnlearned, storedForms } from '../../domain/carrier-message-ids.ts'
 import type { Directory } from '../../domain/directory.ts'
 import type { Submitted } from '../../domain/message-facts.ts'
-import { evidenceOf, receiptFact } from '../../operations/receipt-facts.ts'
+import { isFinal } from '../../domain/messages.ts'
+import { evidenceOf, isAddressedTo, receiptFact } from '../../operations/receipt-facts.ts'
 import type { IncomingReceipt, NotedReceipt, SubmissionId } from '../../store/receipts.ts'
 import type { JournalItem, Waiting } from './journal-items.ts'
 import { isBeingSubmitted, type Live, type Lives } from './lives.ts'
 
-export interface ReceiptsInProgressOptions {
+export interface ReceiptMatcherOptions {
   readonly directory: () => Directory
   /** Of the database, Unix milliseconds. */
   readonly nowMs: () => number
   readonly append: (live: Live, fact: JournalItem['fact'], waiting?: Partial<Waiting>) => void
   readonly lives: Pick<Lives, 'get'>
-  /** Makes the message leave memory as soon as it can. */
+  /** Has the message's record written as soon as possible. */
   readonly urge: (live: Live) => void
 }
 
 /**
- * `taken`: the receipt is among the facts of its message. Otherwise the messages whose records must be written before it can
- * be matched, usually none.
+ * `matched`: the receipt is among the facts of its message. Otherwise the messages whose records must be written before it can
+ * be matched there, usually none.
  */
-export type TakenOrDeparting = 'taken' | readonly string[]
+export type MatchedOrUnrecorded = 'matched' | readonly string[]
 
 /** Matches receipts with the messages in this process's memory. A receipt that is not plain is left to their records. */
-export class ReceiptsInProgress {
-  readonly #options: ReceiptsInProgressOptions
+export class ReceiptMatcher {
+  readonly #options: ReceiptMatcherOptions
   readonly #ids = new SubmittedIds()
 
-  constructor(options: ReceiptsInProgressOptions) {
+  constructor(options: ReceiptMatcherOptions) {
     this.#options = options
   }
 
@@ -43,29 +44,32 @@ export class ReceiptsInProgress {
   }
 
   /**
-   * Adds a receipt of a segment that is known here to its message. If messages that must be recorded first are still being
-   * submitted, the receipt is parked.
+   * Adds a receipt of a segment that is known here to its message. A receipt that is not plain is left to the records; if its
+   * message is still being submitted, it is parked there, and looked up once the message has left memory.
    */
-  take(row: IncomingReceipt, onReceiptCommitted: ((committed: boolean) => void) | null): TakenOrDeparting {
-    if (row.unread) return this.#departing(this.#spelledLike(row))
+  match(
+    row: IncomingReceipt,
+    onReceiptCommitted: ((committed: boolean) => void) | null,
+  ): MatchedOrUnrecorded {
+    if (row.unread) return this.#project(this.#spelledLike(row))
     const known = row.parkedId === null ? this.#ids.findOrRemember(row) : this.#ids.of(row)
     if (known === undefined) return []
-    if (!isPlainReceipt(row, known)) return this.#departing(known.map(({ live }) => live))
+    if (!isPlainReceipt(row, known)) return this.#project(known.map(({ live }) => live))
     const { append, directory, nowMs } = this.#options
     const [{ live, segmentBits, segmentation }] = known
     const of = { message: live.message, segmentBits, segmentation }
     append(live, receiptFact(row, of, { directory: directory(), atMs: nowMs() }), { onReceiptCommitted })
-    return 'taken'
+    return 'matched'
   }
 
-  /** Adds a receipt that changes nothing. Returns the same as `take`. */
-  note(row: NotedReceipt): TakenOrDeparting {
+  /** Adds a receipt that changes nothing. Returns the same as `match`. */
+  note(row: NotedReceipt): MatchedOrUnrecorded {
     const known = this.#ids.findOrRemember(row)
     if (known === undefined) return []
     const [{ live }] = known
-    if (known.length > 1 || live.leaving) return this.#departing(known.map((each) => each.live))
+    if (known.length > 1 || live.leaving) return this.#project(known.map((each) => each.live))
     this.#options.append(live, { kind: 'noted', evidence: evidenceOf(row) })
-    return 'taken'
+    return 'matched'
   }
 
   isKnown(id: SubmissionId): boolean {
@@ -73,23 +77,23 @@ export class ReceiptsInProgress {
   }
 
   /**
-   * A message that is not here has the same carrier id. Returns the messages whose records must be written, as `take`
-   * does.
+   * A message that is not here got the same id from the carrier. Returns the messages whose records must be written, as
+   * `match` does.
    */
   namesakes(id: SubmissionId): readonly string[] {
-    return this.#departing((this.#ids.of(id) ?? []).map(({ live }) => live))
+    return this.#project((this.#ids.of(id) ?? []).map(({ live }) => live))
   }
 
   /** A receipt is parked. If its message is here, the message's record is written, so that the two are matched. */
-  parked(id: SubmissionId): void {
+  receiptParked(id: SubmissionId): void {
     for (const { live } of this.#ids.findOrRemember(id) ?? []) this.#options.urge(live)
   }
 
   /**
-   * Keeps the id of a parked receipt until its message has left memory, when the receipt is looked up. Returns false if the
-   * message is not being submitted here.
+   * Has a parked receipt looked up once its message has left memory, and urges the message to. Returns false, and does nothing,
+   * if the message is not being submitted here.
    */
-  keepUntilLeft(msgId: string, { carrierId, carrierMessageId }: SubmissionId): boolean {
+  lookUpOnceLeft(msgId: string, { carrierId, carrierMessageId }: SubmissionId): boolean {
     const live = this.#options.lives.get(msgId)
     if (live === undefined || !isBeingSubmitted(live)) return false
     const isNoted = live.parked.some(
@@ -116,8 +120,8 @@ export class ReceiptsInProgress {
     return known.map(({ live }) => live)
   }
 
-  /** Returns the messages that can leave now, and do so as soon as possible. The others leave when they are submitted. */
-  #departing(lives: readonly Live[]): string[] {
+  /** Urges the projection of these messages. Returns those that need not be submitted first. */
+  #project(lives: readonly Live[]): string[] {
     for (const live of lives) this.#options.urge(live)
     return lives.filter((live) => !isBeingSubmitted(live)).map(({ message }) => message.msgId)
   }
@@ -134,9 +138,8 @@ function isPlainReceipt(row: IncomingReceipt, [{ live }, ...others]: readonly [O
     row.parkedId === null &&
     others.length === 0 &&
     !live.leaving &&
-    row.addresses.includes(accepted.recipient.slice(1)) &&
-    state.status !== 'DELIVERED' &&
-    state.status !== 'FAILED'
+    isAddressedTo(row, accepted.recipient) &&
+    !isFinal(state.status)
   )
 }
 
@@ -166,7 +169,7 @@ class SubmittedIds {
     if (own !== undefined && own.segmentation === segmentation) own.segmentBits |= bit
     else if (known !== undefined) known.push({ live, segmentation, segmentBits: bit })
     else this.#ofId.set(key, [{ live, segmentation, segmentBits: bit }])
-    live.ids.push(key)
+    live.submissionKeys.push(key)
     const isEarly = (this.#early.get(key) ?? 0) > performance.now()
     return known !== undefined && known.length > 1 ? known.map((each) => each.live) : isEarly ? [live] : []
   }
@@ -185,7 +188,7 @@ class SubmittedIds {
   }
 
   remove(live: Live): void {
-    for (const key of live.ids) {
+    for (const key of live.submissionKeys) {
       const others = this.#ofId.get(key)?.filter((each) => each.live !== live) ?? []
       const [first, ...rest] = others
       if (first === undefined) this.#ofId.delete(key)
