@@ -62,11 +62,11 @@ const CODE_OF_MAP_ERROR = new Map<number, FailureCode>([
  */
 export function codeOfReceipt(
   state: ReceiptState,
-  rawErr: string | null,
+  rawCode: string | null,
   networkType: number | null = null,
 ): DeliveryCode {
   const { code } = RECEIPT_STATES[state]
-  if ((state !== 'UNDELIV' && state !== 'REJECTD') || rawErr === null) return code
-  if (networkType === NETWORK_GSM) return CODE_OF_MAP_ERROR.get(Number(rawErr)) ?? code
-  return (networkType === NETWORK_SMPP ? ownCodeOf(Number(rawErr)) : null) ?? code
+  if ((state !== 'UNDELIV' && state !== 'REJECTD') || rawCode === null) return code
+  if (networkType === NETWORK_GSM) return CODE_OF_MAP_ERROR.get(Number(rawCode)) ?? code
+  return (networkType === NETWORK_SMPP ? ownCodeOf(Number(rawCode)) : null) ?? code
 }

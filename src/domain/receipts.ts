@@ -9,8 +9,8 @@ export type Receipt = {
   /** The carrier's word for a state that is in none of our lists, as written; null when the state was read. */
   vendorState: string | null
   /** The carrier's raw code: `err:` as written, or network_error_code in decimal, 3 digits at least. */
-  errorCode: string | null
-  /** First octet of network_error_code when errorCode came from it (1 ANSI-136, 2 IS-95, 3 GSM), else null. */
+  rawCode: string | null
+  /** First octet of network_error_code when rawCode came from it (1 ANSI-136, 2 IS-95, 3 GSM), else null. */
   networkType: number | null
   /** 5 or 6 digits. */
   mccmnc: string | null
@@ -154,7 +154,7 @@ export function parseReceipt(text: string, tlvs: ReceiptTlvs = {}): Receipt | nu
     carrierMessageId,
     state: state ?? 'UNKNOWN',
     vendorState: state === undefined ? word : null,
-    errorCode: network?.code ?? firstWord(fields.err),
+    rawCode: network?.code ?? firstWord(fields.err),
     networkType: network?.type ?? null,
     mccmnc:
       fiveOrSixDigits(tlvs.mccmnc) ??
@@ -346,9 +346,13 @@ export function readKept({ text, tlvs }: KeptReceipt): {
     network_error_code: network === undefined ? undefined : Buffer.from(network, 'hex'),
   })
   if (receipt === null) return { carrierMessageId: null, carrierCode: null }
-  const word = receipt.vendorState ?? receipt.state
-  const carrierCode = receipt.errorCode === null ? word : `${word} ${receipt.errorCode}`
-  return { carrierMessageId: receipt.carrierMessageId, carrierCode }
+  return { carrierMessageId: receipt.carrierMessageId, carrierCode: carrierCodeOf(receipt) }
+}
+
+/** The carrier's own words for state and error, for the operator. */
+export function carrierCodeOf({ vendorState, state, rawCode }: Receipt): string {
+  const word = vendorState ?? state
+  return rawCode === null ? word : `${word} ${rawCode}`
 }
 
 function shownValue(value: TlvValue): string {

@@ -29,7 +29,7 @@ const FULL = {
   carrierMessageId: '0123456789',
   state: 'DELIVRD',
   vendorState: null,
-  errorCode: '000',
+  rawCode: '000',
   networkType: null,
   mccmnc: null,
 }
@@ -164,8 +164,8 @@ describe('the text form', () => {
     ['EC_ABSENT_SUBSCRIBER', 'EC_ABSENT_SUBSCRIBER'],
     ['-1', '-1'],
     ['', null],
-  ])('err:%s is kept as written', (written, errorCode) => {
-    expect(parseReceipt(`id:7 stat:UNDELIV err:${written} text:hi`)?.errorCode).toBe(errorCode)
+  ])('err:%s is kept as written', (written, rawCode) => {
+    expect(parseReceipt(`id:7 stat:UNDELIV err:${written} text:hi`)?.rawCode).toBe(rawCode)
   })
 
   test('numbers and words that are not of Appendix B are no state: every carrier means something else', () => {
@@ -178,7 +178,7 @@ describe('the text form', () => {
       carrierMessageId: '7',
       state: 'UNKNOWN',
       vendorState: null,
-      errorCode: null,
+      rawCode: null,
       networkType: null,
       mccmnc: null,
     })
@@ -260,7 +260,7 @@ describe('the TLV form', () => {
       ...FULL,
       carrierMessageId: 'abc',
       state: 'UNDELIV',
-      errorCode: '006',
+      rawCode: '006',
       networkType: 3,
       mccmnc: '23415',
     })

@@ -85,7 +85,7 @@ test('a delivered message, as our own parser reads it', () => {
     carrierMessageId: 'abc',
     state: 'DELIVRD',
     vendorState: null,
-    errorCode: '000',
+    rawCode: '000',
     networkType: null,
     mccmnc: '23415',
   })
@@ -97,7 +97,7 @@ test('a failed one has dlvrd:000 and its error code twice', () => {
   expect(pdu.tlvs?.network_error_code).toEqual(Buffer.from([3, 0, 27]))
   expect(parseReceipt(pdu.short_message!.toString('latin1'))).toMatchObject({
     state: 'UNDELIV',
-    errorCode: '027',
+    rawCode: '027',
   })
 })
 

@@ -7,6 +7,7 @@ import { messageId } from '../../domain/identifiers.ts'
 import { InstantSource } from '../../domain/instants.ts'
 import { codeOfReceipt, RECEIPT_STATES } from '../../domain/receipt-states.ts'
 import {
+  carrierCodeOf,
   isReceipt,
   type KeptReceipt,
   keptReceipt,
@@ -103,7 +104,7 @@ export class Receiver {
       return
     }
     const isOfReceipt = isReceipt(pdu.esm_class) || pdu.tlvs.receipted_message_id !== undefined
-    const refusal = this.#refusalOf(isOfReceipt, connection)
+    const refusal = this.#reasonToRefuse(isOfReceipt, connection)
     const answer = (recorded: boolean) => {
       if (!recorded)
         this.#options.refusals.add(isOfReceipt ? 'receipt' : 'inbound', refusal ?? 'not_recorded', carrier)
@@ -121,11 +122,12 @@ export class Receiver {
   }
 
   /** Why a PDU is refused at once, if it is. */
-  #refusalOf(isOfReceipt: boolean, connection: Connection<unknown>): RefusalReason | null {
+  #reasonToRefuse(isOfReceipt: boolean, connection: Connection<unknown>): RefusalReason | null {
     // A carrier may not read an answer after our unbind, so it is to offer the PDU again over its next session.
     if (connection.isUnbindSent) return 'unbinding'
     const { recorder } = this.#options
-    // A receipt may wait, because a repeat changes nothing. An inbound message might be taken for another.
+    // The carrier repeats what is answered late. A repeated receipt changes nothing, so receipts wait while the database is only
+    // slow. A repeated inbound message might pass for a new one.
     return (isOfReceipt ? recorder.failing : recorder.isStalled) ? 'stalled' : null
   }
 
@@ -142,20 +144,17 @@ export class Receiver {
       answer(true)
       return
     }
+    const row = this.#row(receipt, carrier, keptOf(text, pdu))
     const { outcome } = RECEIPT_STATES[receipt.state]
     if (outcome === 'SENT') {
       // Not a final receipt. Its message was submitted and so is SENT already; losing the receipt would change nothing.
-      this.#options.recorder.addNote({ ...this.#row(receipt, carrier, keptOf(text, pdu)), outcome })
+      this.#options.recorder.addNote({ ...row, outcome })
       answer(true)
       return
     }
     const addresses = [pdu.source_addr, pdu.destination_addr].map(dialledDigits)
-    const row = {
-      ...this.#row(receipt, carrier, keptOf(text, pdu)),
-      outcome,
-      addresses: addresses.filter((digits) => digits !== ''),
-    }
-    this.#options.siblings.route({ row, done: answer })
+    const receiptRow = { ...row, outcome, addresses: addresses.filter((digits) => digits !== '') }
+    this.#options.siblings.route({ row: receiptRow, done: answer })
   }
 
   #row(receipt: Receipt, ofLink: Carrier, kept: KeptReceipt): Omit<IncomingReceipt, 'outcome' | 'addresses'> {
@@ -163,14 +162,13 @@ export class Receiver {
     const carrier = this.#options.directory().carrierById(ofLink.id) ?? ofLink
     const receipted = canonicalId(receipt.carrierMessageId!, 'exact', 'receipt')
     const read = canonicalId(receipted, idRuleOf(carrier), 'receipt')
-    const word = receipt.vendorState ?? receipt.state
     return {
       carrierId: carrier.id,
       carrierMessageId: read,
       receiptedId: receipted === read ? null : receipted,
       idRule: ruleInForce(carrier),
-      errorCode: codeOfReceipt(receipt.state, receipt.errorCode, receipt.networkType),
-      carrierCode: receipt.errorCode === null ? word : `${word} ${receipt.errorCode}`,
+      errorCode: codeOfReceipt(receipt.state, receipt.rawCode, receipt.networkType),
+      carrierCode: carrierCodeOf(receipt),
       mccmnc: receipt.mccmnc,
       receivedAt: this.#instants.next(this.#options.nowMs()),
       parkedId: null,

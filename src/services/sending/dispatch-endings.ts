@@ -39,7 +39,12 @@ export function endBeforeSubmit(
 }
 
 /** The end of a message that a carrier has refused for good. An earlier attempt without an answer may have arrived. */
-export function refusalOf(job: SubmitJob, nowMs: number, errorCode: string, commandStatus: number): Ending {
+export function endAfterRefusal(
+  job: SubmitJob,
+  nowMs: number,
+  errorCode: string,
+  commandStatus: number,
+): Ending {
   const end = job.dispatch.ambiguous ? IN_DOUBT : ({ status: 'FAILED', errorCode } as const)
   return { ...end, commandStatus, attempt: attemptOf(job, nowMs, 'refused', commandStatus) }
 }

@@ -18,7 +18,7 @@ import { CarrierChoice, type NewMessagesOptions, placeNew } from './carrier-choi
 import type { CarrierConditions } from './carrier-conditions.ts'
 import { type Pumping, pump } from './carrier-pump.ts'
 import { CarrierQueue } from './carrier-queue.ts'
-import { type Ending, endBeforeSubmit, refusalOf } from './dispatch-endings.ts'
+import { type Ending, endAfterRefusal, endBeforeSubmit } from './dispatch-endings.ts'
 import { DueDispatches, type DueDispatchesOptions } from './due-dispatches.ts'
 import { HeldMessages } from './held-messages.ts'
 import { attemptOf, restOf } from './submit-facts.ts'
@@ -349,7 +349,7 @@ export class Submitter implements SubmitEvents<SubmitToken> {
     if (end.kind === 'sent') {
       this.#settle(job.dispatch, job, { status: 'SENT', attempt: attemptOf(job, nowMs(), 'accepted', 0) })
     } else if (end.kind === 'failed') {
-      this.#settle(job.dispatch, job, refusalOf(job, nowMs(), end.errorCode, end.commandStatus))
+      this.#settle(job.dispatch, job, endAfterRefusal(job, nowMs(), end.errorCode, end.commandStatus))
     } else if (end.kind === 'retry') {
       this.#retry(job, end)
     } else {
@@ -385,7 +385,7 @@ export class Submitter implements SubmitEvents<SubmitToken> {
       return
     }
     const errorCode = limited ? codeOfSubmitStatus(commandStatus) : '501'
-    this.#settle(job.dispatch, job, refusalOf(job, nowMs, errorCode, commandStatus))
+    this.#settle(job.dispatch, job, endAfterRefusal(job, nowMs, errorCode, commandStatus))
   }
 
   #settle(dispatch: Dispatch, job: SubmitJob | null, ending: Ending): void {

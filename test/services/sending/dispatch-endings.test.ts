@@ -3,9 +3,9 @@ import type { Rate } from '../../../src/domain/configuration.ts'
 import type { Dispatch } from '../../../src/domain/messages-in-progress.ts'
 import {
   type Ending,
+  endAfterRefusal,
   endBeforeSubmit,
   endingFacts,
-  refusalOf,
 } from '../../../src/services/sending/dispatch-endings.ts'
 import type { SubmitJob } from '../../../src/services/sending/submit-job.ts'
 import { aDirectory } from '../../support/directory.ts'
@@ -116,7 +116,7 @@ describe('what ends a message before it is sent', () => {
 
 test('a refusal is no failure when an earlier attempt may have come through', () => {
   const attempt = { outcome: 'refused', commandStatus: 0x0b }
-  const end = (changes: object) => refusalOf(aJob(changes), nowMs, '301', 0x0b)
+  const end = (changes: object) => endAfterRefusal(aJob(changes), nowMs, '301', 0x0b)
   expect(end({})).toMatchObject({ status: 'FAILED', errorCode: '301', commandStatus: 0x0b, attempt })
   expect(end({ ambiguous: true })).toMatchObject({ status: 'UNKNOWN', errorCode: '103', attempt })
 })
