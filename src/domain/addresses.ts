@@ -35,7 +35,7 @@ export function readE164(text: string): string | null {
 }
 
 /**
- * The kind of a sender, or null when it is not valid: 3-8 digits; E.164; or 1-11 ASCII letters, digits, space and `.` `_`
+ * The type of a sender, or null when it is not valid: 3-8 digits; E.164; or 1-11 ASCII letters, digits, space and `.` `_`
  * `-` `&`, with at least one letter and no space at the ends.
  */
 export function classifySender(from: string): SenderType | null {
@@ -49,8 +49,8 @@ export function classifySender(from: string): SenderType | null {
  * Type of number and numbering plan of a sender. International numbers are ISDN (1/1) and alphanumeric senders have no
  * plan (5/0). A short code means something only inside the carrier's own network: network specific (3/0).
  */
-function tonNpi(kind: SenderType): { ton: number; npi: number } {
-  switch (kind) {
+function tonNpi(type: SenderType): { ton: number; npi: number } {
+  switch (type) {
     case 'e164':
       return { ton: 1, npi: 1 }
     case 'alphanumeric':
@@ -62,8 +62,8 @@ function tonNpi(kind: SenderType): { ton: number; npi: number } {
 
 /** A validated sender or recipient as a PDU carries it: an international number without its `+`. */
 export function toCarrierAddress(address: string): CarrierAddress {
-  const kind = classifySender(address) ?? 'alphanumeric'
-  return { ...tonNpi(kind), address: kind === 'e164' ? address.slice(1) : address }
+  const type = classifySender(address) ?? 'alphanumeric'
+  return { ...tonNpi(type), address: type === 'e164' ? address.slice(1) : address }
 }
 
 /**

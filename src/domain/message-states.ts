@@ -18,7 +18,7 @@ import { type DispatchState, type MessageState, type Status, UNKNOWN_REVERSIBLE_
 import { type Charge, formatAmount, parseAmount } from './rates.ts'
 
 /** The state of a message when it is accepted. */
-export function acceptedMessage(
+export function acceptedState(
   segments: number,
   atMs: number,
   {
@@ -62,12 +62,12 @@ export function acceptedMessage(
  * The message after a fact; the same object when nothing changes. A greater `sequence` means a change of status, to be
  * announced. A repeated receipt, or a fact that a recovery reads again, changes nothing.
  */
-export function applyFact(message: MessageState, fact: Fact): MessageState {
+export function applyFact(state: MessageState, fact: Fact): MessageState {
   const rule = RULES[fact.kind] as Readonly<Record<Status, Rule<Fact>>>
-  return rule[message.status](message, fact)
+  return rule[state.status](state, fact)
 }
 
-type Rule<F extends Fact> = (message: MessageState, fact: F) => MessageState
+type Rule<F extends Fact> = (state: MessageState, fact: F) => MessageState
 
 /** Total over (status, fact): a missing cell does not compile. */
 const RULES: { readonly [K in Fact['kind']]: Readonly<Record<Status, Rule<Extract<Fact, { kind: K }>>>> } = {
@@ -112,19 +112,19 @@ function inEveryStatus<F extends Fact>(rule: Rule<F>): Readonly<Record<Status, R
   return { QUEUED: rule, SENT: rule, UNKNOWN: rule, DELIVERED: rule, FAILED: rule }
 }
 
-function keep(message: MessageState): MessageState {
-  return message
+function keep(state: MessageState): MessageState {
+  return state
 }
 
 // The dispatch.
 
-function begin(message: MessageState): MessageState {
-  return withDispatch(message, (dispatch) => ({ ...dispatch, begun: true }))
+function begin(state: MessageState): MessageState {
+  return withDispatch(state, (dispatch) => ({ ...dispatch, begun: true }))
 }
 
 /** If segments of another segmentation are on record, the dispatch still continues after those. */
-function acceptPdus(message: MessageState, { pduBits, segmentation }: PdusAccepted): MessageState {
-  return withDispatch(message, (dispatch) =>
+function acceptPdus(state: MessageState, { pduBits, segmentation }: PdusAccepted): MessageState {
+  return withDispatch(state, (dispatch) =>
     dispatch.acceptedPduBits === 0n || dispatch.segmentation === segmentation
       ? { ...dispatch, acceptedPduBits: dispatch.acceptedPduBits | pduBits, segmentation }
       : dispatch,
@@ -132,10 +132,10 @@ function acceptPdus(message: MessageState, { pduBits, segmentation }: PdusAccept
 }
 
 function postpone(
-  message: MessageState,
+  state: MessageState,
   { kind: _, atMs: __, carrierId, routeId, ...change }: Postponed,
 ): MessageState {
-  return withDispatch(message, (dispatch) => ({
+  return withDispatch(state, (dispatch) => ({
     ...change,
     carrierId: carrierId ?? dispatch.carrierId,
     routeId: routeId ?? dispatch.routeId,
@@ -143,8 +143,8 @@ function postpone(
   }))
 }
 
-function orphan(message: MessageState, { atMs, ambiguityWaitMs }: Orphaned): MessageState {
-  return withDispatch(message, (dispatch) => ({
+function orphan(state: MessageState, { atMs, ambiguityWaitMs }: Orphaned): MessageState {
+  return withDispatch(state, (dispatch) => ({
     ...dispatch,
     begun: false,
     ambiguous: dispatch.ambiguous || dispatch.begun,
@@ -152,100 +152,97 @@ function orphan(message: MessageState, { atMs, ambiguityWaitMs }: Orphaned): Mes
   }))
 }
 
-function withDispatch(
-  message: MessageState,
-  change: (dispatch: DispatchState) => DispatchState,
-): MessageState {
-  if (message.dispatch === null) return message
-  const dispatch = change(message.dispatch)
-  return dispatch === message.dispatch ? message : { ...message, dispatch }
+function withDispatch(state: MessageState, change: (dispatch: DispatchState) => DispatchState): MessageState {
+  if (state.dispatch === null) return state
+  const dispatch = change(state.dispatch)
+  return dispatch === state.dispatch ? state : { ...state, dispatch }
 }
 
-// The record.
+// Status, segments and charge.
 
-function startOver(message: MessageState, { segmentation }: StartedOver): MessageState {
-  return message.segmentation === segmentation
-    ? message
-    : { ...message, segmentation, deliveredBits: 0n, unknownBits: 0n }
+function startOver(state: MessageState, { segmentation }: StartedOver): MessageState {
+  return state.segmentation === segmentation
+    ? state
+    : { ...state, segmentation, deliveredBits: 0n, unknownBits: 0n }
 }
 
 /** SENT, FAILED or UNKNOWN; DELIVERED at once when receipts of all segments came before the last answer. */
-function settle(message: MessageState, fact: Settled): MessageState {
-  const whole = lowBits(fact.segments ?? message.segments)
+function settle(state: MessageState, fact: Settled): MessageState {
+  const whole = lowBits(fact.segments ?? state.segments)
   const isDelivered =
     fact.status !== 'FAILED' &&
-    isOfPresentSegmentation(message, fact) &&
-    (message.deliveredBits & whole) === whole
-  const filledIn = fillIn(message, fact)
+    isOfPresentSegmentation(state, fact) &&
+    (state.deliveredBits & whole) === whole
+  const filledIn = fillIn(state, fact)
   return {
     ...filledIn,
     status: isDelivered ? 'DELIVERED' : fact.status,
-    sequence: message.sequence + 1,
+    sequence: state.sequence + 1,
     changedAtMs: fact.atMs,
     errorCode: isDelivered ? '000' : fact.errorCode,
-    carrierCode: fact.carrierCode ?? message.carrierCode,
+    carrierCode: fact.carrierCode ?? state.carrierCode,
     // If the message fails after all, a price that a receipt brought is dropped.
     charge: fact.status === 'FAILED' ? fact.charge : filledIn.charge,
   }
 }
 
 /** The message has moved on already: it gets, once, what only its settlement knows. */
-function complete(message: MessageState, fact: Settled): MessageState {
-  const isKnown = message.carrierId !== null || (fact.carrierId === null && fact.status !== 'SENT')
-  return isKnown ? withoutDispatch(message) : fillIn(message, fact)
+function complete(state: MessageState, fact: Settled): MessageState {
+  const isKnown = state.carrierId !== null || (fact.carrierId === null && fact.status !== 'SENT')
+  return isKnown ? withoutDispatch(state) : fillIn(state, fact)
 }
 
-function withoutDispatch(message: MessageState): MessageState {
-  return message.dispatch === null ? message : { ...message, dispatch: null }
+function withoutDispatch(state: MessageState): MessageState {
+  return state.dispatch === null ? state : { ...state, dispatch: null }
 }
 
-function fillIn(message: MessageState, fact: Settled): MessageState {
-  const segments = fact.segments ?? message.segments
-  const isPresent = isOfPresentSegmentation(message, fact)
+function fillIn(state: MessageState, fact: Settled): MessageState {
+  const segments = fact.segments ?? state.segments
+  const isPresent = isOfPresentSegmentation(state, fact)
   return {
-    ...message,
-    segmentation: isPresent ? message.segmentation : fact.segmentation,
-    deliveredBits: isPresent ? message.deliveredBits : 0n,
-    unknownBits: isPresent ? message.unknownBits : 0n,
+    ...state,
+    segmentation: isPresent ? state.segmentation : fact.segmentation,
+    deliveredBits: isPresent ? state.deliveredBits : 0n,
+    unknownBits: isPresent ? state.unknownBits : 0n,
     dispatch: null,
     sentAtMs: fact.status === 'SENT' ? fact.atMs : null,
-    carrierId: fact.carrierId ?? message.carrierId,
+    carrierId: fact.carrierId ?? state.carrierId,
     routeId: fact.routeId,
     routeReason: fact.routeReason,
     segments,
-    mccmnc: message.mccmnc ?? fact.mccmnc,
-    charge: message.charge === null ? fact.charge : rescaled(message.charge, message.segments, segments),
+    mccmnc: state.mccmnc ?? fact.mccmnc,
+    charge: state.charge === null ? fact.charge : rescaled(state.charge, state.segments, segments),
   }
 }
 
 /** Whether the receipts so far are about the segments that count from now on. */
-function isOfPresentSegmentation(message: MessageState, fact: Settled): boolean {
-  return fact.segments === null || fact.segmentation === message.segmentation
+function isOfPresentSegmentation(state: MessageState, fact: Settled): boolean {
+  return fact.segments === null || fact.segmentation === state.segmentation
 }
 
-function receiveInTime(message: MessageState, fact: ReceiptFact): MessageState {
-  return fact.atMs - message.changedAtMs < UNKNOWN_REVERSIBLE_MS ? receive(message, fact) : message
+function receiveInTime(state: MessageState, fact: ReceiptFact): MessageState {
+  return fact.atMs - state.changedAtMs < UNKNOWN_REVERSIBLE_MS ? receive(state, fact) : state
 }
 
-function receive(message: MessageState, fact: ReceiptFact): MessageState {
-  if (fact.segmentation !== message.segmentation || fact.segmentBits === 0n) return message
+function receive(state: MessageState, fact: ReceiptFact): MessageState {
+  if (fact.segmentation !== state.segmentation || fact.segmentBits === 0n) return state
   const { outcome, segmentBits } = fact
-  const deliveredBits = message.deliveredBits | (outcome === 'DELIVERED' ? segmentBits : 0n)
-  const unknownBits = (message.unknownBits | (outcome === 'UNKNOWN' ? segmentBits : 0n)) & ~deliveredBits
-  const hasFailed = outcome === 'FAILED' && (segmentBits & ~message.deliveredBits) !== 0n
-  const status = hasFailed ? 'FAILED' : statusOfSegments(message, deliveredBits, unknownBits)
-  const changes = status !== message.status
+  const deliveredBits = state.deliveredBits | (outcome === 'DELIVERED' ? segmentBits : 0n)
+  const unknownBits = (state.unknownBits | (outcome === 'UNKNOWN' ? segmentBits : 0n)) & ~deliveredBits
+  const hasFailed = outcome === 'FAILED' && (segmentBits & ~state.deliveredBits) !== 0n
+  const status = hasFailed ? 'FAILED' : statusOfSegments(state, deliveredBits, unknownBits)
+  const changes = status !== state.status
   return {
-    ...message,
+    ...state,
     status,
-    sequence: message.sequence + (changes ? 1 : 0),
-    changedAtMs: changes ? fact.atMs : message.changedAtMs,
-    errorCode: !changes ? message.errorCode : status === 'DELIVERED' ? '000' : fact.errorCode,
-    carrierCode: fact.carrierCode ?? message.carrierCode,
+    sequence: state.sequence + (changes ? 1 : 0),
+    changedAtMs: changes ? fact.atMs : state.changedAtMs,
+    errorCode: !changes ? state.errorCode : status === 'DELIVERED' ? '000' : fact.errorCode,
+    carrierCode: fact.carrierCode ?? state.carrierCode,
     deliveredBits,
     unknownBits,
-    mccmnc: fact.mccmnc ?? message.mccmnc,
-    charge: fact.segmentCharge === null ? message.charge : rescaled(fact.segmentCharge, 1, message.segments),
+    mccmnc: fact.mccmnc ?? state.mccmnc,
+    charge: fact.segmentCharge === null ? state.charge : rescaled(fact.segmentCharge, 1, state.segments),
   }
 }
 
@@ -260,8 +257,8 @@ function statusOfSegments(
   return ((deliveredBits | unknownBits) & whole) === whole ? 'UNKNOWN' : status
 }
 
-function giveUp(message: MessageState, { atMs, errorCode }: Overdue): MessageState {
-  return { ...message, status: 'UNKNOWN', sequence: message.sequence + 1, changedAtMs: atMs, errorCode }
+function giveUp(state: MessageState, { atMs, errorCode }: Overdue): MessageState {
+  return { ...state, status: 'UNKNOWN', sequence: state.sequence + 1, changedAtMs: atMs, errorCode }
 }
 
 /** The charge for `before` segments, converted to `now` segments and rounded as numeric(14, 6) is. */

@@ -12,7 +12,7 @@ import type {
   Loaded,
   Submitted,
 } from './message-facts.ts'
-import { acceptedMessage, applyFact } from './message-states.ts'
+import { acceptedState, applyFact } from './message-states.ts'
 import type { DispatchState, Message, MessageState, Status } from './messages.ts'
 import type { Charge } from './rates.ts'
 import type { KeptReceipt } from './receipts.ts'
@@ -69,7 +69,7 @@ export function messageInProgress(
   chosenCarrierId = 0,
 ): MessageInProgress {
   const { segments, begun, routeId } = accepted
-  const state = acceptedMessage(segments, createdAtMs(msgId), { begun, routeId, chosenCarrierId })
+  const state = acceptedState(segments, createdAtMs(msgId), { begun, routeId, chosenCarrierId })
   return { ...nothingMore(msgId, accepted), loaded: null, state }
 }
 

@@ -47,15 +47,15 @@ export interface SenderRefusal {
   readonly message?: string
 }
 
-/** Whether a plan may use a sender with this subscription, wherever no sender rule forbids its kind. */
+/** Whether a plan may use a sender with this subscription, wherever no sender rule forbids its type. */
 export function allowsSender(plan: ServicePlan, sender: string, status: string | undefined): boolean {
-  const kind = classifySender(sender)
-  return kind !== null && plan.senderTypes.has(kind) && status === 'approved'
+  const type = classifySender(sender)
+  return type !== null && plan.senderTypes.has(type) && status === 'approved'
 }
 
 /**
  * Why the plan may not send from this sender to this recipient; null when it may. A missing or denied subscription and a
- * kind of sender that the plan, or the rule for the recipient's country, does not allow are one refusal; a status we do
+ * type of sender that the plan, or the rule for the recipient's country, does not allow are one refusal; a status we do
  * not know is another.
  */
 export function judgeSender(
@@ -63,11 +63,11 @@ export function judgeSender(
   plan: ServicePlan,
   { from, to }: Pick<SendRequest, 'from' | 'to'>,
 ): SenderRefusal | null {
-  const kind = classifySender(from)
-  if (kind === null || !plan.senderTypes.has(kind)) return { code: 'SENDER_NOT_AUTHORIZED' }
+  const type = classifySender(from)
+  if (type === null || !plan.senderTypes.has(type)) return { code: 'SENDER_NOT_AUTHORIZED' }
   const country = directory.contents.senderRules.length === 0 ? null : countryOf(to)
-  if (directory.senderTypesTowards(plan.id, country)?.has(kind) === false) {
-    const message = `A sender of this kind (${kind}) is not allowed for recipients in ${country}`
+  if (directory.senderTypesTowards(plan.id, country)?.has(type) === false) {
+    const message = `A sender of this type (${type}) is not allowed for recipients in ${country}`
     return { code: 'SENDER_NOT_AUTHORIZED', message }
   }
   const status = directory.senderStatus(plan.id, from)

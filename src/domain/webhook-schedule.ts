@@ -21,13 +21,13 @@ export const ATTEMPT_DELAYS_MS: readonly number[] = [
   24 * HOUR_MS,
 ]
 
-/** How long an event whose destination is not tried waits before a last attempt: the schedule's waits, rounded up. */
+/** How long the schedule of an event lasts: the sum of the delays, rounded up. A parked event gets its last attempt at its end. */
 export const SCHEDULE_MS: number = 76 * HOUR_MS
 
 /** Jitter, so that receivers that failed together are not retried together. */
 const JITTER = 0.2
 
-/** How early jitter alone can end the schedule: 15 h. When more is left, probes of its destination have used up slots. */
+/** Jitter alone ends a schedule at most this early: 15 h. If more is left, probes of the destination have used up delays. */
 const MOST_EARLY_MS = JITTER * SCHEDULE_MS
 
 /** What becomes of an event after an attempt. */
@@ -53,8 +53,9 @@ export function isOwnUrlGone({ gone }: Pick<AttemptOutcome, 'gone'>, own: boolea
 }
 
 /**
- * 2xx ends the event; anything else is retried until the schedule is over. `attempt`: slots used before this one. Attempts
- * made when a destination seemed to recover can use up slots early: then there is one more attempt, at the end.
+ * 2xx ends the event; anything else is retried until the schedule is over. `attempt`: how many delays were used up before this
+ * attempt. A probe of the destination uses one up too, without waiting for it. If that ends the delays early, one more attempt
+ * is made when the schedule ends.
  */
 export function afterAttempt(
   attempt: number,

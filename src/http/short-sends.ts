@@ -102,7 +102,8 @@ export class ShortSends {
     { plan, token, startMs, isLast }: { plan: ServicePlan; token: Token; startMs: number; isLast: boolean },
   ): string {
     const { baseUrl, limits, log, metrics, newRequestId } = this.#options
-    if (!('message' in outcome)) throw new Error('a send without a key')
+    if (!('message' in outcome))
+      throw new Error(`a send without an Idempotency-Key was answered ${outcome.kind}`)
     const message = publicMessage(outcome.message, plan)
     const { msgId } = message
     const isQueued = outcome.kind !== 'failed'

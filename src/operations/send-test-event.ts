@@ -10,7 +10,7 @@ import { AppError, conflict, invalidField } from '../errors.ts'
 
 /** The result of the POST. */
 interface PostOutcome {
-  readonly kind: 'success' | 'failure'
+  readonly ok: boolean
   readonly status: number | null
   readonly error: string | null
   readonly latencyMs: number
@@ -74,7 +74,7 @@ export class TestEvents {
       return {
         eventId: event.eventId,
         url: url === null ? withoutQuery(withoutCredentials(to)) : withoutCredentials(to),
-        delivered: outcome.kind === 'success',
+        delivered: outcome.ok,
         responseStatus: outcome.status,
         latencyMs: outcome.latencyMs,
         error: outcome.error,

@@ -81,7 +81,7 @@ export function eachOutcome(outcomes: Flat, take: (slot: number, outcome: Delive
     const status = outcomes[at + 1] as number | null
     const error = outcomes[at + 2] as DeliveryErrorName | null
     take(outcomes[at] as number, {
-      kind: error === null ? 'success' : 'failure',
+      ok: error === null,
       status,
       error,
       latencyMs: outcomes[at + 3] as number,

@@ -28,7 +28,7 @@ export interface WebhookAccount {
 
 /** The result of one attempt. */
 export interface DeliveryOutcome {
-  kind: 'success' | 'failure'
+  ok: boolean
   /** HTTP status, null when no answer came. */
   status: number | null
   /** Null on success. */
@@ -115,7 +115,7 @@ function outcomeOf({ error, response }: Ended, startMs: number, secrets: SecretH
   const status = response?.status ?? null
   if (response === null || status === null) return failed(error ?? 'PROTOCOL_ERROR', startMs)
   return {
-    kind: status < 300 ? 'success' : 'failure',
+    ok: status < 300,
     status,
     error: errorOfStatus(status),
     latencyMs: Math.round(performance.now() - startMs),
@@ -134,7 +134,7 @@ function errorOfStatus(status: number): DeliveryErrorName | null {
 function failed(error: DeliveryErrorName, startMs: number): DeliveryOutcome {
   const latencyMs = Math.round(performance.now() - startMs)
   return {
-    kind: 'failure',
+    ok: false,
     status: null,
     error,
     latencyMs,

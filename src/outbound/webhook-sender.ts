@@ -50,7 +50,7 @@ const HUNG_MS = 5_000
 
 /** Nobody knows whether the request was sent. */
 const LOST: DeliveryOutcome = {
-  kind: 'failure',
+  ok: false,
   status: null,
   error: 'ABORTED',
   latencyMs: 0,

@@ -124,7 +124,7 @@ test('a sender rule holds for its country only, at once', async () => {
   const refused = await service.send({ to: SWEDE })
   expect(`${refused.status} ${refused.body.errorCode}`).toBe('403 SENDER_NOT_AUTHORIZED')
   expect(refused.body.errorMessage).toBe(
-    'A sender of this kind (alphanumeric) is not allowed for recipients in SE',
+    'A sender of this type (alphanumeric) is not allowed for recipients in SE',
   )
   expect((await service.send({ to: BRITON })).status).toBe(202)
   const own = { servicePlanId: service.servicePlanId, country: 'SE', senderTypes: ['alphanumeric'] }

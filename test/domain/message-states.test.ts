@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Fact, Postponed, ReceiptFact, Settled } from '../../src/domain/message-facts.ts'
-import { acceptedMessage, applyFact } from '../../src/domain/message-states.ts'
+import { acceptedState, applyFact } from '../../src/domain/message-states.ts'
 import {
   type DispatchState,
   MESSAGE_STATUSES,
@@ -52,7 +52,7 @@ function receipt(outcome: ReceiptFact['outcome'], change: Partial<ReceiptFact> =
 const OVERDUE: Fact = { kind: 'overdue', atMs: AT_MS, errorCode: '601' }
 
 function messageAfter(segments: number, ...facts: readonly Fact[]): MessageState {
-  return facts.reduce(applyFact, acceptedMessage(segments, AT_MS))
+  return facts.reduce(applyFact, acceptedState(segments, AT_MS))
 }
 
 /** A message of one segment in each status. */
@@ -116,7 +116,7 @@ describe('a status', () => {
   test('never moves back, and is announced once for each change', () => {
     fc.assert(
       fc.property(fc.array(anyFact, { maxLength: 20 }), fc.integer({ min: 1, max: 2 }), (facts, segments) => {
-        let message = acceptedMessage(segments, AT_MS)
+        let message = acceptedState(segments, AT_MS)
         for (const fact of facts) {
           const next = applyFact(message, fact)
           const changes = next.status !== message.status

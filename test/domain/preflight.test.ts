@@ -102,7 +102,7 @@ describe('what a send would do', () => {
     const senderRules = [{ planId: null, country: 'GB', senderTypes: new Set(['e164' as const]) }]
     expect(told({}, { senderRules }).sender.refusal).toEqual({
       code: 'SENDER_NOT_AUTHORIZED',
-      message: 'A sender of this kind (alphanumeric) is not allowed for recipients in GB',
+      message: 'A sender of this type (alphanumeric) is not allowed for recipients in GB',
     })
   })
 })

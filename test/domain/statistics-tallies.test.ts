@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { messageId } from '../../src/domain/identifiers.ts'
 import type { LaterFact } from '../../src/domain/message-facts.ts'
-import { acceptedMessage, applyFact } from '../../src/domain/message-states.ts'
+import { acceptedState, applyFact } from '../../src/domain/message-states.ts'
 import type { MessageState } from '../../src/domain/messages.ts'
 import { LATEST_WRITE_MS, MINUTE_MS, type StatisticsRow } from '../../src/domain/statistics.ts'
 import { StatisticsTallies } from '../../src/domain/statistics-tallies.ts'
@@ -61,7 +61,7 @@ const receipt = (outcome: 'DELIVERED' | 'UNKNOWN', more: object = {}): LaterFact
 
 /** Counts what these facts do to a message. */
 function tell(tallies: StatisticsTallies, facts: readonly LaterFact[]): MessageState {
-  let before = acceptedMessage(1, NOW_MS)
+  let before = acceptedState(1, NOW_MS)
   for (const fact of facts) {
     const after = applyFact(before, fact as Parameters<typeof applyFact>[1])
     tallies.changed(NOW_MS, { message: MESSAGE, before, after, fact })

@@ -41,6 +41,5 @@ test('128 requests to a new receiver: 32 handshakes at once, and all are sent', 
   last.destroy()
   expect(handshakes).toHaveLength(MAX_DIALS + 1)
   release()
-  const kinds = (await Promise.all(outcomes)).map(({ kind }) => kind)
-  expect(kinds).toEqual(Array(REQUESTS).fill('success'))
+  expect((await Promise.all(outcomes)).filter(({ ok }) => !ok)).toEqual([])
 })

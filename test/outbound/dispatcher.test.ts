@@ -11,7 +11,7 @@ afterAll(() => receiver.close())
 
 async function remotePortOf(through: WebhookDispatcher, name: string): Promise<number> {
   const outcome = await post(through, urlAt(receiver.port, '/', name))
-  expect(outcome.kind).toBe('success')
+  expect(outcome.ok).toBe(true)
   return (await receiver.next()).remotePort
 }
 
@@ -35,7 +35,7 @@ test('one name at two addresses: a socket carries only what is for its own', asy
   dns.set(name, { sequence: turns.map((address) => ({ A: [address] })), ttl: 0 })
   const through = dispatcher({}, guardOf({ ...STRICT_CALLBACK_POLICY, allowCidrs: ['127.0.0.0/30'] }))
   for (const _address of turns) {
-    expect(await post(through, `https://${name}:${both.port}/`)).toMatchObject({ kind: 'success' })
+    expect(await post(through, `https://${name}:${both.port}/`)).toMatchObject({ ok: true })
   }
   expect(both.connections.map(({ localAddress }) => localAddress)).toEqual(['127.0.0.1', '127.0.0.2'])
   const [first, second] = both.connections.map(({ remotePort }) => remotePort)
@@ -94,7 +94,7 @@ test('close waits for what is on its way', async () => {
   const closed = through.close()
   answer.resolve()
   await closed
-  expect(await outcome).toMatchObject({ kind: 'success', responseHead: 'late' })
+  expect(await outcome).toMatchObject({ ok: true, responseHead: 'late' })
 })
 
 test('destroy ends what is on its way', async () => {
@@ -103,5 +103,5 @@ test('destroy ends what is on its way', async () => {
   const outcome = post(through, urlAt(silent.port))
   await silent.next()
   await through.destroy()
-  expect(await outcome).toMatchObject({ kind: 'failure', error: 'ABORTED' })
+  expect(await outcome).toMatchObject({ ok: false, error: 'ABORTED' })
 })

@@ -17,7 +17,7 @@ import {
 
 const { certificate, closing, dispatcher, guardOf, receiver, urlAt } = await outboundNetwork()
 
-const SUCCESS = { kind: 'success', status: 200, gone: false }
+const SUCCESS = { ok: true, status: 200, gone: false }
 const GONE = 'HTTP/1.1 410 Gone\r\ncontent-length: 0\r\n\r\n'
 
 describe('bytes that no request asked for', () => {

@@ -48,7 +48,7 @@ test.each([
   const heads: string[] = []
   for (let index = 0; index < POSTS; index += 1) {
     const outcome = await post(through, urlAt(port))
-    expect(outcome).toMatchObject({ kind: 'success', status: 200, error: null })
+    expect(outcome).toMatchObject({ ok: true, status: 200, error: null })
     heads.push(outcome.responseHead)
   }
   expect(heads).toEqual(connections)

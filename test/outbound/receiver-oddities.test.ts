@@ -38,7 +38,7 @@ describe('an odd answer that is one', () => {
     ['a status unheard of', 'HTTP/1.1 299 Odd\r\ncontent-length: 0\r\n\r\n', 299],
   ])('%s: success', async (_name, answer, status) => {
     const to = await receiver({ answer: saysLast(answer) })
-    expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({ kind: 'success', status, error: null })
+    expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({ ok: true, status, error: null })
   })
 
   test.each([300, 301, 302, 303, 304, 305, 307, 308, 399])(
@@ -46,7 +46,7 @@ describe('an odd answer that is one', () => {
     async (status) => {
       const to = await receiver({ answer: answerStatus(status) })
       expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({
-        kind: 'failure',
+        ok: false,
         status,
         error: 'REDIRECT',
       })
@@ -58,7 +58,7 @@ describe('an odd answer that is one', () => {
     async (status) => {
       const to = await receiver({ answer: answerStatus(status) })
       expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({
-        kind: 'failure',
+        ok: false,
         status,
         error: 'HTTP_STATUS',
       })
@@ -91,14 +91,14 @@ describe('no answer', () => {
     ['10,000 headers', `HTTP/1.1 200 OK\r\n${'x: y\r\n'.repeat(10_000)}\r\n`, 'RESPONSE_TOO_LARGE'],
   ])('%s', async (_name, answer, error) => {
     const to = await receiver({ answer: saysLast(answer) })
-    expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({ kind: 'failure', status: null, error })
+    expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({ ok: false, status: null, error })
     await expect.poll(() => to.open).toBe(0)
   })
 
   test('a head that comes drop by drop: over when the time is', async () => {
     const to = await receiver({ answer: dripHead(50) })
     const outcome = await post(dispatcher({ totalTimeoutMs: 600 }), urlAt(to.port))
-    expect(outcome).toMatchObject({ kind: 'failure', status: null, error: 'RESPONSE_TIMEOUT' })
+    expect(outcome).toMatchObject({ ok: false, status: null, error: 'RESPONSE_TIMEOUT' })
     await expect.poll(() => to.open).toBe(0)
   })
 })
@@ -116,7 +116,7 @@ describe('a body without end', () => {
       },
     })
     const outcome = await post(dispatcher({ totalTimeoutMs: 600 }), urlAt(to.port))
-    expect(outcome).toMatchObject({ kind: 'success', status: 200 })
+    expect(outcome).toMatchObject({ ok: true, status: 200 })
     expect(outcome.responseHead.length).toBeLessThanOrEqual(1_024)
     await expect.poll(() => to.open).toBe(0)
   })
@@ -131,10 +131,10 @@ test('a socket closed by the receiver while idle costs no attempt', async () => 
     },
   })
   const through = dispatcher({ maxSocketsPerOrigin: 1 })
-  expect(await post(through, urlAt(to.port))).toMatchObject({ kind: 'success' })
+  expect(await post(through, urlAt(to.port))).toMatchObject({ ok: true })
   exchanges[0]!.close()
   await expect.poll(() => to.open).toBe(0)
-  expect(await post(through, urlAt(to.port))).toMatchObject({ kind: 'success' })
+  expect(await post(through, urlAt(to.port))).toMatchObject({ ok: true })
   expect(to.connections.length).toBe(2)
 })
 
@@ -145,7 +145,7 @@ test('proxies of the environment are not used', async () => {
   vi.stubEnv('NODE_USE_ENV_PROXY', '1')
   vi.stubEnv('NO_PROXY', '')
   const to = await receiver({ answer: answerStatus(200) })
-  expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({ kind: 'success' })
+  expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({ ok: true })
   expect(to.received.length).toBe(1)
   expect(proxy.connections).toEqual([])
 })

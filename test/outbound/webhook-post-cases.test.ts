@@ -13,7 +13,7 @@ function redirecting(status: number, location: string): () => Promise<void> {
   return async () => {
     const to = await receiver({ answer: answerStatus(status, { location }) })
     const outcome = await post(dispatcher(), urlAt(to.port, '/redirect', 'redirector.example.com'))
-    expect(outcome).toMatchObject({ kind: 'failure', error: 'REDIRECT', status })
+    expect(outcome).toMatchObject({ ok: false, error: 'REDIRECT', status })
     expect(to.received.length).toBe(1)
   }
 }
@@ -29,7 +29,7 @@ const AT_DIAL: Record<string, () => Promise<void>> = {
     const through = dispatcher({}, guard)
     expect(await guard.check(`https://${name}:${canary.port}/hook`)).toEqual({ ok: true })
     const outcome = await post(through, `https://${name}:${canary.port}/hook`)
-    expect(outcome).toMatchObject({ kind: 'failure', error: 'FORBIDDEN_ADDRESS', status: null })
+    expect(outcome).toMatchObject({ ok: false, error: 'FORBIDDEN_ADDRESS', status: null })
     expect(canary.connections).toEqual([])
   },
   // A socket kept open to an address that was allowed is no way to one that is not.
@@ -38,9 +38,9 @@ const AT_DIAL: Record<string, () => Promise<void>> = {
     const name = 'keepalive-reuse.example.com'
     dns.set(name, { sequence: [{ A: ['127.0.0.2'] }, { A: ['127.0.0.1'] }], ttl: 0 })
     const through = dispatcher({}, guardOf({ ...STRICT_CALLBACK_POLICY, allowCidrs: ['127.0.0.2/32'] }))
-    expect(await post(through, `https://${name}:${both.port}/hook`)).toMatchObject({ kind: 'success' })
+    expect(await post(through, `https://${name}:${both.port}/hook`)).toMatchObject({ ok: true })
     const outcome = await post(through, `https://${name}:${both.port}/hook`)
-    expect(outcome).toMatchObject({ kind: 'failure', error: 'FORBIDDEN_ADDRESS' })
+    expect(outcome).toMatchObject({ ok: false, error: 'FORBIDDEN_ADDRESS' })
     expect(both.connections.map((each) => each.localAddress)).toEqual(['127.0.0.2'])
     expect(both.received.length).toBe(1)
   },
@@ -51,7 +51,7 @@ const AT_DIAL: Record<string, () => Promise<void>> = {
     const head = 'HTTP/1.1 101 Switching Protocols\r\nupgrade: other\r\nconnection: upgrade\r\n\r\n'
     const to = await receiver({ answer: says(head) })
     expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({
-      kind: 'failure',
+      ok: false,
       error: 'PROTOCOL_ERROR',
     })
     await expect.poll(() => to.open).toBe(0)
@@ -64,7 +64,7 @@ const AT_DIAL: Record<string, () => Promise<void>> = {
     for (const line of ['HTTP/1.1 103 Early Hints\r\n\r\n', 'HTTP/1.1 100 Continue\r\n\r\n']) {
       const to = await receiver({ answer: flood(line) })
       expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({
-        kind: 'failure',
+        ok: false,
         error: 'PROTOCOL_ERROR',
       })
       await expect.poll(() => to.open).toBe(0)
@@ -85,7 +85,7 @@ const AT_DIAL: Record<string, () => Promise<void>> = {
     })
     const outcome = await post(dispatcher(), urlAt(to.port))
     // The receiver has taken the webhook (2xx); what else it says is cut and kept as it came, compressed.
-    expect(outcome).toMatchObject({ kind: 'success', status: 200, error: null })
+    expect(outcome).toMatchObject({ ok: true, status: 200, error: null })
     expect(outcome.responseHead).toBe(zeros.subarray(0, 1_024).toString('utf8').replaceAll('\0', '\uFFFD'))
     await expect.poll(() => to.open).toBe(0)
     expect(written).toBeLessThan(64 << 20)
@@ -93,13 +93,13 @@ const AT_DIAL: Record<string, () => Promise<void>> = {
   S314: async () => {
     const to = closing(await startWebhookReceiver({ answer: silence }))
     const outcome = await post(dispatcher({ connectTimeoutMs: 100 }), urlAt(to.port))
-    expect(outcome).toMatchObject({ kind: 'failure', error: 'CONNECT_TIMEOUT', status: null })
+    expect(outcome).toMatchObject({ ok: false, error: 'CONNECT_TIMEOUT', status: null })
     await expect.poll(() => to.open).toBe(0)
   },
   S315: async () => {
     const to = await receiver({ answer: answerStatus(200, { 'x-huge': 'a'.repeat(1 << 20) }) })
     const outcome = await post(dispatcher(), urlAt(to.port))
-    expect(outcome).toMatchObject({ kind: 'failure', error: 'RESPONSE_TOO_LARGE', status: null })
+    expect(outcome).toMatchObject({ ok: false, error: 'RESPONSE_TOO_LARGE', status: null })
   },
   S323: async () => {
     const to = await receiver({ answer: answerStatus(429, { 'retry-after': '7' }) })
@@ -115,8 +115,8 @@ const AT_DIAL: Record<string, () => Promise<void>> = {
     const smuggled = 'HTTP/1.1 410 Gone\r\ncontent-length: 0\r\n\r\n'
     const to = await receiver({ answer: says(once + smuggled) })
     const through = dispatcher({ maxSocketsPerOrigin: 1 })
-    expect(await post(through, urlAt(to.port))).toMatchObject({ kind: 'success', status: 200, gone: false })
-    expect(await post(through, urlAt(to.port))).toMatchObject({ kind: 'success', status: 200, gone: false })
+    expect(await post(through, urlAt(to.port))).toMatchObject({ ok: true, status: 200, gone: false })
+    expect(await post(through, urlAt(to.port))).toMatchObject({ ok: true, status: 200, gone: false })
     expect(to.connections.length).toBe(2)
   },
 }
@@ -139,12 +139,12 @@ describe('what only the dial can judge', () => {
   test('a name that times out fails closed (S295)', async () => {
     dns.set('dns-timeout.example.com', { silent: true })
     const outcome = await post(dispatcher(), 'https://dns-timeout.example.com/hook')
-    expect(outcome).toMatchObject({ kind: 'failure', error: 'DNS_TIMEOUT', status: null })
+    expect(outcome).toMatchObject({ ok: false, error: 'DNS_TIMEOUT', status: null })
   })
 
   test('an address of an allowed network is reached, another is not (S327, S328)', async () => {
     const to = await receiver()
-    expect(await post(dispatcher(), `https://127.0.0.1:${to.port}/hook`)).toMatchObject({ kind: 'success' })
+    expect(await post(dispatcher(), `https://127.0.0.1:${to.port}/hook`)).toMatchObject({ ok: true })
     expect(await post(dispatcher(), 'https://10.0.0.1/hook')).toMatchObject({ error: 'FORBIDDEN_ADDRESS' })
   })
 })

@@ -26,7 +26,7 @@ describe('a request', () => {
       'webhook-id': 'evt_1',
     })
     expect(outcome).toMatchObject({
-      kind: 'success',
+      ok: true,
       status: 200,
       error: null,
       responseHead: '{"ok":true}',
@@ -66,7 +66,7 @@ describe('a request', () => {
     const to = await receiver()
     const through = dispatcher({ maxSocketsPerOrigin: 2 })
     const outcomes = await Promise.all(Array.from({ length: 20 }, () => post(through, urlAt(to.port))))
-    expect(outcomes.every((each) => each.kind === 'success')).toBe(true)
+    expect(outcomes.every((each) => each.ok)).toBe(true)
     expect(to.connections.length).toBe(2)
   })
 
@@ -74,7 +74,7 @@ describe('a request', () => {
     const to = await receiver()
     dns.set('two.example.com', { A: ['127.0.0.3', '127.0.0.1'] })
     const through = dispatcher({}, guardOf({ ...STRICT_CALLBACK_POLICY, allowCidrs: ['127.0.0.0/8'] }))
-    expect(await post(through, `https://two.example.com:${to.port}/`)).toMatchObject({ kind: 'success' })
+    expect(await post(through, `https://two.example.com:${to.port}/`)).toMatchObject({ ok: true })
     expect(to.received.length).toBe(1)
   })
 
@@ -82,7 +82,7 @@ describe('a request', () => {
     const to = closing(await startWebhookReceiver())
     const dev = guardOf({ ...STRICT_CALLBACK_POLICY, allowLoopback: true })
     expect(await post(dispatcher({}, dev), `http://localhost:${to.port}/hook`)).toMatchObject({
-      kind: 'success',
+      ok: true,
     })
     expect((await to.next()).headers.host).toBe(`localhost:${to.port}`)
   })
@@ -91,7 +91,7 @@ describe('a request', () => {
 describe('an answer', () => {
   test.each([200, 201, 202, 204, 299])('%i is success', async (status) => {
     const to = await receiver({ answer: answerStatus(status) })
-    expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({ kind: 'success', status, error: null })
+    expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({ ok: true, status, error: null })
   })
 
   test.each([
@@ -103,14 +103,14 @@ describe('an answer', () => {
     [503, 'HTTP_STATUS', false],
   ])('%i is %s, gone: %s', async (status, error, gone) => {
     const to = await receiver({ answer: answerStatus(status) })
-    expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({ kind: 'failure', status, error, gone })
+    expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({ ok: false, status, error, gone })
   })
 
   test('after early hints counts', async () => {
     const to = await receiver({
       answer: says('HTTP/1.1 103 Early Hints\r\nlink: </>\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n'),
     })
-    expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({ kind: 'success', status: 204 })
+    expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({ ok: true, status: 204 })
   })
 
   test('keeps the first KiB, without U+0000', async () => {
@@ -124,7 +124,7 @@ describe('an answer', () => {
   test('that stops after the status line is judged by the status', async () => {
     const to = await receiver({ answer: saysLast('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nok') })
     expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({
-      kind: 'success',
+      ok: true,
       status: 200,
       responseHead: 'ok',
     })
@@ -143,13 +143,13 @@ describe('an answer', () => {
     ['that is missing', '', 'CONNECTION_RESET'],
   ])('%s', async (_name, bytes, error) => {
     const to = await receiver({ answer: saysLast(bytes) })
-    expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({ kind: 'failure', status: null, error })
+    expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({ ok: false, status: null, error })
   })
 
   test('that does not come in time', async () => {
     const to = await receiver({ answer: silence })
     const outcome = await post(dispatcher({ totalTimeoutMs: 1_000 }), urlAt(to.port))
-    expect(outcome).toMatchObject({ kind: 'failure', status: null, error: 'RESPONSE_TIMEOUT' })
+    expect(outcome).toMatchObject({ ok: false, status: null, error: 'RESPONSE_TIMEOUT' })
     await expect.poll(() => to.open).toBe(0)
   })
 })
@@ -174,7 +174,7 @@ describe('no connection', () => {
       [stranger, 'TLS_CERTIFICATE_UNTRUSTED'],
     ] as const) {
       const to = await receiver({ certificate: bad })
-      expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({ kind: 'failure', error, status: null })
+      expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({ ok: false, error, status: null })
       expect(to.received).toEqual([])
     }
   })
@@ -234,7 +234,7 @@ describe('no connection', () => {
     await to.next()
     expect(await post(through, urlAt(to.port))).toMatchObject({ error: 'QUEUE_FULL', status: null })
     answers[0]!()
-    expect(await first).toMatchObject({ kind: 'success' })
+    expect(await first).toMatchObject({ ok: true })
   })
 
   test('no socket came free; it is not sent later either', async () => {
@@ -251,8 +251,8 @@ describe('no connection', () => {
     to.answerWith(answerStatus(200))
     const third = post(through, urlAt(to.port))
     answers[0]!()
-    expect(await first).toMatchObject({ kind: 'success' })
-    expect(await third).toMatchObject({ kind: 'success' })
+    expect(await first).toMatchObject({ ok: true })
+    expect(await third).toMatchObject({ ok: true })
     expect(to.received.length).toBe(2)
   })
 
@@ -288,7 +288,7 @@ describe('no connection', () => {
     const outcome = post(through, urlAt(to.port))
     await to.next()
     await through.destroy()
-    expect(await outcome).toMatchObject({ kind: 'failure', error: 'ABORTED', status: null })
+    expect(await outcome).toMatchObject({ ok: false, error: 'ABORTED', status: null })
     expect(await post(through, urlAt(to.port))).toMatchObject({ error: 'ABORTED' })
     await expect.poll(() => to.open).toBe(0)
   })
@@ -296,7 +296,7 @@ describe('no connection', () => {
   test('a header that cannot be sent is an outcome, not an exception', async () => {
     const to = await receiver()
     const outcome = await post(dispatcher(), urlAt(to.port), { 'webhook-id': 'a\r\nb' })
-    expect(outcome).toMatchObject({ kind: 'failure', error: 'INVALID_REQUEST' })
-    expect(await post(dispatcher(), 'not a url')).toMatchObject({ kind: 'failure', error: 'FORBIDDEN_URL' })
+    expect(outcome).toMatchObject({ ok: false, error: 'INVALID_REQUEST' })
+    expect(await post(dispatcher(), 'not a url')).toMatchObject({ ok: false, error: 'FORBIDDEN_URL' })
   })
 })

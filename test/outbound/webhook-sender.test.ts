@@ -87,8 +87,8 @@ test('signs and sends what it is given, and says what became of each', async () 
   for (const [sequence, outcome] of (await Promise.all(all)).entries()) {
     expect(outcome).toMatchObject(
       sequence % 2 === 0
-        ? { kind: 'success', status: 200, error: null, retryAfterMs: null }
-        : { kind: 'failure', status: 429, error: 'HTTP_STATUS', retryAfterMs: 7_000, gone: false },
+        ? { ok: true, status: 200, error: null, retryAfterMs: null }
+        : { ok: false, status: 429, error: 'HTTP_STATUS', retryAfterMs: 7_000, gone: false },
     )
     if (sequence % 2 === 1) expect(outcome.responseHead).toBe(`no ${sequence}`)
   }
@@ -117,10 +117,10 @@ test.each<[string, number | null, Partial<Webhook>, Partial<WebhookAccount>]>([
   const through = sender({ onDefects: (defects) => told.push(defects) })
   const others = Array.from({ length: 20 }, () => posted(through, attempt(to)))
   const outcome = await posted(through, attempt(to, what), { ...ACCOUNT, ...account })
-  expect(outcome).toMatchObject({ kind: 'failure', error: 'INVALID_REQUEST', status: null })
+  expect(outcome).toMatchObject({ ok: false, error: 'INVALID_REQUEST', status: null })
   await posted(through, attempt(to, what), { ...ACCOUNT, ...account })
   expect(told).toEqual([{ defects: 1, thrown: expect.stringMatching(/^TypeError\n {4}at \S+ /) }])
-  for (const other of await Promise.all(others)) expect(other).toMatchObject({ kind: 'success' })
+  for (const other of await Promise.all(others)) expect(other).toMatchObject({ ok: true })
   expect(to.received).toHaveLength(status === null ? 20 : 22)
   expect(deaths).toEqual([])
 })
@@ -140,9 +140,9 @@ test('when the thread dies, what it had ends as ABORTED, and its successor sends
   const { to, through, thread, underWay } = await oneOpen()
   const next = nextThread()
   await thread.terminate()
-  expect(await underWay).toMatchObject({ kind: 'failure', error: 'ABORTED', status: null })
+  expect(await underWay).toMatchObject({ ok: false, error: 'ABORTED', status: null })
   to.answerWith(acknowledge)
-  expect(await posted(through, attempt(to))).toMatchObject({ kind: 'success' })
+  expect(await posted(through, attempt(to))).toMatchObject({ ok: true })
   expect(deaths).toEqual([undefined])
   expect((await next).threadId).not.toBe(thread.threadId)
 })
@@ -155,13 +155,13 @@ test('a thread that hangs is ended, and so is what it had, 5 s after the time of
   expect(deaths).toEqual([])
   const died = once(thread, 'exit')
   vi.advanceTimersByTime(1_001)
-  expect(await underWay).toMatchObject({ kind: 'failure', error: 'ABORTED', status: null })
+  expect(await underWay).toMatchObject({ ok: false, error: 'ABORTED', status: null })
   await died
   expect(deaths).toEqual([new Error('the webhook thread hangs')])
   to.answerWith(acknowledge)
   const next = posted(through, attempt(to))
   vi.advanceTimersByTime(100)
-  expect(await next).toMatchObject({ kind: 'success' })
+  expect(await next).toMatchObject({ ok: true })
 })
 
 test('a thread is not taken to hang when the whole process stood still', async () => {
@@ -169,7 +169,7 @@ test('a thread is not taken to hang when the whole process stood still', async (
   const { to, through, underWay } = await oneOpen()
   vi.advanceTimersByTime(20_000)
   to.answerWith(acknowledge)
-  expect(await posted(through, attempt(to))).toMatchObject({ kind: 'success' })
+  expect(await posted(through, attempt(to))).toMatchObject({ ok: true })
   vi.advanceTimersByTime(1_000)
   through.abort()
   expect(await underWay).toMatchObject({ error: 'ABORTED' })
@@ -180,11 +180,11 @@ test('sends within the lease under which it was given, and not behind it', async
   const { to, through, underWay } = await oneOpen()
   through.renew(1, 60_000)
   to.answerWith(acknowledge)
-  expect(await posted(through, attempt(to))).toMatchObject({ kind: 'success' })
+  expect(await posted(through, attempt(to))).toMatchObject({ ok: true })
   through.renew(1, 0)
   expect(await posted(through, attempt(to))).toMatchObject({ error: 'ABORTED', status: null })
   through.renew(1, 60_000)
-  expect(await posted(through, attempt(to))).toMatchObject({ kind: 'success' })
+  expect(await posted(through, attempt(to))).toMatchObject({ ok: true })
   expect(to.received).toHaveLength(3)
   through.abort()
   await underWay
@@ -206,9 +206,9 @@ test('what waits for a connection is not sent when the lease is lost meanwhile',
   const next = posted(through, attempt(to, { eventId: 'm-2' }))
   to.answerWith(acknowledge)
   answer()
-  expect(await first).toMatchObject({ kind: 'success' })
+  expect(await first).toMatchObject({ ok: true })
   expect(await waiting).toMatchObject({ error: 'ABORTED', status: null })
-  expect(await next).toMatchObject({ kind: 'success' })
+  expect(await next).toMatchObject({ ok: true })
   expect(to.received.map(({ headers }) => headers['webhook-id'])).toEqual(['m-1', 'm-2'])
 })
 
@@ -223,7 +223,7 @@ test('what is posted while the thread is dead is not sent under the next lease',
   expect(await stale).toMatchObject({ error: 'ABORTED' })
   await next
   to.answerWith(acknowledge)
-  expect(await posted(through, attempt(to))).toMatchObject({ kind: 'success' })
+  expect(await posted(through, attempt(to))).toMatchObject({ ok: true })
   expect(to.received).toHaveLength(2)
 })
 
@@ -250,7 +250,7 @@ test('closing waits for what is under way; an abort does not', async () => {
   await to.next()
   const closed = through.close()
   answer()
-  expect(await underWay).toMatchObject({ kind: 'success' })
+  expect(await underWay).toMatchObject({ ok: true })
   await closed
 
   const other = sender()

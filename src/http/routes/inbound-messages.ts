@@ -5,7 +5,7 @@ import { INBOUND_FILTERS, type InboundFilters } from '../../domain/list-filters.
 import { AppError } from '../../errors.ts'
 import { findInboundMessage, listInboundMessages } from '../../store/inbound-message-list.ts'
 import { planToRead } from '../authentication.ts'
-import { CursorPages, type ListDeps } from '../pages.ts'
+import { CursorPages, type ListDeps } from '../cursor-pages.ts'
 import { answered } from '../schemas/error-body.ts'
 import {
   LookupQuerySchema,

@@ -4,7 +4,7 @@ import { pauseDestination, resumeDestination, retryWaiting } from '../../operati
 import { retryConflicts } from '../../operations/write-conflicts.ts'
 import { findDestination, listDestinations } from '../../store/webhook-destinations.ts'
 import { planToRead } from '../authentication.ts'
-import { CursorPages, type ListDeps } from '../pages.ts'
+import { CursorPages, type ListDeps } from '../cursor-pages.ts'
 import { answered } from '../schemas/error-body.ts'
 import { listQuery, PlanParameter, pageSchema } from '../schemas/parameters.ts'
 import {

@@ -5,7 +5,7 @@ import { EVENT_FILTERS, type EventFilters } from '../../domain/list-filters.ts'
 import { notFound } from '../../errors.ts'
 import { findEvent, listEvents } from '../../store/event-list.ts'
 import { planToRead } from '../authentication.ts'
-import { CursorPages, type ListDeps } from '../pages.ts'
+import { CursorPages, type ListDeps } from '../cursor-pages.ts'
 import { answered } from '../schemas/error-body.ts'
 import {
   EventPathSchema,

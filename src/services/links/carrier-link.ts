@@ -141,7 +141,7 @@ export class CarrierLink<Token> {
 
   /**
    * How many PDUs may be in flight over it. Each submit that was never answered takes a place until one is answered. A link
-   * in doubt has one place.
+   * whose last session was cut because it answered no submit has one place until it answers.
    */
   get places(): number {
     if (!this.canSubmit || this.#isSilent) return 0

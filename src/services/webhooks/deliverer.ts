@@ -245,7 +245,7 @@ export class Deliverer {
   #conclude(delivery: Delivery, outcome: DeliveryOutcome, attemptedAtMs: number): void {
     const { event } = delivery
     const { inProgress, onAttempt } = this.#options
-    onAttempt?.(outcome.kind === 'success' ? 'delivered' : 'failed', event)
+    onAttempt?.(outcome.ok ? 'delivered' : 'failed', event)
     const decided = this.#decide(delivery, outcome)
     const isFirstSuccess = event.earlierAttempts + event.attempt === 0 && decided.outcome === 'delivered'
     const followUp = (isCommitted: boolean) => this.#followUp(event, isCommitted ? 'delivered' : 'lost', 0)
@@ -267,12 +267,11 @@ export class Deliverer {
     this.#followUp(delivery.event, attempt.outcome, attempt.delayMs)
   }
 
-  /** Tells the destination the outcome, and decides by both. */
+  /** Reports the outcome to the destination's breaker, and decides what becomes of the event. */
   #decide(delivery: Delivery, outcome: DeliveryOutcome): Pick<AttemptRow, 'outcome' | 'delayMs'> {
     const { destinations } = this.#options
     const { event, own } = delivery
-    const { gone, retryAfterMs } = outcome
-    const ok = outcome.kind === 'success'
+    const { ok, gone } = outcome
     // The destination answers, and its answer ends the event.
     const ends = ok || isOwnUrlGone(outcome, own)
     if (ends) destinations.succeeded(delivery)
@@ -280,7 +279,7 @@ export class Deliverer {
     if (troubled) this.#parkWaiting(delivery)
     const leftMs = this.#leftMs(event)
     const circumstances = { own, leftMs, random: Math.random() }
-    const decision = afterAttempt(event.attempt, { ok, gone, retryAfterMs }, circumstances)
+    const decision = afterAttempt(event.attempt, outcome, circumstances)
     if (!troubled)
       return { outcome: decision.kind, delayMs: decision.kind === 'again' ? decision.delayMs : 0 }
     if (destinations.stateOf(delivery) === 'paused') return { outcome: 'parked', delayMs: null }

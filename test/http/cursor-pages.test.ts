@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { Token } from '../../src/domain/configuration.ts'
 import type { ListName } from '../../src/domain/cursors.ts'
 import { AppError } from '../../src/errors.ts'
-import { CursorPages } from '../../src/http/pages.ts'
+import { CursorPages } from '../../src/http/cursor-pages.ts'
 import { aDirectory, anAccount, aPlan } from '../support/directory.ts'
 
 const account = anAccount({ id: 1 })
