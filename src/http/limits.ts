@@ -30,7 +30,7 @@ export interface HttpLimits {
   readonly handsetMessages: RateLimit
   /** Most lookups and lists at once, for all accounts: about as many as there are connections for them. */
   readonly readsAtOnce: number
-  /** Most redeliveries, pauses and resumptions at once: they write beside the message path. */
+  /** Most redeliveries, pauses and resumptions at once: they write alongside the message path. */
   readonly actionsAtOnce: number
 }
 

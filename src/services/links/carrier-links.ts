@@ -44,7 +44,7 @@ type Holds = (carrierId: number, number: number) => boolean
 /** SMPP 3.4 §5.2.2, without the NUL. Longer ones are sent whole, as many carriers issue them. */
 const STANDARD_PASSWORD_LENGTH = 8
 
-/** The settings that a session is made with. A change of one of them, and of no other, makes the session anew. */
+/** The settings that a session is made with. Only a change of one of these replaces the session. */
 function sessionKey(carrier: Carrier): string {
   const { host, port, tls, tlsCa, tlsServerName, systemId, password, systemType, window } = carrier
   return JSON.stringify([host, port, tls, tlsCa, tlsServerName, systemId, password, systemType, window])

@@ -128,7 +128,7 @@ export class NodeLease {
     this.#takenListeners.add(listener)
   }
 
-  /** Calls `listener` when the lease was over. What this node holds may be another's, and the node registers anew. */
+  /** Calls `listener` when the lease was over. What this node holds may be another's, and the node registers again. */
   onExpired(listener: () => void): void {
     this.#expiredListeners.add(listener)
   }

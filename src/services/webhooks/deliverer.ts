@@ -163,7 +163,7 @@ export class Deliverer {
     if (!canSign(account)) return void this.#requeue(event.msgId, MOST_UNREADY_DELAY_MS)
     const target = this.#targetOf(event, plan)
     const probes = probed !== undefined && probed.destination === target?.destination
-    // The URL has changed since the event was parked. Others parked there go elsewhere too, or find out anew.
+    // The URL has changed since the event was parked. Others parked there go elsewhere too, or find out again.
     if (probed !== undefined && !probes) destinations.close(probed)
     if (target === null) {
       void this.#keep(event)
