@@ -1,22 +1,16 @@
-import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startBrowser } from '../support/browser.ts'
 import { openConsole } from '../support/console-page.ts'
 import { CARRIER, RECIPIENT, ROUTE, type Service, startService } from '../support/service.ts'
 
 let service: Service
-let browser: Browser
 
 beforeAll(async () => {
-  ;[service, browser] = await Promise.all([startService(), startBrowser()])
+  service = await startService()
   await service.until(await service.sent(), 'DELIVERED')
 })
-afterAll(async () => {
-  await browser.close()
-  await service[Symbol.asyncDispose]()
-})
+afterAll(() => service[Symbol.asyncDispose]())
 
-const open = () => openConsole(browser, service.app.url, { tokens: [service.operatorToken] })
+const open = () => openConsole(service.app.url, { tokens: [service.operatorToken] })
 
 describe('carriers', () => {
   it('are listed with their links, and one is opened by keyboard', async () => {
@@ -57,7 +51,7 @@ describe('carriers', () => {
 
   it('are only looked at with the role support', async () => {
     const { token } = await service.admin('POST', '/operator-tokens', { name: 'desk', role: 'support' })
-    await using opened = await openConsole(browser, service.app.url, { tokens: [token] })
+    await using opened = await openConsole(service.app.url, { tokens: [token] })
     await opened.goto(`/admin/carriers/${CARRIER}`)
     await opened.page.getByText('started', { exact: true }).waitFor()
     expect(await opened.page.getByRole('button', { name: 'Drain' }).count()).toBe(0)

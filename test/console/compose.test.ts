@@ -1,6 +1,5 @@
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startBrowser } from '../support/browser.ts'
 import { openConsole } from '../support/console-page.ts'
 import { CARRIER, RECIPIENT, type Service, startService } from '../support/service.ts'
 import { call } from '../support/tenant.ts'
@@ -10,22 +9,15 @@ const SANDBOX = { plan: { sandbox: true, route: undefined } }
 /** A plan with a route, a rate and smart encoding. */
 let service: Service
 let sandbox: Service
-let browser: Browser
 
 beforeAll(async () => {
-  ;[service, browser] = await Promise.all([
-    startService({ plan: { smartEncoding: true, optOut: {} } }),
-    startBrowser(),
-  ])
+  service = await startService({ plan: { smartEncoding: true, optOut: {} } })
   await service.admin('POST', '/rates', { price: '0.0085', ptf: '0.003', currency: 'USD' })
   sandbox = await service.tenant(SANDBOX)
 })
-afterAll(async () => {
-  await browser.close()
-  await service[Symbol.asyncDispose]()
-})
+afterAll(() => service[Symbol.asyncDispose]())
 
-const open = (tenant = service) => openConsole(browser, tenant.app.url, { tokens: [tenant.token] })
+const open = (tenant = service) => openConsole(tenant.app.url, { tokens: [tenant.token] })
 const check = (page: Page, about: string) =>
   page.getByRole('region', { name: 'Preflight' }).getByRole('listitem').filter({ hasText: about })
 
@@ -213,7 +205,7 @@ describe('sending', () => {
     const fields = { accountId, name: 'reader', scopes: ['read'] }
     const { token } = await service.admin('POST', '/tokens', fields)
     expect((await call(`${service.app.url}/v1/sendsms`, token, 'POST', {})).status).toBe(403)
-    await using opened = await openConsole(browser, service.app.url, { tokens: [token] })
+    await using opened = await openConsole(service.app.url, { tokens: [token] })
     await opened.goto('/compose')
     await opened.page.getByText('Your token may not send').waitFor()
     expect(await opened.page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true)

@@ -1,23 +1,19 @@
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { QUEUED_MESSAGE } from '../../src/http/schemas/response-examples.ts'
 import { type AdminServer, startAdminServer } from '../support/admin-server.ts'
-import { startBrowser } from '../support/browser.ts'
+import { browserOfProcess } from '../support/browser.ts'
 
 let server: AdminServer
-let browser: Browser
 
 beforeAll(async () => {
-  ;[server, browser] = await Promise.all([startAdminServer(), startBrowser()])
+  server = await startAdminServer()
 })
-afterAll(async () => {
-  await browser.close()
-  await server[Symbol.asyncDispose]()
-})
+afterAll(() => server[Symbol.asyncDispose]())
 
 /** Opens a page of the API reference. `asked`: every address that it wanted; `faults`: errors, and what the policy refused. */
 async function opened(path: string): Promise<{ page: Page; asked: string[]; faults: string[] }> {
-  const page = await browser.newPage()
+  const page = await (await browserOfProcess()).newPage()
   const asked: string[] = []
   const faults: string[] = []
   page.on('request', (request) => asked.push(request.url()))

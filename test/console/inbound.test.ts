@@ -1,6 +1,4 @@
-import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startBrowser } from '../support/browser.ts'
 import { openConsole } from '../support/console-page.ts'
 import { eventually, INBOUND_NUMBER, type Service, startService } from '../support/service.ts'
 
@@ -8,17 +6,13 @@ const SENDER = '+15551230002'
 const OTHER_SENDER = '+15551230003'
 
 let service: Service
-let browser: Browser
 
 beforeAll(async () => {
-  ;[service, browser] = await Promise.all([startService(), startBrowser()])
+  service = await startService()
   await arrived(SENDER, 'STOP it, please\nand thank you')
   await arrived(OTHER_SENDER, 'Hello')
 })
-afterAll(async () => {
-  await browser.close()
-  await service[Symbol.asyncDispose]()
-})
+afterAll(() => service[Symbol.asyncDispose]())
 
 /** Sends a message to the number of the plan, and waits until its webhook came. */
 async function arrived(from: string, body: string): Promise<void> {
@@ -36,7 +30,7 @@ async function unowned(body: string): Promise<void> {
   )
 }
 
-const open = (...tokens: string[]) => openConsole(browser, service.app.url, { tokens })
+const open = (...tokens: string[]) => openConsole(service.app.url, { tokens })
 /** A token of the account that has only these scopes. */
 const scoped = async (...scopes: string[]): Promise<string> =>
   (await service.admin('POST', '/tokens', { accountId: service.accountId, name: scopes.join(), scopes }))

@@ -1,7 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startBrowser } from '../support/browser.ts'
 import { type ConsolePage, openConsole } from '../support/console-page.ts'
 import { CARRIER, type Service, startService } from '../support/service.ts'
 import { acknowledge, answerStatus } from '../support/webhook-receiver.ts'
@@ -9,24 +7,20 @@ import { acknowledge, answerStatus } from '../support/webhook-receiver.ts'
 const ABSENT = '+15551231001'
 
 let service: Service
-let browser: Browser
 let delivered: string
 let failed: string
 
 beforeAll(async () => {
-  ;[service, browser] = await Promise.all([startService(), startBrowser()])
+  service = await startService()
   delivered = await service.sent({ body: '=SUM(1,2)' })
   failed = await service.sent({ to: ABSENT })
   await service.untilWebhooks(delivered, ['SENT', 'DELIVERED'])
   await service.untilWebhooks(failed, ['SENT', 'FAILED'])
 })
-afterAll(async () => {
-  await browser.close()
-  await service[Symbol.asyncDispose]()
-})
+afterAll(() => service[Symbol.asyncDispose]())
 
-const asCustomer = (of: Service = service) => openConsole(browser, of.app.url, { tokens: [of.token] })
-const asOperator = () => openConsole(browser, service.app.url, { tokens: [service.operatorToken] })
+const asCustomer = (of: Service = service) => openConsole(of.app.url, { tokens: [of.token] })
+const asOperator = () => openConsole(service.app.url, { tokens: [service.operatorToken] })
 
 /** Recipients in the order of the rows. */
 async function rows({ page }: ConsolePage): Promise<string[]> {

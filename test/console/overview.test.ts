@@ -1,24 +1,18 @@
-import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startBrowser } from '../support/browser.ts'
 import { type ConsolePage, openConsole } from '../support/console-page.ts'
 import { CARRIER, eventually, ROUTE, type Service, startService } from '../support/service.ts'
 import { call } from '../support/tenant.ts'
 
 let service: Service
-let browser: Browser
 
 beforeAll(async () => {
   const app = { statisticsMs: 20 }
-  ;[service, browser] = await Promise.all([startService({ app }), startBrowser()])
+  service = await startService({ app })
   const rate = { country: 'US', price: '0.0075', ptf: '0.003', currency: 'USD' }
   await service.admin('POST', '/rates', rate)
   await traffic()
 })
-afterAll(async () => {
-  await browser.close()
-  await service[Symbol.asyncDispose]()
-})
+afterAll(() => service[Symbol.asyncDispose]())
 
 /** Two messages are delivered, one to another country; one fails, nothing is known of one; one comes in. */
 async function traffic(): Promise<void> {
@@ -36,7 +30,7 @@ async function traffic(): Promise<void> {
   })
 }
 
-const open = (token: string) => openConsole(browser, service.app.url, { tokens: [token] })
+const open = (token: string) => openConsole(service.app.url, { tokens: [token] })
 
 /** The numbers at the top, by their names. */
 async function totalsOf({ page }: ConsolePage): Promise<string[]> {
@@ -147,7 +141,7 @@ describe('the overview of an operator', () => {
       destination,
     })
     await troubled.recorded(await troubled.sent())
-    await using opened = await openConsole(browser, troubled.app.url, { tokens: [troubled.operatorToken] })
+    await using opened = await openConsole(troubled.app.url, { tokens: [troubled.operatorToken] })
     await opened.goto('/admin')
     const link = (name: string) => attention(opened).getByRole('link', { name })
     expect(await link(`${destination} is paused`).getAttribute('href')).toContain(
@@ -165,7 +159,7 @@ describe('the overview of an operator', () => {
     await using installed = await startService({ bound: false })
     await installed.db.query('truncate accounts, carriers, routes cascade')
     await installed.restart()
-    await using opened = await openConsole(browser, installed.app.url, { tokens: [installed.operatorToken] })
+    await using opened = await openConsole(installed.app.url, { tokens: [installed.operatorToken] })
     await opened.goto('/admin')
     const steps = opened.page.getByRole('region', { name: 'Set up: what is missing' }).getByRole('listitem')
     await steps.first().waitFor()

@@ -1,25 +1,16 @@
-import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startBrowser } from '../support/browser.ts'
 import { openConsole } from '../support/console-page.ts'
 import { type Service, startService } from '../support/service.ts'
 
 /** Its plan is a sandbox. */
 let service: Service
-let browser: Browser
 
 beforeAll(async () => {
-  ;[service, browser] = await Promise.all([
-    startService({ plan: { sandbox: true, route: undefined } }),
-    startBrowser(),
-  ])
+  service = await startService({ plan: { sandbox: true, route: undefined } })
 })
-afterAll(async () => {
-  await browser.close()
-  await service[Symbol.asyncDispose]()
-})
+afterAll(() => service[Symbol.asyncDispose]())
 
-const open = (tenant = service) => openConsole(browser, tenant.app.url, { tokens: [tenant.token] })
+const open = (tenant = service) => openConsole(tenant.app.url, { tokens: [tenant.token] })
 const phone = (number: string) => `/phone?number=${encodeURIComponent(number)}`
 
 describe('the handset', () => {
@@ -137,7 +128,7 @@ describe('a plan that is not a sandbox', () => {
     const { accountId, token } = service
     const fields = { accountId, name: 'Production', route: service.route }
     const { servicePlanId } = await service.admin('POST', '/service-plans', fields)
-    await using opened = await openConsole(browser, service.app.url, { tokens: [token] })
+    await using opened = await openConsole(service.app.url, { tokens: [token] })
     const { page } = opened
     await opened.goto(`/phone?plan=${servicePlanId}`)
     await page.getByRole('link', { name: 'Open the phone of Example' }).click()

@@ -1,22 +1,17 @@
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startBrowser } from '../support/browser.ts'
 import { type ConsolePage, openConsole } from '../support/console-page.ts'
 import { MAIN, NODE_COMPILE_CACHE, start } from '../support/process.ts'
 import { CARRIER, ROUTE, type Service, startService } from '../support/service.ts'
 
 let service: Service
-let browser: Browser
 
 beforeAll(async () => {
-  ;[service, browser] = await Promise.all([startService(), startBrowser()])
+  service = await startService()
 })
-afterAll(async () => {
-  await browser.close()
-  await service[Symbol.asyncDispose]()
-})
+afterAll(() => service[Symbol.asyncDispose]())
 
-const open = (token = service.operatorToken) => openConsole(browser, service.app.url, { tokens: [token] })
+const open = (token = service.operatorToken) => openConsole(service.app.url, { tokens: [token] })
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true })
 const link = (page: Page, name: string) => page.getByRole('link', { name, exact: true })
 const heading = (page: Page, name: string) =>

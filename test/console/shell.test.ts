@@ -1,22 +1,15 @@
-import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startBrowser } from '../support/browser.ts'
 import { type ConsolePage, openConsole } from '../support/console-page.ts'
 import { type Service, startService } from '../support/service.ts'
 
 let service: Service
-let browser: Browser
 
 beforeAll(async () => {
-  ;[service, browser] = await Promise.all([startService(), startBrowser()])
+  service = await startService()
 })
-afterAll(async () => {
-  await browser.close()
-  await service[Symbol.asyncDispose]()
-})
+afterAll(() => service[Symbol.asyncDispose]())
 
-const open = (options: Parameters<typeof openConsole>[2] = {}) =>
-  openConsole(browser, service.app.url, options)
+const open = (options: Parameters<typeof openConsole>[1] = {}) => openConsole(service.app.url, options)
 const links = ({ page }: ConsolePage) => page.getByRole('navigation', { name: 'Pages' }).getByRole('link')
 const sessions = ({ page }: ConsolePage) => page.getByLabel('Sessions', { exact: true })
 const heading = ({ page }: ConsolePage, name: string) =>

@@ -1,30 +1,24 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startBrowser } from '../support/browser.ts'
-import { openConsole } from '../support/console-page.ts'
+import { EVERY_LOOK, openConsole } from '../support/console-page.ts'
 import { ROOT } from '../support/process.ts'
 import { CARRIER, type Service, startService } from '../support/service.ts'
 
 let service: Service
-let browser: Browser
 /** Of a message that was delivered, and of its first event. */
 let msgId: string
 let eventId: string
 
 beforeAll(async () => {
-  ;[service, browser] = await Promise.all([startService(), startBrowser()])
+  service = await startService()
   msgId = await service.sent()
   await service.until(msgId, 'DELIVERED')
   await service.recorded(msgId)
   const { items } = await service.admin('GET', `/webhook-events?servicePlanId=${service.servicePlanId}`)
   eventId = items[0].eventId
 })
-afterAll(async () => {
-  await browser.close()
-  await service[Symbol.asyncDispose]()
-})
+afterAll(() => service[Symbol.asyncDispose]())
 
 /** Paths as the routes of the page groups have them, with the ids of things that are there. */
 function pathsOf(side: 'customer' | 'operator'): string[] {
@@ -40,11 +34,11 @@ function pathsOf(side: 'customer' | 'operator'): string[] {
 }
 
 async function walk(paths: readonly string[], token: string): Promise<Record<string, string[]>> {
-  await using opened = await openConsole(browser, service.app.url, { tokens: [token] })
+  await using opened = await openConsole(service.app.url, { tokens: [token] })
   const problems: Record<string, string[]> = {}
   for (const path of paths) {
     await opened.goto(path)
-    const found = await opened.problems()
+    const found = await opened.problems(EVERY_LOOK)
     if (found.length > 0) problems[path] = found
     opened.faults.length = 0
   }

@@ -1,22 +1,16 @@
-import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startBrowser } from '../support/browser.ts'
 import { openConsole } from '../support/console-page.ts'
 import { eventually, type Service, startService } from '../support/service.ts'
 import { acknowledge, answerStatus } from '../support/webhook-receiver.ts'
 
 let service: Service
-let browser: Browser
 
 beforeAll(async () => {
-  ;[service, browser] = await Promise.all([startService(), startBrowser()])
+  service = await startService()
 })
-afterAll(async () => {
-  await browser.close()
-  await service[Symbol.asyncDispose]()
-})
+afterAll(() => service[Symbol.asyncDispose]())
 
-const open = (...tokens: string[]) => openConsole(browser, service.app.url, { tokens })
+const open = (...tokens: string[]) => openConsole(service.app.url, { tokens })
 
 /** Sends a message whose webhooks go to a path that answers 410, which ends each event. Returns the message's id. */
 async function refused(tenant: Service): Promise<string> {

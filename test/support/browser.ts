@@ -35,7 +35,18 @@ function chromiumPath(): string {
   return program
 }
 
-export async function startBrowser(): Promise<Browser> {
+/** Pages live for seconds: it costs more to optimise their code than it saves, a sixth of the CPU of a page that is looked over. */
+const NO_OPTIMISING = '--js-flags=--no-turbofan,--no-maglev'
+
+export async function startBrowser(args: readonly string[] = []): Promise<Browser> {
   // Tests run as root in containers, where its sandbox does not work. It opens pages of our own service only.
-  return await chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox'] })
+  return await chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox', ...args] })
+}
+
+let shared: Promise<Browser> | undefined
+
+/** One for all files of this process, which ends it. */
+export function browserOfProcess(): Promise<Browser> {
+  shared ??= startBrowser([NO_OPTIMISING])
+  return shared
 }

@@ -1,23 +1,34 @@
 /** The console in a real browser, against a real service. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Browser, BrowserContext, Page } from 'playwright-core'
+import type { BrowserContext, Page } from 'playwright-core'
+import { browserOfProcess } from './browser.ts'
 import { SAME_ORIGIN } from './console.ts'
 import { ROOT } from './process.ts'
 
 const AXE = readFileSync(join(ROOT, 'node_modules', 'axe-core', 'axe.min.js'), 'utf8')
 const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 
+/** Rules of axe that depend on the colour scheme. All others judge the elements and where they are. */
+const COLOUR_RULES = ['color-contrast', 'link-in-text-block']
+
 interface Look {
   readonly width: 1280 | 360
   readonly scheme: 'light' | 'dark'
+  /** Rules of axe; default: all. */
+  readonly rules?: readonly string[]
 }
 
-/** A desktop and the smallest phone, light and dark. */
+/** A desktop and the smallest phone, light and dark: each width and each scheme once. */
 const LOOKS: readonly Look[] = [
   { width: 1280, scheme: 'light' },
-  { width: 1280, scheme: 'dark' },
-  { width: 360, scheme: 'light' },
+  { width: 360, scheme: 'dark' },
+]
+/** Both widths in both schemes. */
+export const EVERY_LOOK: readonly Look[] = [
+  { width: 1280, scheme: 'light' },
+  { width: 1280, scheme: 'dark', rules: COLOUR_RULES },
+  { width: 360, scheme: 'light', rules: COLOUR_RULES },
   { width: 360, scheme: 'dark' },
 ]
 const HEIGHT = 900
@@ -40,65 +51,90 @@ export interface ConsolePage extends AsyncDisposable {
   settled(): Promise<void>
   look(look: Look): Promise<void>
   /** Violations that axe finds (WCAG 2.2 AA), and how far the page scrolls sideways. Empty when all is well. */
-  violations(): Promise<string[]>
-  /** `faults`, and in each look the violations, with the look before them. */
+  violations(rules?: readonly string[]): Promise<string[]>
+  /** `faults`, and in each look the violations, with the look before them. A page is seen in `EVERY_LOOK` by the walk. */
   problems(looks?: readonly Look[]): Promise<string[]>
 }
 
-/** Opens the console of the service at `baseUrl` in a context of its own. */
-export async function openConsole(
-  browser: Browser,
-  baseUrl: string,
-  { tokens = [], width = 1280, scheme = 'light' }: ConsoleOptions = {},
-): Promise<ConsolePage> {
-  const context = await browser.newContext({
-    baseURL: baseUrl,
-    viewport: { width, height: HEIGHT },
-    colorScheme: scheme,
-    reducedMotion: 'reduce',
-  })
-  await signIn(context, tokens)
+/** A tab that shows one console after the other: a fresh one would read and compile the whole console again. */
+interface Tab {
+  readonly page: Page
+  /** Where faults go; null: nobody has the tab. */
+  faults: string[] | null
+}
+
+/** Tabs that nobody has, without cookies and storage. Each has a browser context of its own. */
+const idle: Tab[] = []
+
+async function openTab(): Promise<Tab> {
+  const browser = await browserOfProcess()
+  const context = await browser.newContext({ reducedMotion: 'reduce' })
   const page = await context.newPage()
   page.setDefaultTimeout(TIMEOUT_MS)
-  const faults: string[] = []
-  page.on('console', (message) => message.type() === 'error' && faults.push(message.text()))
-  page.on('pageerror', (error) => faults.push(String(error.stack)))
+  const tab: Tab = { page, faults: null }
+  page.on('console', (message) => message.type() === 'error' && tab.faults?.push(message.text()))
+  page.on('pageerror', (error) => tab.faults?.push(String(error.stack)))
   await page.addInitScript(
     `addEventListener('securitypolicyviolation', (event) =>
       console.error('Content-Security-Policy', event.violatedDirective, event.blockedURI))`,
   )
+  return tab
+}
+
+/** Leaves nothing of the one who had the tab. The small page keeps the renderer, and what it has compiled. */
+async function cleared(tab: Tab, baseUrl: string): Promise<void> {
+  tab.faults = null
+  await tab.page.goto(`${baseUrl}/livez`)
+  await tab.page.evaluate('localStorage.clear(), sessionStorage.clear()')
+  await tab.page.context().clearCookies()
+}
+
+/** Opens the console of the service at `baseUrl`, as in a browser that has never seen it. */
+export async function openConsole(
+  baseUrl: string,
+  { tokens = [], width = 1280, scheme = 'light' }: ConsoleOptions = {},
+): Promise<ConsolePage> {
+  const tab = idle.pop() ?? (await openTab())
+  const { page } = tab
+  const faults: string[] = []
+  tab.faults = faults
+  await signIn(page.context(), baseUrl, tokens)
   const opened: ConsolePage = {
     page,
     faults,
     async goto(path) {
-      await page.goto(`/console${path}`)
+      await page.goto(`${baseUrl}/console${path}`)
       await opened.settled()
     },
     settled: () => settled(page),
     async look(look) {
       await page.setViewportSize({ width: look.width, height: HEIGHT })
       await page.emulateMedia({ colorScheme: look.scheme })
-      // The page hears of the scheme with its next frame, and only then its colours begin to change.
-      await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
     },
-    violations: () => violations(page),
+    violations: (rules = WCAG) => violations(page, rules),
     async problems(looks = LOOKS) {
       const found: string[] = []
       for (const look of looks) {
         await opened.look(look)
-        found.push(...(await opened.violations()).map((each) => `${look.width} ${look.scheme}: ${each}`))
+        const violations = await opened.violations(look.rules)
+        found.push(...violations.map((each) => `${look.width} ${look.scheme}: ${each}`))
       }
       return [...faults, ...found]
     },
-    [Symbol.asyncDispose]: () => context.close(),
+    async [Symbol.asyncDispose]() {
+      await cleared(tab, baseUrl)
+      idle.push(tab)
+    },
   }
+  await opened.look({ width, scheme })
   return opened
 }
 
 /** As the sign-in page does it, without the page. */
-async function signIn(context: BrowserContext, tokens: readonly string[]): Promise<void> {
+async function signIn(context: BrowserContext, baseUrl: string, tokens: readonly string[]): Promise<void> {
   for (const token of tokens) {
-    const answer = await context.request.post('/console/session', { data: { token }, headers: SAME_ORIGIN })
+    const options = { data: { token }, headers: SAME_ORIGIN }
+    const answer = await context.request.post(`${baseUrl}/console/session`, options)
     if (!answer.ok()) throw new Error(`not signed in: ${answer.status()} ${await answer.text()}`)
   }
 }
@@ -119,14 +155,14 @@ interface AxeResult {
   }[]
 }
 
-async function violations(page: Page): Promise<string[]> {
+async function violations(page: Page, rules: readonly string[]): Promise<string[]> {
   // Through the debugger, which the policy of the page does not hold back.
   await page.evaluate(`typeof axe === 'undefined' && (() => { ${AXE} })()`)
   // A colour half-way to that of the other scheme is none that anybody reads.
   await page.evaluate(
     'document.getAnimations().filter((each) => each instanceof CSSTransition).forEach((each) => each.finish())',
   )
-  const options = { runOnly: WCAG, resultTypes: ['violations'] }
+  const options = { runOnly: rules, resultTypes: ['violations'] }
   const result = (await page.evaluate(`axe.run(document, ${JSON.stringify(options)})`)) as AxeResult
   const found = result.violations.flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary}`),
