@@ -34,7 +34,7 @@ const open = (token: string) => openConsole(service.app.url, { tokens: [token] }
 
 /** The numbers at the top, by their names. */
 async function totalsOf({ page }: ConsolePage): Promise<string[]> {
-  return await page.getByRole('list', { name: 'Totals' }).getByRole('link').allTextContents()
+  return await page.locator('.aldis-tile-value').allTextContents()
 }
 
 const TOTALS = ['4 accepted', '4 sent', '2 delivered', '1 failed', '1 unknown', '1 inbound']
@@ -67,6 +67,8 @@ describe('the overview of a customer', () => {
     const hours = (Date.now() - Date.parse(searchParams.get('fromDate')!)) / 3_600_000
     expect(Math.floor(hours)).toBe(24)
     expect((await searchOf(opened, 'inbound')).pathname).toBe('/console/inbound')
+    // The log has no filter for messages that were sent at any time.
+    expect(await linkTo(opened, 'sent').count()).toBe(0)
     const countries = opened.page.getByRole('region', { name: 'Messages by country' })
     const british = countries.getByRole('row', { name: 'United Kingdom' }).getByRole('link').nth(1)
     expect(await british.getAttribute('href')).toContain('country=GB&status=DELIVERED&fromDate=')
@@ -82,7 +84,7 @@ describe('the overview of a customer', () => {
     await page.keyboard.press('ArrowRight')
     await page.waitForURL('**/?span=6h')
     await opened.settled()
-    for (let presses = 0; presses < 4; presses++) await page.keyboard.press('Tab')
+    for (let presses = 0; presses < 3; presses++) await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
     await page.waitForURL('**/console/messages?*status=FAILED*')
   })
@@ -94,6 +96,7 @@ describe('the overview of a customer', () => {
     await opened.page.getByText('No messages yet').waitFor()
     const command = opened.page.getByRole('region', { name: 'Command that sends a message' })
     expect(await command.innerText()).toContain(tenant.servicePlanId)
+    expect(await command.innerText()).toContain('"from":"Aldis"')
     expect(await opened.problems()).toEqual([])
     await opened.page.getByRole('link', { name: 'Compose page' }).click()
     await opened.page.waitForURL('**/console/compose')
@@ -147,7 +150,7 @@ describe('the overview of an operator', () => {
     expect(await link(`${destination} is paused`).getAttribute('href')).toContain(
       `/admin/webhooks?servicePlanId=${troubled.servicePlanId}`,
     )
-    await link(`1 message of route ${ROUTE} wait`).waitFor()
+    await link(`1 message of route ${ROUTE} waiting for a carrier that is not bound`).waitFor()
     await opened.page.getByRole('region', { name: 'Messages waiting' }).getByText(ROUTE).waitFor()
     expect(await opened.problems()).toEqual([])
     await link(`Carrier ${CARRIER} is not bound`).focus()

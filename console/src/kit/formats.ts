@@ -7,6 +7,11 @@ export function count(value: number): string {
   return value.toLocaleString('en')
 }
 
+/** "1 message", "12,345 messages" */
+export function counted(value: number, noun: string): string {
+  return `${count(value)} ${noun}${value === 1 ? '' : 's'}`
+}
+
 /** ISO 3166-1 alpha-2 as a name; what is none stays. */
 export function countryName(code: string): string {
   return /^[A-Z]{2}$/.test(code) ? (REGIONS.of(code) ?? code) : code

@@ -1,6 +1,6 @@
 import type { Preflight } from '../../../../client/src/api.ts'
 import type { Fields } from '../../kit/drafts.ts'
-import { count, countryName, money } from '../../kit/formats.ts'
+import { counted, countryName, money } from '../../kit/formats.ts'
 import type { Tone } from '../../kit/status-badge.tsx'
 
 /** One line of what a preflight tells. */
@@ -85,7 +85,7 @@ function text({ text }: Preflight): Check {
   const about = 'Text'
   if (text === null) return { about, tone: 'bad', verdict: 'Cannot be sent' }
   const { encoding, segments } = text
-  const verdict = `${ENCODINGS[encoding]}, ${count(segments)} ${segments === 1 ? 'segment' : 'segments'}`
+  const verdict = `${ENCODINGS[encoding]}, ${counted(segments, 'segment')}`
   return { about, tone: encoding === 'UCS2' ? 'info' : 'good', verdict }
 }
 
@@ -120,7 +120,7 @@ function headroom({ headroom }: Preflight): Check {
   if (headroom === null) return { about, tone: 'neutral', verdict: 'Not known yet' }
   const { messages, limitedBy } = headroom
   if (messages === null) return { about, tone: 'good', verdict: 'None' }
-  const verdict = `${count(messages)} ${messages === 1 ? 'message' : 'messages'} now`
+  const verdict = `${counted(messages, 'message')} now`
   return {
     about,
     tone: messages === 0 ? 'warning' : 'good',

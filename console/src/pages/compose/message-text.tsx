@@ -1,7 +1,7 @@
 import { Button, Group, Input, Text } from '@mantine/core'
 import { type ChangeEvent, useId, useRef } from 'react'
 import type { PreflightText } from '../../../../client/src/api.ts'
-import { count } from '../../kit/formats.ts'
+import { counted } from '../../kit/formats.ts'
 import { Segments } from './segments.tsx'
 import { piecesOf, unitsBefore } from './text-pieces.ts'
 
@@ -80,10 +80,10 @@ const ENCODINGS = { GSM7: 'GSM 7-bit', UCS2: 'UCS-2' } as const
 /** "43 characters · 1 segment · UCS-2" */
 function counter(value: string, told: PreflightText | null): string {
   const characters = [...value].length
-  const size = `${count(characters)} ${characters === 1 ? 'character' : 'characters'}`
+  const size = counted(characters, 'character')
   if (told === null || value === '') return size
   const { segments, encoding } = told
-  return `${size} · ${count(segments)} ${segments === 1 ? 'segment' : 'segments'} · ${ENCODINGS[encoding]}`
+  return `${size} · ${counted(segments, 'segment')} · ${ENCODINGS[encoding]}`
 }
 
 interface ForeignCharactersProps {

@@ -79,7 +79,8 @@ const FIGURES: Readonly<Record<Dimension, readonly Figure[]>> = {
   route: ['accepted', 'delivered', 'failed'],
   carrier: ['sent', 'delivered', 'failed'],
 }
-const STATUSES = { accepted: undefined, sent: 'SENT', delivered: 'DELIVERED', failed: 'FAILED' } as const
+/** Null: the log has no filter for messages that were sent at any time. */
+const STATUSES = { accepted: undefined, sent: null, delivered: 'DELIVERED', failed: 'FAILED' } as const
 const TITLES = { accepted: 'Accepted', sent: 'Sent', delivered: 'Delivered', failed: 'Failed' } as const
 
 function columnsOf(
@@ -102,8 +103,8 @@ function columnsOf(
 }
 
 /** Null when the log has no filter for it: a route, a missing value, what was deleted, all others. */
-function filtersOf(by: Dimension, value: string | null, status: string | undefined) {
-  if (value === null || value.startsWith('#') || by === 'route') return null
+function filtersOf(by: Dimension, value: string | null, status: string | null | undefined) {
+  if (value === null || status === null || value.startsWith('#') || by === 'route') return null
   return { [by]: value, ...(status !== undefined && { status }) }
 }
 

@@ -1,5 +1,6 @@
 import type { Carrier, CarrierBinds, Node, QualityPause, Queue } from '../../../../client/src/admin-api.ts'
-import { count, duration } from '../../kit/formats.ts'
+import { counted, duration } from '../../kit/formats.ts'
+import { MESSAGE_CAUSES } from '../../kit/waiting.ts'
 
 /** Something that a person should look at. */
 export interface Concern {
@@ -59,44 +60,26 @@ function ofBinds({ carrier, state, binds }: CarrierBinds): Concern[] {
   ]
 }
 
-/** Why messages wait, as the rest of "12 messages of route default …". */
-export const MESSAGE_CAUSES: Readonly<Record<string, string>> = {
-  queued: 'wait for their turn',
-  'in-flight': "wait for the carrier's answer",
-  throttled: 'wait because the carrier throttles',
-  'sender-rate': 'wait for the rate of their sender',
-  'no-route': 'have no route with a carrier',
-  'plan-inactive': 'belong to an inactive service plan',
-  'carrier-stopped': 'wait for a carrier that is stopped',
-  'carrier-draining': 'wait for a carrier that is draining',
-  'carrier-unbound': 'wait for a carrier that is not bound',
-  'carrier-silent': 'wait for a carrier that does not answer',
-  'recipient-full': 'wait behind others to the same recipient',
-  retry: 'wait for another attempt',
-  ambiguous: 'may have been sent, and wait for a receipt',
-  'no-room': 'wait for room in memory',
+/** They do not end by themselves. Draining is what an operator wants: no fault, but these messages stay. */
+const STUCK: Readonly<Record<string, Concern['tone']>> = {
+  'no-route': 'bad',
+  'plan-inactive': 'bad',
+  'carrier-stopped': 'bad',
+  'carrier-unbound': 'bad',
+  'carrier-silent': 'bad',
+  'carrier-draining': 'warning',
 }
-
-/** They do not end by themselves. */
-const STUCK = new Set([
-  'no-route',
-  'plan-inactive',
-  'carrier-stopped',
-  'carrier-draining',
-  'carrier-unbound',
-  'carrier-silent',
-])
 const LATE_MS = 15 * 60_000
 
 function ofMessages(waiting: Queue['messages'][number], nowMs: number): Concern[] {
   const { cause, route, carrier, oldestAt } = waiting
   const ageMs = nowMs - Date.parse(oldestAt)
-  if (!STUCK.has(cause) && ageMs < LATE_MS) return []
-  const messages = waiting.count === 1 ? '1 message' : `${count(waiting.count)} messages`
+  const tone = STUCK[cause] ?? 'warning'
+  if (!(cause in STUCK) && ageMs < LATE_MS) return []
   return [
     {
-      tone: STUCK.has(cause) ? 'bad' : 'warning',
-      title: `${messages}${route === null ? '' : ` of route ${route}`} ${MESSAGE_CAUSES[cause] ?? cause}`,
+      tone,
+      title: `${counted(waiting.count, 'message')}${route === null ? '' : ` of route ${route}`} ${MESSAGE_CAUSES[cause] ?? cause}`,
       detail: `the oldest for ${duration(Math.max(0, ageMs))}`,
       to: '/admin/messages',
       search: { status: 'QUEUED', ...(carrier !== null && { carrier }) },
@@ -121,7 +104,7 @@ const DESTINATION_STATES: Readonly<Record<string, string>> = {
 
 function ofDestination(troubled: Queue['destinations'][number]): Concern {
   const { servicePlanId, destination, state, error } = troubled
-  const waiting = `${count(troubled.count)} webhook events wait`
+  const waiting = `${counted(troubled.count, 'webhook event')} waiting`
   return {
     tone: state === 'open' ? 'bad' : 'warning',
     title: `${destination} ${DESTINATION_STATES[state] ?? state}`,

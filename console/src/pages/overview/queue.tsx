@@ -5,8 +5,8 @@ import { count } from '../../kit/formats.ts'
 import { NoValue } from '../../kit/no-value.tsx'
 import { Section } from '../../kit/section.tsx'
 import { Time } from '../../kit/time.tsx'
+import { MESSAGE_CAUSES } from '../../kit/waiting.ts'
 import { PageLink } from './attention.tsx'
-import { MESSAGE_CAUSES } from './concerns.ts'
 
 /** What waits now, by route and cause; nothing when nothing does. */
 export function WaitingNow({ queue }: { queue: Queue | undefined }) {
@@ -48,7 +48,7 @@ function present<Item>(items: readonly Item[]): List<Item> {
 const MESSAGES: readonly Column<WaitingMessages>[] = [
   { key: 'route', title: 'Route', render: ({ route }) => route ?? <NoValue /> },
   { key: 'carrier', title: 'Carrier', render: ({ carrier }) => carrier ?? <NoValue /> },
-  { key: 'cause', title: 'They …', render: ({ cause }) => MESSAGE_CAUSES[cause] ?? cause },
+  { key: 'cause', title: 'Why', render: ({ cause }) => MESSAGE_CAUSES[cause] ?? cause },
   { key: 'place', title: 'Where', render: ({ place }) => place },
   {
     key: 'count',
@@ -68,16 +68,16 @@ const MESSAGES: readonly Column<WaitingMessages>[] = [
 ]
 
 const WEBHOOK_CAUSES: Readonly<Record<string, string>> = {
-  due: 'wait for room in memory',
-  retry: 'wait for their next attempt',
-  behind: 'wait for an earlier event of their message',
-  'breaker-open': 'wait for a destination that fails',
-  paused: 'wait for a destination that is paused',
-  recovering: 'wait for a destination that is recovering',
+  due: 'waiting for room in memory',
+  retry: 'waiting for their next attempt',
+  behind: 'waiting for an earlier event of their message',
+  'breaker-open': 'waiting for a destination that fails',
+  paused: 'waiting for a destination that is paused',
+  recovering: 'waiting for a destination that is recovering',
 }
 
 const WEBHOOKS: readonly Column<WaitingWebhooks>[] = [
-  { key: 'cause', title: 'They …', render: ({ cause }) => WEBHOOK_CAUSES[cause] ?? cause },
+  { key: 'cause', title: 'Why', render: ({ cause }) => WEBHOOK_CAUSES[cause] ?? cause },
   { key: 'count', title: 'Events', align: 'right', render: (waiting) => count(waiting.count) },
   { key: 'oldest', title: 'Oldest', render: ({ oldestAt }) => <Time at={oldestAt} /> },
 ]

@@ -16,15 +16,20 @@ export function rateUnit(highest: number): RateUnit {
   return UNITS.find(({ ms }) => highest * ms >= 1) ?? UNITS.at(-1)!
 }
 
-/** "3.42/s" */
-export function writtenRate(perMs: number, { ms, sign }: RateUnit): string {
-  return `${writtenNumber(perMs * ms)}/${sign}`
+/**
+ * "3.42/s", with no more digits than the number of messages has that it is made of; empty where it would only repeat that
+ * number.
+ */
+export function writtenRate(perMs: number, total: number): string {
+  const { ms, sign } = rateUnit(perMs)
+  const number = writtenNumber(perMs * ms, Math.min(3, String(total).length))
+  return number === total.toLocaleString('en') ? '' : `${number}/${sign}`
 }
 
-export function writtenNumber(value: number): string {
+export function writtenNumber(value: number, digits = 3): string {
   return value.toLocaleString(
     'en',
-    value < 100 ? { maximumSignificantDigits: 3 } : { maximumFractionDigits: 0 },
+    value < 100 ? { maximumSignificantDigits: digits } : { maximumFractionDigits: 0 },
   )
 }
 

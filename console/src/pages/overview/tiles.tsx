@@ -5,10 +5,10 @@ import { inScheme } from '../../kit/chart-colors.ts'
 import { count, money } from '../../kit/formats.ts'
 import { FIGURES } from './figures.ts'
 import { LogLink } from './log-link.tsx'
-import { change, rateUnit, writtenRate } from './rates.ts'
+import { change, writtenRate } from './rates.ts'
 import type { Traffic } from './statistics.ts'
 
-/** The numbers of the whole time. Each leads to its messages. */
+/** The numbers of the whole time. Each leads to its messages, but for those that the log has no filter for. */
 export function Tiles({ traffic }: { traffic: Traffic }) {
   const { series } = traffic
   return (
@@ -46,21 +46,31 @@ function Content({ figure: { name, label, status }, traffic, totals }: ContentPr
   const total = totals[name] ?? 0
   const rate = total / elapsedMs(traffic)
   const changed = change(rate, (before?.totals[name] ?? 0) / (window.fromMs - window.beforeMs))
+  const value = (
+    <>
+      {count(total)}
+      <span className="aldis-hidden"> {label.toLowerCase()}</span>
+    </>
+  )
   return (
     <>
       <span className="aldis-tile-label">{label}</span>
-      <LogLink
-        traffic={traffic}
-        list={name === 'inbound' ? 'inbound' : 'messages'}
-        filters={status === undefined ? {} : { status }}
-        className="aldis-tile-value"
-        {...(name === 'sent' && { title: 'Shows those that still wait for their receipt' })}
-      >
-        {count(total)}
-        <span className="aldis-hidden"> {label.toLowerCase()}</span>
-      </LogLink>
+      {status === null ? (
+        <span className="aldis-tile-value" title="Taken by a carrier, whatever became of them">
+          {value}
+        </span>
+      ) : (
+        <LogLink
+          traffic={traffic}
+          list={name === 'inbound' ? 'inbound' : 'messages'}
+          filters={status === undefined ? {} : { status }}
+          className="aldis-tile-value"
+        >
+          {value}
+        </LogLink>
+      )}
       <span className="aldis-tile-rate">
-        {writtenRate(rate, rateUnit(rate))}
+        {writtenRate(rate, total)}
         {changed !== null && (
           <span title="Against the time of the same length before">
             {changed}

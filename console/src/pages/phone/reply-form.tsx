@@ -6,6 +6,7 @@ import type { HandsetMessage, SandboxNumber } from '../../../../client/src/api.t
 import { customerClient } from '../../api/clients.ts'
 import { useCustomer } from '../../api/customer.ts'
 import { ErrorState } from '../../kit/error-state.tsx'
+import { counted } from '../../kit/formats.ts'
 
 interface ReplyFormProps {
   /** Of the handset. */
@@ -91,7 +92,7 @@ function Hint({ children }: { children: string }) {
 const ENCODINGS = { GSM7: 'GSM 7-bit', UCS2: 'UCS-2' } as const
 
 function answer({ to, encoding, parts }: HandsetMessage): string {
-  return `Sent to ${to} in ${ENCODINGS[encoding]}, ${parts} ${parts === 1 ? 'part' : 'parts'}`
+  return `Sent to ${to} in ${ENCODINGS[encoding]}, ${counted(parts, 'part')}`
 }
 
 const EMOJI = 'Thank you 👍🏽 see you soon 👋'

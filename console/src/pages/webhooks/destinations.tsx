@@ -41,6 +41,12 @@ export function Destinations({ side, list }: { side: WebhookSide; list: List<Web
           </EmptyState>
         }
       />
+      {(list.items?.length ?? 0) > 0 && (
+        <Text size="xs" c="dimmed" mt="xs">
+          Messages are counted by the first event of each that is to be delivered: to be retried after a
+          failure, or parked until the destination works. The events behind it are pending too.
+        </Text>
+      )}
       <PauseDialog side={side} opened={isPausing} onClose={() => setPausing(false)} />
     </Section>
   )
@@ -70,9 +76,9 @@ const COLUMNS: readonly Column<WebhookDestination>[] = [
   },
   { key: 'state', title: 'State', render: (item) => <State destination={item} /> },
   { key: 'since', title: 'Since', render: ({ since }) => <Time at={since} /> },
-  { key: 'waiting', title: 'Waiting', align: 'right', render: ({ waiting }) => atMost(waiting) },
-  { key: 'parked', title: 'Parked', align: 'right', render: ({ parked }) => atMost(parked) },
-  { key: 'failed', title: 'Failed', align: 'right', render: ({ failed }) => atMost(failed) },
+  { key: 'waiting', title: 'Messages to retry', align: 'right', render: ({ waiting }) => atMost(waiting) },
+  { key: 'parked', title: 'Messages parked', align: 'right', render: ({ parked }) => atMost(parked) },
+  { key: 'failed', title: 'Events failed', align: 'right', render: ({ failed }) => atMost(failed) },
   { key: 'error', title: 'Why it opened', render: ({ error }) => <Why error={error} /> },
 ]
 

@@ -5,7 +5,7 @@ import { CommandLine } from '../../kit/command-line.tsx'
 import { Dialog } from '../../kit/dialog.tsx'
 import { ErrorState } from '../../kit/error-state.tsx'
 import { instantOf, localOf } from '../../kit/filters.ts'
-import { count } from '../../kit/formats.ts'
+import { counted } from '../../kit/formats.ts'
 import { Progress } from '../../kit/progress.tsx'
 import { type Run, useBulkRedelivery } from './bulk-redelivery.ts'
 import type { EventFilters } from './search.ts'
@@ -166,7 +166,7 @@ function Outcome({ run }: { run: Run }) {
   }
 }
 
-const events = (number: number) => (number === 1 ? '1 event' : `${count(number)} events`)
+const events = (number: number) => counted(number, 'event')
 const sentence = (number: number) => (number === 0 ? 'No event' : events(number))
 const was = (number: number) => (number < 2 ? 'was' : 'were')
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { change, rateUnit, writtenRate } from '../../../../console/src/pages/overview/rates.ts'
+import { change, writtenRate } from '../../../../console/src/pages/overview/rates.ts'
 import { countedMs, timeWindow, windowOfPlans } from '../../../../console/src/pages/overview/time-window.ts'
 
 const NOW = Date.parse('2026-11-23T12:34:56Z')
@@ -33,11 +33,14 @@ test('a rate is known of what is counted whole, and of a long beginning', () => 
 })
 
 test('rates and changes are written in numbers that read well', () => {
-  expect([0.0042, 0.0003, 0.0000005].map((rate) => writtenRate(rate, rateUnit(rate)))).toEqual([
-    '4.2/s',
+  expect([0.004_21, 0.0003, 0.000_000_5].map((rate) => writtenRate(rate, 900))).toEqual([
+    '4.21/s',
     '18/min',
     '1.8/h',
   ])
+  const hourMs = 3_600_000
+  expect([7.08, 9.2, 0.29].map((each) => writtenRate(each / hourMs, 7))).toEqual(['', '9/h', '0.3/h'])
+  expect(writtenRate(0, 0)).toBe('')
   expect([change(3, 2), change(1, 2), change(2, 2), change(30, 2), change(1, 0)]).toEqual([
     '+50 %',
     '−50 %',

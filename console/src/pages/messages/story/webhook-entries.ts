@@ -1,4 +1,4 @@
-import { duration } from '../../../kit/formats.ts'
+import { counted, duration } from '../../../kit/formats.ts'
 import type { StoryAttempt, StoryEntry, StoryEvent } from './entries.ts'
 
 /** What the customer's receiver was told, and what it answered. */
@@ -77,7 +77,7 @@ function outcomeEntry(event: StoryEvent, target: string | null): StoryEntry | nu
         atMs: lastMs,
         tone: 'bad',
         title: `${status} given up`,
-        detail: `after ${event.attempts} ${event.attempts === 1 ? 'attempt' : 'attempts'}`,
+        detail: `after ${counted(event.attempts, 'attempt')}`,
         facts,
       }
     case 'pending':
