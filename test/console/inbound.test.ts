@@ -44,6 +44,7 @@ describe('inbound messages of a customer', () => {
     const table = page.getByRole('region', { name: 'Inbound messages' })
     await table.getByText(OTHER_SENDER).waitFor()
     expect(await opened.problems()).toEqual([])
+    await opened.look({ width: 1280, scheme: 'light' })
     await page.getByLabel('Keyword').focus()
     await page.keyboard.type('stop')
     await page.keyboard.press('Enter')
@@ -59,6 +60,19 @@ describe('inbound messages of a customer', () => {
     await page.keyboard.press('Escape')
     await message.waitFor({ state: 'hidden' })
     expect(new URL(page.url()).search).toBe('?keyword=stop')
+  })
+
+  it('have their filters behind a button on a phone', async () => {
+    await using opened = await open(service.token)
+    const { page } = opened
+    await opened.look({ width: 360, scheme: 'light' })
+    await opened.goto('/inbound')
+    expect(await page.getByLabel('Keyword').isVisible()).toBe(false)
+    await page.getByRole('button', { name: 'Filters' }).click()
+    await page.getByLabel('Keyword').fill('stop')
+    expect(await opened.violations()).toEqual([])
+    await page.keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Filters: 1' }).waitFor()
   })
 
   it('lead to a reply the other way, and to every attempt of the webhook', async () => {

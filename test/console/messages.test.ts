@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ConsolePage, openConsole } from '../support/console-page.ts'
-import { CARRIER, type Service, startService } from '../support/service.ts'
+import { CARRIER, ROUTE, type Service, startService } from '../support/service.ts'
 import { acknowledge, answerStatus } from '../support/webhook-receiver.ts'
 
 const ABSENT = '+15551231001'
@@ -165,6 +165,9 @@ describe('an open message', () => {
     const told = story(opened)
     for (const each of ['Accepted', 'Taken by the carrier', 'SENT → HTTP 200', 'Delivered to the handset'])
       await told.getByText(each).waitFor()
+    const { page } = opened
+    const events = page.getByRole('link', { name: 'Its events' })
+    expect(await events.getAttribute('href')).toBe(`/console/webhooks?msgId=${delivered}`)
     await told.getByText('DELIVERED → HTTP 200').click()
     expect(await told.innerText()).toContain('{"ok":true}')
     expect(await opened.page.locator('main').innerText()).not.toContain(CARRIER)
@@ -179,6 +182,36 @@ describe('an open message', () => {
     await told.getByText('Receipt: FAILED').click()
     expect(await told.innerText()).toContain('stat:UNDELIV')
     await told.getByText('FAILED → HTTP 200').waitFor()
+    const hrefOf = (name: string) =>
+      opened.page.getByRole('main').getByRole('link', { name, exact: true }).getAttribute('href')
+    expect(await hrefOf(CARRIER)).toBe(`/console/admin/carriers/${CARRIER}`)
+    expect(await hrefOf(ROUTE)).toBe(`/console/admin/routes?open=${ROUTE}`)
+    expect(await hrefOf('Example')).toBe(`/console/admin/plans?open=${service.servicePlanId}`)
+    expect(await opened.problems()).toEqual([])
+  })
+
+  it('is composed again with the same fields, and its text is in no address', async () => {
+    await using opened = await asCustomer()
+    const { page } = opened
+    await opened.goto(`/messages/${delivered}`)
+    const text = await page.locator('blockquote').innerText()
+    // No sandbox, no phone.
+    expect(await page.getByRole('main').getByRole('link', { name: 'Phone' }).count()).toBe(0)
+    await page.getByRole('link', { name: 'Compose again' }).click()
+    await page.waitForURL('**/compose?**')
+    expect(await page.getByLabel('Text').inputValue()).toBe(text)
+    expect(await page.getByLabel('From').inputValue()).toBe('Aldis')
+    expect([...new URL(page.url()).searchParams.keys()].sort()).toEqual(['from', 'to'])
+    expect(opened.faults).toEqual([])
+  })
+
+  it('leaves room for dates in the filters beside it', async () => {
+    await using opened = await asCustomer()
+    const { page } = opened
+    await opened.goto(`/messages?open=${delivered}`)
+    await page.getByRole('button', { name: 'Filters' }).click()
+    const { width } = (await page.getByLabel('Since').boundingBox())!
+    expect(width).toBeGreaterThanOrEqual(180)
     expect(await opened.problems()).toEqual([])
   })
 

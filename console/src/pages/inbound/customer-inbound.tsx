@@ -1,7 +1,7 @@
 import './inbound.css'
-import { Button, Code, Text } from '@mantine/core'
+import { Code, Group, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link, useSearch } from '@tanstack/react-router'
+import { useSearch } from '@tanstack/react-router'
 import type { InboundSmsWebhook } from '../../../../client/src/api.ts'
 import { useCustomer } from '../../api/customer.ts'
 import { useList } from '../../api/list.ts'
@@ -11,6 +11,7 @@ import { EmptyState } from '../../kit/empty-state.tsx'
 import { FilterForm } from '../../kit/filter-form.tsx'
 import { Id } from '../../kit/id.tsx'
 import { KeyValues } from '../../kit/key-values.tsx'
+import { LinkButton } from '../../kit/link-button.tsx'
 import { PageHeader } from '../../kit/page-header.tsx'
 import { exactTime } from '../../kit/time.tsx'
 import { MESSAGE_COLUMNS } from './message-columns.tsx'
@@ -82,18 +83,19 @@ function Message({ message }: { message: InboundSmsWebhook }) {
           ['Message id', <Id key="id" value={msgId} of="message" />],
         ]}
       />
-      {scopes.includes('send') && (
-        // The reply goes the other way.
-        <Button
-          component={Link}
-          size="xs"
-          w="max-content"
-          to="/compose"
-          search={{ from: to, to: from } as never}
-        >
-          Reply
-        </Button>
-      )}
+      <Group gap="xs">
+        {scopes.includes('send') && (
+          // The reply goes the other way.
+          <LinkButton size="xs" to="/compose" search={{ from: to, to: from } as never}>
+            Reply
+          </LinkButton>
+        )}
+        {plan.sandbox && (
+          <LinkButton size="xs" variant="default" to="/phone" search={{ number: from } as never}>
+            See it on the phone
+          </LinkButton>
+        )}
+      </Group>
       {scopes.includes('webhooks') ? (
         <Event msgId={msgId} />
       ) : (

@@ -5,10 +5,12 @@ import { Link } from '@tanstack/react-router'
 import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react'
 import { useCustomer } from '../../api/customer.ts'
 import { customerQuery } from '../../api/queries.ts'
+import { PlanName } from '../../kit/choose-plan.tsx'
 import { NoValue } from '../../kit/no-value.tsx'
 import { PageHeader } from '../../kit/page-header.tsx'
 import { useClose } from './log/message-log.tsx'
-import { Fact, LogLink, MessageText, type ShownMessage } from './story/message-facts.tsx'
+import { CustomerActions } from './message-actions.tsx'
+import { Fact, FactLink, MessageText, type ShownMessage } from './story/message-facts.tsx'
 import { CopyActions, MessageStory } from './story/message-story.tsx'
 import { useCustomerStory, useOperatorStory } from './story/sources.ts'
 
@@ -22,17 +24,31 @@ export function CustomerMessage({ msgId, frame: Frame }: MessageProps) {
   const story = useCustomerStory(msgId)
   const { message } = story
   return (
-    <Frame message={message} data={story.data} page={{ to: '/messages/$msgId', params: { msgId } }}>
+    <Frame
+      message={message}
+      data={story.data}
+      page={{ to: '/messages/$msgId', params: { msgId } }}
+      actions={message && <CustomerActions message={message} />}
+    >
       <MessageStory
         {...story}
         segmentTexts={message && <CustomerText message={message} />}
         facts={
           message && (
-            <Fact name="Recipient">
-              <LogLink to="/messages" search={{ to: message.to }}>
-                All messages to {message.to}
-              </LogLink>
-            </Fact>
+            <>
+              <Fact name="Recipient">
+                <FactLink to="/messages" search={{ to: message.to }}>
+                  All messages to {message.to}
+                </FactLink>
+              </Fact>
+              {story.mayRedeliver && (
+                <Fact name="Webhooks">
+                  <FactLink to="/webhooks" search={{ msgId }}>
+                    Its events
+                  </FactLink>
+                </Fact>
+              )}
+            </>
           )
         }
       />
@@ -71,22 +87,43 @@ export function OperatorMessage({ msgId, frame: Frame }: MessageProps) {
           message && (
             <>
               <Fact name="Service plan">
-                <LogLink to="/admin/messages" search={{ servicePlanId: message.servicePlanId }}>
-                  <span className="aldis-mono">{message.servicePlanId}</span>
-                </LogLink>
+                <FactLink to="/admin/plans" search={{ open: message.servicePlanId }}>
+                  <PlanName planId={message.servicePlanId} />
+                </FactLink>
+                <FactLink to="/admin/messages" search={{ servicePlanId: message.servicePlanId }} isAside>
+                  messages
+                </FactLink>
               </Fact>
               <Fact name="Carrier">
                 {message.carrier === null ? (
                   <NoValue />
                 ) : (
-                  <LogLink to="/admin/messages" search={{ carrier: message.carrier }}>
-                    {message.carrier}
-                  </LogLink>
+                  <>
+                    <FactLink to={`/admin/carriers/${encodeURIComponent(message.carrier)}`}>
+                      {message.carrier}
+                    </FactLink>
+                    <FactLink to="/admin/messages" search={{ carrier: message.carrier }} isAside>
+                      messages
+                    </FactLink>
+                  </>
                 )}
               </Fact>
-              <Fact name="Route">{message.route ?? <NoValue />}</Fact>
+              <Fact name="Route">
+                {message.route === null ? (
+                  <NoValue />
+                ) : (
+                  <FactLink to="/admin/routes" search={{ open: message.route }}>
+                    {message.route}
+                  </FactLink>
+                )}
+              </Fact>
               <Fact name="Why this carrier">{message.routeReason ?? <NoValue />}</Fact>
               <Fact name="Carrier's code">{message.carrierCode ?? <NoValue />}</Fact>
+              <Fact name="Webhooks">
+                <FactLink to="/admin/webhooks" search={{ servicePlanId: message.servicePlanId, msgId }}>
+                  Its events
+                </FactLink>
+              </Fact>
               <Fact name="Callback URL">{message.callbackUrl ?? 'the default of the account'}</Fact>
             </>
           )
@@ -101,6 +138,7 @@ interface FrameProps {
   readonly data: unknown
   /** Where the message has its own page. */
   readonly page: object
+  readonly actions?: ReactNode
   readonly children: ReactNode
 }
 
@@ -108,12 +146,19 @@ function titleOf(message: ShownMessage | undefined): string {
   return message === undefined ? 'Message' : `Message to ${message.to}`
 }
 
-export function PageFrame({ message, data, children }: FrameProps) {
+export function PageFrame({ message, data, actions, children }: FrameProps) {
   return (
     <>
       <PageHeader
         title={titleOf(message)}
-        actions={message && <CopyActions message={message} data={data} />}
+        actions={
+          message && (
+            <>
+              {actions}
+              <CopyActions message={message} data={data} />
+            </>
+          )
+        }
       />
       {children}
     </>
@@ -121,7 +166,7 @@ export function PageFrame({ message, data, children }: FrameProps) {
 }
 
 /** Beside the log, or in its place where there is no room for both. Escape closes it. */
-export function PanelFrame({ message, data, page, children }: FrameProps) {
+export function PanelFrame({ message, data, page, actions, children }: FrameProps) {
   const close = useClose()
   const panel = useRef<HTMLElement>(null)
   useEffect(() => panel.current?.focus({ preventScroll: true }), [])
@@ -146,6 +191,7 @@ export function PanelFrame({ message, data, page, children }: FrameProps) {
       </Group>
       {message && (
         <Group gap="xs" mb="md">
+          {actions}
           <CopyActions message={message} data={data} />
           <Button
             size="xs"

@@ -1,7 +1,7 @@
 import './webhooks.css'
-import { Anchor, Button, Group, Skeleton, Text } from '@mantine/core'
+import { Button, Group, Skeleton, Text } from '@mantine/core'
 import { type UseQueryResult, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link, useParams } from '@tanstack/react-router'
+import { useParams } from '@tanstack/react-router'
 import type { WebhookEventDetail } from '../../../../client/src/api.ts'
 import { customerQuery, operatorQuery } from '../../api/queries.ts'
 import { CommandLine } from '../../kit/command-line.tsx'
@@ -14,6 +14,7 @@ import { Section } from '../../kit/section.tsx'
 import { Time } from '../../kit/time.tsx'
 import { Attempts } from './attempts.tsx'
 import { titleOf } from './events.tsx'
+import { MessageLink } from './message-link.tsx'
 import { Schedule } from './schedule.tsx'
 import { type EventSide, useCustomerSide, useOperatorEventSide } from './side.ts'
 
@@ -131,27 +132,5 @@ function Delivery({ event, side }: { event: WebhookEventDetail; side: EventSide 
         ['Next attempt', <Time key="next" at={nextAttemptAt} />],
       ]}
     />
-  )
-}
-
-function MessageLink({
-  event: { msgId, type, servicePlanId },
-  side,
-}: {
-  event: WebhookEventDetail
-  side: EventSide
-}) {
-  const prefix = side.key === 'operator' ? '/admin' : ''
-  const link =
-    type === 'inboundMessage'
-      ? {
-          to: `${prefix}/inbound`,
-          search: { open: msgId, ...(side.key === 'operator' && { servicePlanId }) },
-        }
-      : { to: `${prefix}/messages/${msgId}` }
-  return (
-    <Anchor component={Link} size="sm" {...(link as { to: '/' })}>
-      <span className="aldis-mono">{msgId}</span>
-    </Anchor>
   )
 }

@@ -11,6 +11,7 @@ import { RowLink } from '../../kit/row-link.tsx'
 import { Section } from '../../kit/section.tsx'
 import { Time } from '../../kit/time.tsx'
 import { attemptInWords } from '../../kit/webhook-errors.ts'
+import { MessageLink } from './message-link.tsx'
 import { type EventFilters, FILTERS } from './search.ts'
 import type { WebhookSide } from './side.ts'
 
@@ -28,7 +29,7 @@ export function Events({ side, filters, list }: EventsProps) {
       <FilterForm filters={FILTERS} values={filters} />
       <DataTable
         label="Events"
-        columns={columnsOf(side.key)}
+        columns={columnsOf(side)}
         list={list}
         keyOf={({ eventId }) => eventId}
         empty={
@@ -68,24 +69,24 @@ const EVENT_PAGES = {
   operator: '/admin/webhooks/events/$eventId',
 } as const
 
-function columnsOf(key: WebhookSide['key']): readonly Column<WebhookEvent>[] {
+function columnsOf(side: WebhookSide): readonly Column<WebhookEvent>[] {
   return [
     {
       key: 'event',
       title: 'Event',
       render: (event) => (
-        <RowLink to={EVENT_PAGES[key]} params={{ eventId: event.eventId }}>
+        <RowLink to={EVENT_PAGES[side.key]} params={{ eventId: event.eventId }}>
           {titleOf(event)}
         </RowLink>
       ),
     },
+    { key: 'msgId', title: 'Message', render: (event) => <MessageLink event={event} side={side} isShort /> },
     { key: 'state', title: 'State', render: ({ state }) => <EventStateBadge state={state} /> },
     { key: 'occurredAt', title: 'Happened', render: ({ occurredAt }) => <Time at={occurredAt} /> },
     { key: 'attempts', title: 'Attempts', align: 'right', render: ({ attempts }) => attempts },
     { key: 'answer', title: 'Last answer', render: (event) => <LastAnswer event={event} /> },
     { key: 'next', title: 'Next attempt', render: ({ nextAttemptAt }) => <Time at={nextAttemptAt} /> },
     { key: 'destination', title: 'Destination', render: ({ destination }) => destination ?? <NoValue /> },
-    { key: 'msgId', title: 'Message', render: ({ msgId }) => <span className="aldis-mono">{msgId}</span> },
   ]
 }
 

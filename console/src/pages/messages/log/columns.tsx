@@ -5,6 +5,7 @@ import type { Column } from '../../../kit/data-table.tsx'
 import { meaningOf } from '../../../kit/error-codes.ts'
 import { countryName, money } from '../../../kit/formats.ts'
 import { NoValue } from '../../../kit/no-value.tsx'
+import { usePlans } from '../../../kit/plans.ts'
 import { RowLink } from '../../../kit/row-link.tsx'
 import { MessageStatusBadge, StatusBadge } from '../../../kit/status-badge.tsx'
 import { Time } from '../../../kit/time.tsx'
@@ -49,17 +50,24 @@ export function operatorColumns(row: RowContext): Column<ListedMessage>[] {
     {
       key: 'servicePlanId',
       title: 'Service plan',
-      render: ({ servicePlanId }) => (
-        <span className="aldis-mono" title={servicePlanId}>
-          {servicePlanId.slice(0, 8)}…
-        </span>
-      ),
+      render: ({ servicePlanId }) => <PlanOfRow planId={servicePlanId} />,
     },
     { key: 'carrier', title: 'Carrier', render: ({ carrier }) => carrier ?? <NoValue /> },
     { key: 'route', title: 'Route', render: ({ route }) => route ?? <NoValue /> },
     ...trailing,
     { key: 'carrierCode', title: "Carrier's code", render: ({ carrierCode }) => carrierCode ?? <NoValue /> },
   ]
+}
+
+/** The name, where it is among the plans that a choice shows. */
+function PlanOfRow({ planId }: { planId: string }) {
+  const plan = usePlans().data?.find(({ servicePlanId }) => servicePlanId === planId)
+  if (plan !== undefined) return <span title={planId}>{plan.name}</span>
+  return (
+    <span className="aldis-mono" title={planId}>
+      {planId.slice(0, 8)}…
+    </span>
+  )
 }
 
 function leading({ open, changed }: RowContext): Column<LoggedMessage>[] {

@@ -1,6 +1,7 @@
-import { Button, Group, SimpleGrid, Text, TextInput } from '@mantine/core'
+import { Button, Group, Text, TextInput } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import type { FormEvent } from 'react'
+import { instantOf, localOf } from '../../../kit/filters.ts'
 import { changing } from './filter-link.tsx'
 import { FILTER_LABELS, type FilterName } from './filter-names.ts'
 import type { LogSearch } from './filters.ts'
@@ -43,11 +44,11 @@ export function FilterForm({ names, search, suggestions, onDone }: FilterFormPro
   return (
     // Filled anew when the address changes.
     <form className="log-filters" onSubmit={submit} key={JSON.stringify(search)} aria-label="Filters">
-      <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="sm" verticalSpacing="sm">
+      <div className="log-filter-fields">
         {shown.map((name) => (
           <Field key={name} name={name} search={search} suggestions={suggestions[name] ?? []} />
         ))}
-      </SimpleGrid>
+      </div>
       <Group justify="space-between" mt="sm" gap="xs">
         <Text size="xs" c="dimmed">
           {names.includes('servicePlanId')
@@ -105,16 +106,7 @@ function Field({ name, search, suggestions }: FieldProps) {
 function filterOf(name: FilterName, typed: string): string | undefined {
   const text = typed.trim()
   if (text === '') return undefined
-  if (name === 'fromDate' || name === 'toDate') return new Date(text).toISOString()
+  if (name === 'fromDate' || name === 'toDate') return instantOf(text)
   if (name === 'country') return text.toUpperCase()
   return name === 'to' ? text.replace(/[\s().-]/g, '') : text
-}
-
-const MINUTE_MS = 60_000
-
-/** In the time zone of the browser, as its field for a date and a time takes it. */
-function localOf(instant: string): string {
-  const at = new Date(instant)
-  if (Number.isNaN(at.getTime())) return ''
-  return new Date(at.getTime() - at.getTimezoneOffset() * MINUTE_MS).toISOString().slice(0, 19)
 }

@@ -92,18 +92,18 @@ function Trouble({ message: { status, errorCode } }: { message: ShownMessage }) 
   )
 }
 
-/** The messages that have the same value, in the log. */
-export function LogLink({
-  to,
-  search,
-  children,
-}: {
-  to: '/messages' | '/admin/messages'
-  search: object
-  children: ReactNode
-}) {
+interface FactLinkProps {
+  readonly to: string
+  readonly search?: object
+  /** Behind another link. */
+  readonly isAside?: boolean
+  readonly children: ReactNode
+}
+
+/** The object that a fact names, or the messages that have the same value. */
+export function FactLink({ to, search = {}, isAside, children }: FactLinkProps) {
   return (
-    <Link className="fact-link" to={to} search={search as never}>
+    <Link className={isAside ? 'fact-link fact-aside' : 'fact-link'} to={to as '/'} search={search as never}>
       {children}
     </Link>
   )

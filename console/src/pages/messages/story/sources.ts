@@ -22,6 +22,7 @@ export function useCustomerStory(msgId: string) {
   })
   const list = useQuery({
     ...customerQuery('listWebhookEvents', { servicePlanId, msgId, limit: MOST_EVENTS }),
+    enabled: scopes.includes('webhooks'),
     refetchInterval,
   })
   const listed = list.data?.items ?? []
