@@ -110,7 +110,7 @@ export async function listenHttp(
         guard,
         testEvents,
         messages,
-        linkStatus: (carrierId) => links.summary(carrierId),
+        linkSummary: (carrierId) => links.summary(carrierId),
         carrierAnomalies: (carrierId) => anomalies.of(carrierId),
         carrierCondition: conditionOf,
         ownReport: () => reports.own(),

@@ -149,8 +149,16 @@ function keepMessages(options: AppOptions, shutdown: ShutdownStack, platform: Pl
   const onState: MessagesListeners['onState'] = (change) => statistics.changed(change)
   inProgress.heardBy({ eventHolder, onChanged, onState })
   return {
-    ...{ lease, reports, quality, recovery, inProgress, destinations, deliverer },
-    ...{ onChanged, onState, statistics },
+    lease,
+    reports,
+    quality,
+    recovery,
+    inProgress,
+    destinations,
+    deliverer,
+    onChanged,
+    onState,
+    statistics,
   }
 }
 

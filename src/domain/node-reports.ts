@@ -41,6 +41,28 @@ export function nodeCondition(
   return state === 'started' ? condition : state
 }
 
+/** The session of one bind of a carrier, on the node that answers. */
+export interface LinkStatus {
+  /** Which of the carrier's binds, from 0. */
+  readonly number: number
+  readonly bind: string
+  readonly state: string
+  /** ISO 8601. */
+  readonly boundSince: string | null
+  readonly lastClose: string | null
+  readonly unanswered: number
+}
+
+/** The sessions of a carrier on the node that answers. */
+export interface LinkSummary {
+  readonly state: string
+  /** ISO 8601: when the last of them was bound. Null unless all are bound. */
+  readonly since: string | null
+  readonly lastError: string | null
+  readonly unanswered: number
+  readonly links: LinkStatus[]
+}
+
 const LINK_STATES = ['bound', 'connecting', 'backing-off', 'unbinding'] as const
 
 export interface BindReport {

@@ -54,7 +54,10 @@ export async function readStatistics(
     stepMs: INTERVALS[interval],
     ofPlans: needsPlanRows(query),
     by: groupBy.flatMap((dimension) => ROW_KEYS[dimension] ?? []),
-    ...{ planIds, carrierId, routeId, country },
+    planIds,
+    carrierId,
+    routeId,
+    country,
   }
   const groups = selection.by.length === 0 ? UNGROUPED : await largestGroups(db, selection, mostGroups(query))
   const [cells, prices, codes] = await Promise.all([
@@ -64,7 +67,10 @@ export async function readStatistics(
   ])
   const series = seriesOf(query, groups, { cells, prices, codes })
   return {
-    ...{ fromMs, toMs, interval, groupBy },
+    fromMs,
+    toMs,
+    interval,
+    groupBy,
     completeUntilMs: Math.min(toMs, nowMs - SETTLED_AFTER_MS),
     series: series.map(({ group, ...rest }) => ({
       group: group && named(group, groupBy, directory),

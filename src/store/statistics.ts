@@ -216,7 +216,8 @@ export async function sumPrices(
   const pairs = { keys: raw('s.currencies'), values: raw('s.prices') }
   const rows = await sumPairs<string>(db, selection, groups, pairs)
   return rows.map(({ at, group, key, sum }) => ({
-    ...{ group, atMs: at.getTime() },
+    group,
+    atMs: at.getTime(),
     currency: key,
     millionths: BigInt(sum),
   }))

@@ -48,7 +48,7 @@ export async function startAdminServer(
   options: Partial<
     Pick<
       AdminDeps,
-      'messages' | 'backlog' | 'linkStatus' | 'carrierAnomalies' | 'carrierCondition' | 'ownReport'
+      'messages' | 'backlog' | 'linkSummary' | 'carrierAnomalies' | 'carrierCondition' | 'ownReport'
     >
   > & {
     database?: FreshDatabase

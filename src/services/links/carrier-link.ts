@@ -2,7 +2,7 @@ import { BindErrors } from '../../domain/bind-errors.ts'
 import { type LinkFailure, nextPauseMs } from '../../domain/carrier-binds.ts'
 import type { BindType, Carrier } from '../../domain/configuration.ts'
 import { CONFIRMED_AFTER_MS } from '../../domain/inbound-offers.ts'
-import type { BindReport } from '../../domain/node-reports.ts'
+import type { BindReport, LinkStatus } from '../../domain/node-reports.ts'
 import type { Log } from '../../log.ts'
 import { type Connection, connect } from '../../smpp/connection.ts'
 import type { Pdu, RequestPdu, ResponsePdu } from '../../smpp/pdu.ts'
@@ -66,16 +66,6 @@ const MIN_SILENT_SUBMITS = 3
 const CONFIRM_ANSWERS_MS = CONFIRMED_AFTER_MS + 250
 /** A request without an answer by then probably gets none. Waiting is better than making it ambiguous. */
 const ANSWERS_TIMEOUT_MS = 15_000
-
-export interface LinkStatus {
-  /** Which of the carrier's binds, from 0. */
-  readonly number: number
-  readonly bind: BindCommand
-  readonly state: string
-  readonly boundSince: Date | null
-  readonly lastClose: string | null
-  readonly unanswered: number
-}
 
 export interface CarrierLinkOptions<Token> {
   readonly carrier: Carrier
@@ -163,7 +153,7 @@ export class CarrierLink<Token> {
       number: this.number,
       bind: this.bind,
       state: this.#connection?.state ?? 'CLOSED',
-      boundSince: this.#boundSince,
+      boundSince: this.#boundSince?.toISOString() ?? null,
       lastClose: this.#lastClose,
       unanswered: this.unanswered,
     }

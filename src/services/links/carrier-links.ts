@@ -1,13 +1,12 @@
 import { BIND_TYPES, type Carrier } from '../../domain/configuration.ts'
 import type { Directory } from '../../domain/directory.ts'
-import type { BindReport } from '../../domain/node-reports.ts'
+import type { BindReport, LinkStatus, LinkSummary } from '../../domain/node-reports.ts'
 import type { Log } from '../../log.ts'
 import {
   type BindCommand,
   CarrierLink,
   type CarrierLinkOptions,
   type LinkListeners,
-  type LinkStatus,
   type LinkTimings,
 } from './carrier-link.ts'
 
@@ -16,16 +15,6 @@ export interface CarrierLinksOptions {
   /** The carrier with the address and password that this node binds with; null: it cannot bind yet. Default: as configured. */
   readonly located?: (carrier: Carrier) => Carrier | null
   readonly log: Log
-}
-
-/** What an operator sees of a carrier's links on one node. */
-export interface LinkSummary {
-  readonly state: string
-  /** ISO 8601; when the last of them was bound. Null unless all are bound. */
-  readonly since: string | null
-  readonly lastError: string | null
-  readonly unanswered: number
-  readonly links: (Omit<LinkStatus, 'boundSince'> & { readonly boundSince: string | null })[]
 }
 
 /** Messages per second that this node may submit to a carrier. */
@@ -143,7 +132,7 @@ export class CarrierLinks<Token> {
     await this.#ending.get(endingKey(carrierId, number))
   }
 
-  status(carrierId: number): readonly LinkStatus[] {
+  status(carrierId: number): LinkStatus[] {
     return this.#carriers.get(carrierId)?.links.map((link) => link.status) ?? []
   }
 
@@ -151,13 +140,13 @@ export class CarrierLinks<Token> {
   summary(carrierId: number): LinkSummary | null {
     const links = this.status(carrierId)
     if (links.length === 0) return null
-    const boundSince = links.map((link) => link.boundSince?.toISOString() ?? null)
+    const boundSince = links.map((link) => link.boundSince)
     return {
       state: statesText(links.map((link) => link.state)),
       since: boundSince.includes(null) ? null : (boundSince.toSorted().at(-1) ?? null),
       lastError: links.map((link) => link.lastClose).find((close) => close !== null) ?? null,
       unanswered: links.reduce((sum, link) => sum + link.unanswered, 0),
-      links: links.map((link, index) => ({ ...link, boundSince: boundSince[index]! })),
+      links,
     }
   }
 

@@ -8,7 +8,7 @@ let env: Record<string, string>
 /** What the link has unanswered: one less each time it is asked. */
 let unanswered = 0
 
-function linkStatus() {
+function linkSummary() {
   unanswered = Math.max(unanswered - 1, 0)
   const since = '2026-01-01T00:00:00.000Z'
   const link = { number: 0, bind: 'bind_transceiver', state: 'BOUND_TRX', lastClose: 'peer_closed' }
@@ -22,7 +22,7 @@ function linkStatus() {
 }
 
 beforeAll(async () => {
-  server = await startAdminServer({ linkStatus, carrierAnomalies: () => ({ overlong_string: 250 }) })
+  server = await startAdminServer({ linkSummary, carrierAnomalies: () => ({ overlong_string: 250 }) })
   env = {
     ALDIS_URL: server.baseUrl,
     ALDIS_OPERATOR_TOKEN: server.operatorToken,

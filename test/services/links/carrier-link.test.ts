@@ -228,7 +228,7 @@ describe('its report', () => {
     })
     await bind({})
     const bound = { number: 0, type: 'transceiver', state: 'bound', retryAt: null, window: WINDOW }
-    const since = link.status.boundSince!.toISOString()
+    const since = link.status.boundSince!
     expect(link.report).toEqual({ ...bound, since, unanswered: 0, errors: [] })
     for (const token of ['a', 'b', 'c', 'd']) {
       await eventually(() => link.windowFree > 0)

@@ -171,7 +171,7 @@ export function registerCarriers(scope: AdminScope, deps: AdminDeps): void {
   addRemoval(scope, deps, carriers, 'the carrier is still used by a route')
 }
 
-function carriersOf({ linkStatus, carrierAnomalies }: AdminDeps): Resource<typeof Carrier, CarrierRecord> {
+function carriersOf({ linkSummary, carrierAnomalies }: AdminDeps): Resource<typeof Carrier, CarrierRecord> {
   return {
     table,
     path: '/carriers',
@@ -189,7 +189,7 @@ function carriersOf({ linkStatus, carrierAnomalies }: AdminDeps): Resource<typeo
     present: (carrier) => ({
       ...settingsOf(carrier),
       leases: [...carrier.leases],
-      link: linkStatus?.(carrier.carrierId) ?? null,
+      link: linkSummary?.(carrier.carrierId) ?? null,
       anomalies: { ...carrierAnomalies?.(carrier.carrierId) },
     }),
     settings: settingsOf,

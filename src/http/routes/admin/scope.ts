@@ -9,6 +9,7 @@ import type {
 import type { Backlog } from '../../../domain/backlog.ts'
 import type { CallbackChecker } from '../../../domain/callback-url.ts'
 import type { Directory } from '../../../domain/directory.ts'
+import type { LinkSummary } from '../../../domain/node-reports.ts'
 import type { CarrierCondition } from '../../../domain/routing.ts'
 import type { SecretKeys } from '../../../domain/secrets.ts'
 import type { Operator } from '../../../domain/tokens.ts'
@@ -18,23 +19,6 @@ import type { OwnReport } from '../../../operations/read-nodes.ts'
 import type { TestEvents } from '../../../operations/send-test-event.ts'
 import type { Database, Transaction } from '../../../store/database.ts'
 import type { ConsoleSessions } from '../../console-sessions.ts'
-
-/** The state of a carrier's link on this node. */
-interface CarrierLinkStatus {
-  readonly state: string
-  /** ISO 8601; since when. */
-  readonly since: string | null
-  readonly lastError: string | null
-  readonly unanswered: number
-  readonly links: {
-    readonly number: number
-    readonly bind: string
-    readonly state: string
-    readonly boundSince: string | null
-    readonly lastClose: string | null
-    readonly unanswered: number
-  }[]
-}
 
 /** The quality watch of this node: its clock (Unix ms), and how it learns which carriers are out of use. */
 interface QualityWatching {
@@ -76,7 +60,7 @@ export interface AdminDeps {
   /** Absent where this node runs no carrier links. */
   readonly quality?: QualityWatching
   /** Absent where this node runs no carrier links. */
-  readonly linkStatus?: (carrierId: number) => CarrierLinkStatus | null
+  readonly linkSummary?: (carrierId: number) => LinkSummary | null
   /** What waits, where and why. Also absent then. */
   readonly backlog?: { read(): Promise<Backlog> }
   /** What the carrier did that SMPP does not allow, by kind, since this node started. Also absent then. */

@@ -20,7 +20,7 @@ const LINK = {
   ],
 }
 const server = await adminServerOfFile({
-  linkStatus: (carrierId) => (carrierId === 1 ? LINK : null),
+  linkSummary: (carrierId) => (carrierId === 1 ? LINK : null),
   carrierAnomalies: () => ({ overlong_string: 250 }),
 })
 
