@@ -17,7 +17,7 @@ export type AttemptEnd =
  */
 export class SubmissionProgress {
   /** Bit n: the carrier has accepted PDU n. */
-  accepted: bigint
+  acceptedPduBits: bigint
   readonly #pending: number[] = []
   #underWay = 0
   #failure: { commandStatus: number } | null = null
@@ -28,7 +28,7 @@ export class SubmissionProgress {
 
   /** `outcomes`: the carrier's own table. */
   constructor(total: number, accepted: bigint, outcomes?: ReadonlyMap<number, SubmitOutcome>) {
-    this.accepted = accepted
+    this.acceptedPduBits = accepted
     this.#all = lowBits(total)
     this.#outcomes = outcomes
     for (let pdu = 0; pdu < total; pdu += 1)
@@ -51,7 +51,7 @@ export class SubmissionProgress {
   answered(pdu: number, commandStatus: number): SubmitOutcome {
     this.#underWay -= 1
     const kind = submitOutcome(commandStatus, this.#outcomes)
-    if (kind === 'accepted') this.accepted |= 1n << BigInt(pdu)
+    if (kind === 'accepted') this.acceptedPduBits |= 1n << BigInt(pdu)
     else if (kind === 'throttled' || kind === 'rebind') this.#pending.unshift(pdu)
     else if (kind === 'permanent') this.#failure ??= { commandStatus }
     else this.#retry ??= { limited: kind === 'limited-retry', commandStatus }
@@ -79,12 +79,12 @@ export class SubmissionProgress {
 
   /** The carrier has accepted all of it. */
   get isComplete(): boolean {
-    return this.accepted === this.#all
+    return this.acceptedPduBits === this.#all
   }
 
   /** A PDU turns out to have been accepted earlier: it need not be sent. */
   acceptedEarlier(pdu: number): void {
-    this.accepted |= 1n << BigInt(pdu)
+    this.acceptedPduBits |= 1n << BigInt(pdu)
     const index = this.#pending.indexOf(pdu)
     if (index >= 0) this.#pending.splice(index, 1)
   }

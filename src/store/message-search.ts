@@ -116,7 +116,7 @@ export async function withNames(
   })
 }
 
-/** Most submissions of one carrier id that are looked at, newest first: some carriers reuse ids. */
+/** Most submissions with one id of the carrier's that are looked at, newest first: some carriers reuse ids. */
 const MAX_OF_ID = 1_000
 
 function conditionsOf({ carrierId, filters, lowest, below }: SearchPart): Sql {

@@ -59,16 +59,16 @@ async function sendOf(customer: Customer, { origin }: { origin: string }, count:
   return Promise.all(Array.from({ length: count }, send))
 }
 
-async function countOf(condition: string): Promise<number> {
+async function countOf(condition: string, counted = '*'): Promise<number> {
   const { rows } = await service.db.query<{ count: number }>(
-    `select count(*)::integer as count from event_deliveries where ${condition}`,
+    `select count(${counted})::integer as count from event_deliveries where ${condition}`,
   )
   return rows[0]!.count
 }
 
 // The second is too little memory for what waits: the rest stays in the database.
 test.each([20_000, 400])(
-  'with memory for %i events, 600 that hang hold up no other destination and no other plan',
+  'with memory for %i messages, 600 that hang hold up no other destination and no other plan',
   async (webhooksHeld) => {
     const hanging = await start(webhooksHeld)
     const other = await anotherCustomer()
@@ -79,7 +79,8 @@ test.each([20_000, 400])(
       async () =>
         (await countOf('holder is null and sequence = 1')) > 0 === webhooksHeld < HANGING_MESSAGES * 2,
     )
-    expect(await countOf('holder is not null')).toBeLessThanOrEqual(webhooksHeld)
+    // A message takes one place, however many events it has.
+    expect(await countOf('holder is not null', 'distinct msg_id')).toBeLessThanOrEqual(webhooksHeld)
 
     const own = await sendTo(service.receiver, 20)
     const others = await sendOf(other, service.receiver, 20)
@@ -94,6 +95,7 @@ test.each([20_000, 400])(
     expect(requested.slice(0, IN_FLIGHT_LIMITS.perEndpoint).filter((msgId) => !hung.has(msgId))).toEqual([])
     expect(new Set(requested.slice(IN_FLIGHT_LIMITS.perEndpoint))).toEqual(new Set(atHanging))
     expect(hanging.open).toBe(requested.length)
-    expect(await countOf('holder is not null')).toBeLessThanOrEqual(webhooksHeld)
+    // A message takes one place, however many events it has.
+    expect(await countOf('holder is not null', 'distinct msg_id')).toBeLessThanOrEqual(webhooksHeld)
   },
 )

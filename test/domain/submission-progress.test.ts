@@ -60,7 +60,7 @@ describe('several segments', () => {
     expect(sendAll(progress)).toEqual([0, 2])
     progress.answered(2, OK)
     progress.answered(0, OK)
-    expect(progress.accepted).toBe(0b1111n)
+    expect(progress.acceptedPduBits).toBe(0b1111n)
     expect(progress.end).toEqual({ kind: 'sent' })
   })
 
@@ -83,7 +83,7 @@ describe('several segments', () => {
     expect(progress.end).toBeNull()
     progress.answered(1, OK)
     expect(progress.end).toMatchObject({ kind: 'failed', errorCode: '301' })
-    expect(progress.accepted).toBe(0b10n)
+    expect(progress.acceptedPduBits).toBe(0b10n)
   })
 
   test('one that fits no PDU fails the message, whatever the carrier means by such a status', () => {
@@ -153,7 +153,7 @@ describe('several segments', () => {
             expect(progress.end === null).toBe(underWay.length > 0)
             underWay = [...underWay]
           }
-          expect(progress.accepted).toBe(accepted)
+          expect(progress.acceptedPduBits).toBe(accepted)
           if (progress.end?.kind === 'sent') expect(accepted).toBe((1n << BigInt(total)) - 1n)
         },
       ),

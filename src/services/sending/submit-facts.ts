@@ -51,7 +51,7 @@ export function postponementOfJob(
   { wasTried, nowMs }: { readonly wasTried: boolean; readonly nowMs: number },
 ): Postponed {
   const rest = restOf(job)
-  const isLast = job.progress.accepted !== 0n || (wasTried && rest.acceptedPduBits === 0n)
+  const isLast = job.progress.acceptedPduBits !== 0n || (wasTried && rest.acceptedPduBits === 0n)
   const postponed = postponementOf(rest, { routeId: job.route.id, ...change }, nowMs)
   return isLast ? { ...postponed, carrierId: job.carrier.id } : postponed
 }
@@ -80,7 +80,7 @@ export function attemptOf(
 
 /** What is left of a job for another carrier: the dispatch as before if nothing of it was accepted. */
 export function restOf({ dispatch, carrier, segmentation, progress, startedOver }: SubmitJob): Dispatch {
-  const { accepted } = progress
-  if (accepted === 0n) return dispatch
-  return { ...dispatch, acceptedPduBits: accepted, segmentation, startedOver, carrierId: carrier.id }
+  const { acceptedPduBits } = progress
+  if (acceptedPduBits === 0n) return dispatch
+  return { ...dispatch, acceptedPduBits, segmentation, startedOver, carrierId: carrier.id }
 }

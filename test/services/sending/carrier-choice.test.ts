@@ -194,12 +194,12 @@ describe('the carrier of a message', () => {
     expect(jobOf(choiceOf(only(1)), begun)!.carrier.id).toBe(1)
     expect(jobOf(choiceOf(), aDispatch({ ...begun, acceptedPduBits: 0n }))!.carrier.id).toBe(1)
     const rest = jobOf(choiceOf(), aDispatch({ ...begun, carrierId: 1 }))!
-    expect([rest.carrier.id, rest.progress.accepted, rest.isResubmission]).toEqual([1, 0b10n, false])
+    expect([rest.carrier.id, rest.progress.acceptedPduBits, rest.isResubmission]).toEqual([1, 0b10n, false])
   })
 
   test('starts it over where it is divided otherwise', () => {
     const begun = aDispatch({ body: 'part '.repeat(80), segments: 3, acceptedPduBits: 0b10n, carrierId: 1 })
     const job = jobOf(choiceOf(only(2)), begun)!
-    expect([job.carrier.id, job.progress.accepted, job.isResubmission]).toEqual([2, 0n, true])
+    expect([job.carrier.id, job.progress.acceptedPduBits, job.isResubmission]).toEqual([2, 0n, true])
   })
 })

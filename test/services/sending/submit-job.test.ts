@@ -8,7 +8,7 @@ const NOW_MS = Date.UTC(2026, 0, 31, 23, 59, 58, 900)
 const THREE_PARTS = { body: 'part '.repeat(80), segments: 3 }
 
 describe('what was accepted before', () => {
-  const state = (job: ReturnType<typeof aJob>) => [job.progress.accepted, job.isResubmission]
+  const state = (job: ReturnType<typeof aJob>) => [job.progress.acceptedPduBits, job.isResubmission]
 
   test('is not sent again where the message is divided as it was', () => {
     const { segmentation } = aJob(THREE_PARTS)
@@ -38,7 +38,7 @@ describe('what was accepted before', () => {
     const delivered = { ...THREE_PARTS, acceptedPduBits: 0b1n, deliveredBits: 0b111n }
     expect(aJob({ ...delivered, segmentation: 'udh16 GSM7 3' }).progress.isComplete).toBe(false)
     const goesOn = { ...delivered, segmentation: 'udh GSM7 3', startedOver: true }
-    expect(aJob(goesOn).progress.accepted).toBe(0b1n)
+    expect(aJob(goesOn).progress.acceptedPduBits).toBe(0b1n)
   })
 
   test('nothing: whatever the form, it is no resubmission unless an attempt had no answer', () => {
