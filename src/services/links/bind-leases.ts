@@ -1,18 +1,14 @@
 import { assignBinds, type CarrierBind } from '../../domain/carrier-binds.ts'
 import type { Directory } from '../../domain/directory.ts'
-import type { Log } from '../../log.ts'
 import { readBinds, releaseBind, takeBinds } from '../../store/carrier-binds.ts'
-import type { Database } from '../../store/database.ts'
+import type { NodeParts } from '../loops/node-parts.ts'
 import { PeriodicTask } from '../loops/periodic-task.ts'
 import { type NodeLease, SAFETY_MS } from '../node/node-lease.ts'
 import type { CarrierLinks } from './carrier-links.ts'
 
-export interface BindLeasesOptions {
-  readonly db: Database
+export interface BindLeasesOptions extends Pick<NodeParts, 'db' | 'directory' | 'log'> {
   readonly lease: NodeLease
-  readonly directory: () => Directory
   readonly links: Pick<CarrierLinks<unknown>, 'adopt' | 'close' | 'unbound'>
-  readonly log: Log
 }
 
 /** Sessions must be over this long before another node may open them. */

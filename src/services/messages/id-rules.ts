@@ -11,10 +11,7 @@ import {
   storedForms,
   withMatch,
 } from '../../domain/carrier-message-ids.ts'
-import type { Directory } from '../../domain/directory.ts'
-import type { Log } from '../../log.ts'
 import { learnIdRule } from '../../store/carriers.ts'
-import type { Database } from '../../store/database.ts'
 import {
   type Candidate,
   findCandidates,
@@ -23,15 +20,11 @@ import {
   readParkedReceipts,
 } from '../../store/parked-receipts.ts'
 import type { IncomingReceipt, SubmissionId } from '../../store/receipts.ts'
+import type { NodeParts } from '../loops/node-parts.ts'
 
-export interface IdRulesOptions {
-  readonly db: Database
-  readonly directory: () => Directory
-  /** Unix milliseconds. */
-  readonly nowMs: () => number
+export interface IdRulesOptions extends NodeParts {
   /** Parked receipts read at once. Default 500. */
   readonly batch?: number
-  readonly log: Log
 }
 
 const BATCH = 500

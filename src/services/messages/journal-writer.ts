@@ -1,15 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { encodeEntry } from '../../domain/journal-entries.ts'
 import type { JournalFact } from '../../domain/message-facts.ts'
-import type { Log } from '../../log.ts'
 import type { BatchMeter } from '../../operations/batches.ts'
 import { type Database, isOutcomeUnknown } from '../../store/database.ts'
 import { appendEntry, type Lane, MOST_APPENDS, moveLane, openLane } from '../../store/journal.ts'
+import type { NodeParts } from '../loops/node-parts.ts'
 import { PeriodicTask } from '../loops/periodic-task.ts'
 import { type Appended, type Entry, JournalTransactions, type Prepare } from './journal-transactions.ts'
 
-export interface JournalWriterOptions<Item extends JournalFact> {
-  readonly db: Database
+export interface JournalWriterOptions<Item extends JournalFact> extends Pick<NodeParts, 'db' | 'log'> {
   /** Connections used only for entries: a transaction on `db` may itself wait for an entry. */
   readonly appends: Database
   /** Called for each entry in order, once it and all entries before it are committed. */
@@ -26,7 +25,6 @@ export interface JournalWriterOptions<Item extends JournalFact> {
   readonly mayStore: (item: Item) => boolean
   /** Called when an append has failed. It is retried. */
   readonly onFailed: (error: unknown) => void
-  readonly log: Log
   readonly onBatch?: BatchMeter | undefined
   /** Default 4 ms. */
   readonly gatherMs?: number | undefined

@@ -1,18 +1,13 @@
-import type { Directory } from '../../domain/directory.ts'
 import { isPushed } from '../../domain/webhook-targets.ts'
-import type { Log } from '../../log.ts'
 import { recoverLanes } from '../../operations/recover-lanes.ts'
-import type { Database } from '../../store/database.ts'
+import type { NodeParts } from '../loops/node-parts.ts'
 import { PeriodicTask } from '../loops/periodic-task.ts'
 import type { NodeLease } from '../node/node-lease.ts'
 
-export interface LaneRecoveryOptions {
-  readonly db: Database
-  readonly directory: () => Directory
+export interface LaneRecoveryOptions extends Pick<NodeParts, 'db' | 'directory' | 'log'> {
   readonly lease: Pick<NodeLease, 'nodeId'>
   /** How long a message whose attempt was in flight waits for news of it. */
   readonly ambiguityWaitMs: number
-  readonly log: Log
 }
 
 /** A recovered lane is removed when nobody can append to it any more. */

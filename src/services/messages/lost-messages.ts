@@ -1,11 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Log } from '../../log.ts'
-import type { Database } from '../../store/database.ts'
 import { findAtRest } from '../../store/projection.ts'
+import type { NodeParts } from '../loops/node-parts.ts'
 
-export interface LostMessagesOptions {
-  readonly db: Database
-  readonly log: Log
+export interface LostMessagesOptions extends Pick<NodeParts, 'db' | 'log'> {
   /** Monotonic, milliseconds. Default: the clock of the process. */
   readonly clock?: (() => number) | undefined
 }

@@ -1,5 +1,4 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Directory } from '../../domain/directory.ts'
 import { type EventTaken, type FirstFact, isFirst, type JournalFact } from '../../domain/message-facts.ts'
 import {
   addFact,
@@ -10,13 +9,13 @@ import {
   type StatusEvent,
 } from '../../domain/messages-in-progress.ts'
 import { isPushed } from '../../domain/webhook-targets.ts'
-import type { Log } from '../../log.ts'
 import type { Acceptance, AcceptanceJournal, KeptMessage } from '../../operations/accept-messages.ts'
 import type { BatchMeter } from '../../operations/batches.ts'
 import type { Database, Transaction } from '../../store/database.ts'
 import type { LoadedMessage } from '../../store/messages-at-rest.ts'
 import { endLane } from '../../store/projection.ts'
 import { writeRecords } from '../../store/records.ts'
+import type { NodeParts } from '../loops/node-parts.ts'
 import {
   acceptedItem,
   awaitedReceipts,
@@ -37,14 +36,9 @@ import { LostMessages } from './lost-messages.ts'
 import { Projector, projectionOf } from './projector.ts'
 import { ReceiptMatcher } from './receipt-matcher.ts'
 
-export interface MessagesInProgressOptions {
-  readonly db: Database
+export interface MessagesInProgressOptions extends NodeParts {
   /** Connections used only for journal entries. Default: `db`. */
   readonly appends?: Database | undefined
-  readonly directory: () => Directory
-  /** Of the database, Unix milliseconds. */
-  readonly nowMs: () => number
-  readonly log: Log
   readonly onBatch?: BatchMeter | undefined
   readonly ageMs?: number | undefined
   readonly overdueMs?: number | undefined

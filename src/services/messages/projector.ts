@@ -1,16 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { SlotMap } from '../../collections/slot-map.ts'
 import type { StatusEvent } from '../../domain/messages-in-progress.ts'
-import type { Log } from '../../log.ts'
 import { type BatchMeter, writeInHalves } from '../../operations/batches.ts'
-import type { Database } from '../../store/database.ts'
 import type { Lane } from '../../store/journal.ts'
 import { projectMessages } from '../../store/projection.ts'
+import type { NodeParts } from '../loops/node-parts.ts'
 import { PeriodicTask } from '../loops/periodic-task.ts'
 import { bytesOf, isBeingSubmitted, type Live, type Lives } from './lives.ts'
 
-export interface ProjectorOptions {
-  readonly db: Database
+export interface ProjectorOptions extends Pick<NodeParts, 'db' | 'log'> {
   readonly lives: Pick<Lives, 'values' | 'excessBytes'>
   readonly lane: () => Lane | null
   /** The last committed entry. */
@@ -21,7 +19,6 @@ export interface ProjectorOptions {
   readonly renew: (lives: readonly Live[]) => Promise<unknown>
   /** The lane was taken over. */
   readonly onFenced: () => void
-  readonly log: Log
   readonly onBatch?: BatchMeter | undefined
   /** How long a message waits here for its receipt. Default 10 s. */
   readonly ageMs?: number | undefined

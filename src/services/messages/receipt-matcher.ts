@@ -1,18 +1,15 @@
 import { BoundedMap } from '../../collections/bounded-map.ts'
 import { SlotMap } from '../../collections/slot-map.ts'
 import { isUnlearned, storedForms } from '../../domain/carrier-message-ids.ts'
-import type { Directory } from '../../domain/directory.ts'
 import type { Submitted } from '../../domain/message-facts.ts'
 import { isFinal } from '../../domain/messages.ts'
 import { evidenceOf, isAddressedTo, receiptFact } from '../../operations/receipt-facts.ts'
 import type { IncomingReceipt, NotedReceipt, SubmissionId } from '../../store/receipts.ts'
+import type { NodeParts } from '../loops/node-parts.ts'
 import type { JournalItem, Waiting } from './journal-items.ts'
 import { isBeingSubmitted, type Live, type Lives } from './lives.ts'
 
-export interface ReceiptMatcherOptions {
-  readonly directory: () => Directory
-  /** Of the database, Unix milliseconds. */
-  readonly nowMs: () => number
+export interface ReceiptMatcherOptions extends Pick<NodeParts, 'directory' | 'nowMs'> {
   readonly append: (live: Live, fact: JournalItem['fact'], waiting?: Partial<Waiting>) => void
   readonly lives: Pick<Lives, 'get'>
   /** Has the message's record written as soon as possible. */

@@ -1,33 +1,27 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Directory } from '../../domain/directory.ts'
 import { NO_HOLDER, type WriteEvents } from '../../domain/events.ts'
 import { highestIdAt } from '../../domain/identifiers.ts'
 import type { LaterFact } from '../../domain/message-facts.ts'
-import type { Log } from '../../log.ts'
 import { type BatchMeter, writeInHalves } from '../../operations/batches.ts'
 import { type FactAtRest, recordFacts } from '../../operations/record-facts.ts'
 import { noteReceipts, oneForEachId, recordReceipts } from '../../operations/record-receipts.ts'
-import { type Database, isConflict, ping } from '../../store/database.ts'
+import { isConflict, ping } from '../../store/database.ts'
 import type { MessageKey } from '../../store/messages-at-rest.ts'
 import { findParkedReceipts, type ParkedId } from '../../store/parked-receipts.ts'
 import type { IncomingReceipt, NotedReceipt, SubmissionId } from '../../store/receipts.ts'
+import type { NodeParts } from '../loops/node-parts.ts'
 import type { IdRules } from './id-rules.ts'
 import { type MessagesListeners, type OutcomeFacts, submissionId } from './journal-items.ts'
 import type { MessagesInProgress } from './messages-in-progress.ts'
 
-export interface RecorderOptions {
-  readonly db: Database
-  readonly directory: () => Directory
+export interface RecorderOptions extends NodeParts {
   /** Takes the facts of messages that are in memory without a record. */
   readonly inProgress: MessagesInProgress
   readonly idRules: Pick<IdRules, 'read' | 'parkedUnder'>
-  /** Of the database, Unix milliseconds. */
-  readonly nowMs: () => number
   readonly writeEvents: WriteEvents
   readonly onChanged: MessagesListeners['onChanged']
   readonly onState?: MessagesListeners['onState']
   readonly onBatch?: BatchMeter
-  readonly log: Log
 }
 
 /** A receipt, and what to do when it is recorded (true) or cannot be (false): send its deliver_sm_resp. */

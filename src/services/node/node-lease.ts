@@ -1,7 +1,5 @@
 import { BUCKETS } from '../../domain/identifiers.ts'
 import type { DatabaseClock } from '../../domain/instants.ts'
-import type { Log } from '../../log.ts'
-import type { Database } from '../../store/database.ts'
 import {
   gapMs,
   heartbeat,
@@ -12,17 +10,16 @@ import {
   removeNode,
   takeBuckets,
 } from '../../store/nodes.ts'
+import type { NodeParts } from '../loops/node-parts.ts'
 import { PeriodicTask } from '../loops/periodic-task.ts'
 
 type TakenListener = (buckets: readonly number[]) => unknown
 
-export interface NodeLeaseOptions {
-  readonly db: Database
+export interface NodeLeaseOptions extends Pick<NodeParts, 'db' | 'log'> {
   /** A node that starts under the name of another takes over its work at once. */
   readonly name: string
   /** Called when another process has taken this name: this one must stop. */
   readonly onReplaced: () => void
-  readonly log: Log
   /** The clock that each heartbeat sets. */
   readonly clock?: DatabaseClock
   readonly heartbeatMs?: number | undefined

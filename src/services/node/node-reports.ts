@@ -1,14 +1,11 @@
 import type { NodeReport } from '../../domain/node-reports.ts'
-import type { Log } from '../../log.ts'
-import type { Database } from '../../store/database.ts'
 import { publishReport } from '../../store/node-reports.ts'
+import type { NodeParts } from '../loops/node-parts.ts'
 import { PeriodicTask } from '../loops/periodic-task.ts'
 import type { NodeLease } from './node-lease.ts'
 
-export interface NodeReportsOptions {
-  readonly db: Database
+export interface NodeReportsOptions extends Pick<NodeParts, 'db' | 'log'> {
   readonly lease: Pick<NodeLease, 'nodeId' | 'alive' | 'isAlone'>
-  readonly log: Log
 }
 
 const INTERVAL_MS = 2_000

@@ -1,4 +1,3 @@
-import type { Directory } from '../../domain/directory.ts'
 import { RECEIPT_GRACE_MS } from '../../domain/messages.ts'
 import type { ChangedMessage } from '../../domain/messages-in-progress.ts'
 import {
@@ -11,8 +10,6 @@ import {
   type SubmitResult,
 } from '../../domain/quality.ts'
 import { isSandbox } from '../../domain/sandbox.ts'
-import type { Log } from '../../log.ts'
-import type { Database } from '../../store/database.ts'
 import {
   addQualityMinutes,
   type CarrierPause,
@@ -21,6 +18,7 @@ import {
   pauseCarriers,
   readFloorFigures,
 } from '../../store/quality.ts'
+import type { NodeParts } from '../loops/node-parts.ts'
 import { PeriodicTask } from '../loops/periodic-task.ts'
 
 /** The metrics. They count each event too, by the name of its carrier. */
@@ -30,13 +28,10 @@ export interface QualityMeters {
   finished(carrier: string, result: FinalResult, latencyMs: number): void
 }
 
-export interface QualityWatchOptions {
-  readonly db: Database
-  readonly directory: () => Directory
+export interface QualityWatchOptions extends Pick<NodeParts, 'db' | 'directory' | 'log'> {
   readonly meters: QualityMeters
   /** Unix milliseconds. */
   readonly clock: () => number
-  readonly log: Log
   readonly intervalMs?: number | undefined
 }
 

@@ -1,17 +1,12 @@
-import type { Log } from '../../log.ts'
-import type { Database } from '../../store/database.ts'
 import { findNewParkedReceipts, type ParkedPlace } from '../../store/parked-receipts.ts'
+import type { NodeParts } from '../loops/node-parts.ts'
 import { PeriodicTask } from '../loops/periodic-task.ts'
 import type { Recorder } from '../messages/recorder.ts'
 import type { NodeLease } from '../node/node-lease.ts'
 
-export interface ForeignReceiptsOptions {
-  readonly db: Database
+export interface ForeignReceiptsOptions extends Pick<NodeParts, 'db' | 'log' | 'nowMs'> {
   readonly lease: Pick<NodeLease, 'isAlone'>
-  /** Of the database, Unix milliseconds. */
-  readonly nowMs: () => number
   readonly recorder: Pick<Recorder, 'receiptParked'>
-  readonly log: Log
 }
 
 const POLL_MS = 100

@@ -5,7 +5,6 @@ import {
   isAnswerRead,
   isOfferedAgain,
 } from '../../domain/inbound-offers.ts'
-import type { Log } from '../../log.ts'
 import type { Connection } from '../../smpp/connection.ts'
 import type { PduOf } from '../../smpp/pdu.ts'
 import type { Database } from '../../store/database.ts'
@@ -18,16 +17,15 @@ import {
   releaseOffers,
   takeOverOffers,
 } from '../../store/inbound-offers.ts'
+import type { NodeParts } from '../loops/node-parts.ts'
 import { PeriodicTask } from '../loops/periodic-task.ts'
 import type { NodeLease } from '../node/node-lease.ts'
 
-export interface InboundOffersOptions {
-  readonly db: Database
+export interface InboundOffersOptions extends Pick<NodeParts, 'db' | 'log'> {
   readonly lease: Pick<NodeLease, 'nodeId' | 'alive'>
   readonly newOfferId: () => string
   /** Milliseconds of a monotonic clock. */
   readonly clock: () => number
-  readonly log: Log
 }
 
 /** The session a PDU came over, as far as it tells whether the answer arrived. */

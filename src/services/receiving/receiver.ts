@@ -1,7 +1,6 @@
 import { dialledDigits, fromCarrierAddress } from '../../domain/addresses.ts'
 import { canonicalId, idRuleOf, isUnlearned, ruleInForce } from '../../domain/carrier-message-ids.ts'
 import type { Carrier } from '../../domain/configuration.ts'
-import type { Directory } from '../../domain/directory.ts'
 import type { WriteEvents } from '../../domain/events.ts'
 import { messageId } from '../../domain/identifiers.ts'
 import { InstantSource } from '../../domain/instants.ts'
@@ -16,7 +15,6 @@ import {
   receiptText,
 } from '../../domain/receipts.ts'
 import { parseUserData } from '../../domain/text/concatenation.ts'
-import type { Log } from '../../log.ts'
 import { Batcher, type BatchMeter } from '../../operations/batches.ts'
 import {
   type InboundDeps,
@@ -27,9 +25,10 @@ import {
 import type { Connection } from '../../smpp/connection.ts'
 import type { PduOf, RequestPdu } from '../../smpp/pdu.ts'
 import { STATUSES } from '../../smpp/statuses.ts'
-import { type Database, isOutcomeUnknown } from '../../store/database.ts'
+import { isOutcomeUnknown } from '../../store/database.ts'
 import { isTurnTaken } from '../../store/inbound-offers.ts'
 import type { IncomingReceipt } from '../../store/receipts.ts'
+import type { NodeParts } from '../loops/node-parts.ts'
 import type { MessagesInProgress } from '../messages/messages-in-progress.ts'
 import type { Recorder } from '../messages/recorder.ts'
 import type { NodeLease } from '../node/node-lease.ts'
@@ -37,9 +36,7 @@ import type { InboundOffers, Offer } from './inbound-offers.ts'
 import type { RefusalReason, Refusals } from './refusals.ts'
 import type { SiblingReceipts } from './sibling-receipts.ts'
 
-export interface ReceiverOptions {
-  readonly db: Database
-  readonly directory: () => Directory
+export interface ReceiverOptions extends NodeParts {
   readonly lease: NodeLease
   readonly inProgress: Pick<MessagesInProgress, 'hurry'>
   readonly recorder: Recorder
@@ -48,8 +45,6 @@ export interface ReceiverOptions {
   readonly refusals: Pick<Refusals, 'add'>
   readonly writeEvents: WriteEvents
   readonly random: (bytes: number) => Uint8Array
-  /** Of the database, Unix milliseconds. */
-  readonly nowMs: () => number
   /** `holder`: the node that delivers their events from memory, by its id when they were written; null: none. */
   readonly onReceived: (received: readonly ReceivedInbound[], holder: number | null) => void
   readonly onBatch?: BatchMeter
@@ -58,7 +53,6 @@ export interface ReceiverOptions {
   readonly onOwned?: InboundDeps['onOwned']
   /** Called when the carrier sent something that nobody can use. It was answered all the same. */
   readonly onAnomaly: (kind: 'receipt_without_id', carrier: Carrier, pdu: RequestPdu) => void
-  readonly log: Log
 }
 
 type Incoming = PduOf<'deliver_sm' | 'data_sm'>

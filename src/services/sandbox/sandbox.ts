@@ -1,16 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import type { Carrier } from '../../domain/configuration.ts'
-import type { Directory } from '../../domain/directory.ts'
 import { type HandsetMessage, type HandsetSubmission, isSandbox, SANDBOX } from '../../domain/sandbox.ts'
 import { countSegments } from '../../domain/text/segments.ts'
-import type { Log } from '../../log.ts'
 import { type Simulator, startSimulator } from '../../simulator/simulator.ts'
+import type { NodeParts } from '../loops/node-parts.ts'
 import { PeriodicTask } from '../loops/periodic-task.ts'
 
-export interface SandboxOptions {
-  readonly directory: () => Directory
-  readonly log: Log
-}
+export type SandboxOptions = Pick<NodeParts, 'directory' | 'log'>
 
 const HOST = '127.0.0.1'
 const RETRY_MS = 5_000

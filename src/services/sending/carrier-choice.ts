@@ -11,6 +11,7 @@ import {
 } from '../../domain/routing.ts'
 import type { Placement } from '../../operations/accept-messages.ts'
 import type { CarrierLinks } from '../links/carrier-links.ts'
+import type { NodeParts } from '../loops/node-parts.ts'
 import type { NodeLease } from '../node/node-lease.ts'
 import type { QualityWatch } from '../quality/quality-watch.ts'
 import type { CarrierConditions } from './carrier-conditions.ts'
@@ -135,12 +136,9 @@ export class CarrierChoice {
   }
 }
 
-export interface NewMessagesOptions {
-  readonly directory: () => Directory
+export interface NewMessagesOptions extends Pick<NodeParts, 'directory' | 'nowMs'> {
   readonly lease: NodeLease
   readonly random: (bytes: number) => Uint8Array
-  /** Of the database, Unix milliseconds. */
-  readonly nowMs: () => number
   readonly held: HeldMessages
   readonly choice: CarrierChoice
   /** Whether this node may take messages into memory. */

@@ -1,8 +1,6 @@
-import type { Directory } from '../../domain/directory.ts'
 import { bestConditions, isAsGood, type LinkCondition, type LinkConditions } from '../../domain/routing.ts'
-import type { Log } from '../../log.ts'
-import type { Database } from '../../store/database.ts'
 import { publishConditions, readOtherNodes } from '../../store/nodes.ts'
+import type { NodeParts } from '../loops/node-parts.ts'
 import { PeriodicTask } from '../loops/periodic-task.ts'
 import { type NodeLease, SAFETY_MS } from '../node/node-lease.ts'
 
@@ -14,11 +12,8 @@ export interface OwnSessions {
   takeHanded(): void
 }
 
-export interface CarrierConditionsOptions {
-  readonly db: Database
+export interface CarrierConditionsOptions extends Pick<NodeParts, 'db' | 'directory' | 'log'> {
   readonly lease: Pick<NodeLease, 'nodeId' | 'alive' | 'isAlone'>
-  readonly directory: () => Directory
-  readonly log: Log
   readonly pollMs?: number | undefined
 }
 

@@ -1,7 +1,7 @@
-import type { Log } from '../../log.ts'
 import { STATUSES } from '../../smpp/statuses.ts'
 import type { CarrierLink } from '../links/carrier-link.ts'
 import type { CarrierLinks } from '../links/carrier-links.ts'
+import type { NodeParts } from '../loops/node-parts.ts'
 import type { MessagesInProgress } from '../messages/messages-in-progress.ts'
 import type { Recorder } from '../messages/recorder.ts'
 import type { NodeLease } from '../node/node-lease.ts'
@@ -10,15 +10,12 @@ import type { HeldMessages } from './held-messages.ts'
 import { type SubmitJob, type SubmitToken, submitSm } from './submit-job.ts'
 
 /** What sending depends on, and what happens to jobs that leave their queue unsent. */
-export interface Pumping {
-  /** Of the database, Unix milliseconds. */
-  readonly nowMs: () => number
+export interface Pumping extends Pick<NodeParts, 'log' | 'nowMs'> {
   readonly lease: Pick<NodeLease, 'alive'>
   readonly links: CarrierLinks<SubmitToken>
   readonly recorder: Pick<Recorder, 'backlog' | 'isStalled'>
   readonly inProgress: Pick<MessagesInProgress, 'begin' | 'hurry'>
   readonly held: Pick<HeldMessages, 'begin' | 'begunPdus' | 'committed' | 'jobOf'>
-  readonly log: Log
   /** Its validity has ended. */
   readonly reconsider: (job: SubmitJob) => void
   readonly requeue: (job: SubmitJob, delayMs: number) => void

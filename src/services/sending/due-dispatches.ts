@@ -1,7 +1,6 @@
 import type { Route } from '../../domain/configuration.ts'
 import type { Directory } from '../../domain/directory.ts'
 import type { MessageInProgress } from '../../domain/messages-in-progress.ts'
-import type { Log } from '../../log.ts'
 import {
   lockDueDispatches,
   type PlanRequest,
@@ -9,15 +8,15 @@ import {
   takeDispatches,
 } from '../../store/dispatches.ts'
 import { DueLoader } from '../loops/due-loader.ts'
+import type { NodeParts } from '../loops/node-parts.ts'
 import type { MessagesInProgress } from '../messages/messages-in-progress.ts'
 import type { Recorder } from '../messages/recorder.ts'
 import type { NodeLease } from '../node/node-lease.ts'
 import { MAX_BACKLOG } from './carrier-pump.ts'
 import { type HeldMessages, MOST_PLACES } from './held-messages.ts'
 
-export interface DueDispatchesOptions {
+export interface DueDispatchesOptions extends Pick<NodeParts, 'directory' | 'log'> {
   readonly inProgress: Pick<MessagesInProgress, 'load' | 'hasRoom'>
-  readonly directory: () => Directory
   readonly lease: Pick<NodeLease, 'nodeId' | 'buckets'>
   readonly recorder: Pick<Recorder, 'backlog' | 'isStalled'>
   readonly held: HeldMessages
@@ -28,7 +27,6 @@ export interface DueDispatchesOptions {
   /** Carriers that this node submits to, and those that it leaves to other nodes. */
   readonly carriers: () => { readonly here: readonly number[]; readonly elsewhere: readonly number[] }
   readonly take: (message: MessageInProgress) => void
-  readonly log: Log
   readonly pollMs?: number | undefined
   /** Default 60 s. */
   readonly recheckMs?: number | undefined

@@ -1,8 +1,8 @@
 import { canonicalId, idRuleOf } from '../../domain/carrier-message-ids.ts'
-import type { Directory } from '../../domain/directory.ts'
 import type { Attempted, LaterFact, Postponed } from '../../domain/message-facts.ts'
 import type { Dispatch } from '../../domain/messages-in-progress.ts'
 import type { ResponsePdu } from '../../smpp/pdu.ts'
+import type { NodeParts } from '../loops/node-parts.ts'
 import type { MessagesInProgress } from '../messages/messages-in-progress.ts'
 import type { Recorder } from '../messages/recorder.ts'
 import type { CarrierConditions } from './carrier-conditions.ts'
@@ -11,14 +11,11 @@ import type { HeldMessages } from './held-messages.ts'
 import { type DispatchChange, postponementOf, postponementOfJob, submittedWith } from './submit-facts.ts'
 import type { SubmitJob } from './submit-job.ts'
 
-export interface SubmitRecorderOptions {
-  readonly directory: () => Directory
+export interface SubmitRecorderOptions extends Pick<NodeParts, 'directory' | 'nowMs'> {
   readonly conditions: Pick<CarrierConditions, 'isAlone'>
   readonly inProgress: Pick<MessagesInProgress, 'addFacts' | 'whenAppended'>
   readonly recorder: Pick<Recorder, 'addOutcome'>
   readonly held: HeldMessages
-  /** Of the database, Unix milliseconds. */
-  readonly nowMs: () => number
 }
 
 /**

@@ -2,18 +2,15 @@ import { countryOf } from '../../domain/countries.ts'
 import type { Accepted } from '../../domain/message-facts.ts'
 import { FLUSH_MS } from '../../domain/statistics.ts'
 import { type StateChange, StatisticsTallies } from '../../domain/statistics-tallies.ts'
-import type { Log } from '../../log.ts'
 import type { ReceivedInbound } from '../../operations/receive-inbound.ts'
-import type { Database } from '../../store/database.ts'
 import type { WebhookEvent } from '../../store/event-deliveries.ts'
 import { nextWriter, writeStatistics } from '../../store/statistics.ts'
+import type { NodeParts } from '../loops/node-parts.ts'
 import { PeriodicTask } from '../loops/periodic-task.ts'
 
-export interface StatisticsWriterOptions {
-  readonly db: Database
+export interface StatisticsWriterOptions extends Pick<NodeParts, 'db' | 'log'> {
   /** Unix milliseconds. */
   readonly clock: () => number
-  readonly log: Log
   readonly intervalMs?: number | undefined
 }
 

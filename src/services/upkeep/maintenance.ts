@@ -1,10 +1,8 @@
-import type { Directory } from '../../domain/directory.ts'
 import { NO_HOLDER } from '../../domain/events.ts'
 import { createdAtMs, highestIdAt, lowestIdAt } from '../../domain/identifiers.ts'
 import { RECEIPT_GRACE_MS } from '../../domain/messages.ts'
 import { HOURS_KEPT_MS, MINUTES_KEPT_MS, ROLL_UP_AFTER_MS } from '../../domain/statistics.ts'
 import { VALIDITY_MS } from '../../domain/submit-retries.ts'
-import type { Log } from '../../log.ts'
 import { IDEMPOTENCY_LIFETIME_MS } from '../../operations/idempotency-keys.ts'
 import {
   deliverCompleteSets,
@@ -13,7 +11,6 @@ import {
 } from '../../operations/receive-inbound.ts'
 import { type Announcing, recordFacts } from '../../operations/record-facts.ts'
 import { deleteOldAuditEntries } from '../../store/audit-log.ts'
-import type { Database } from '../../store/database.ts'
 import { deleteDeliveriesBefore, releaseEvents, requeueStranded } from '../../store/event-deliveries.ts'
 import { deleteOldIdempotencyKeys } from '../../store/idempotency-keys.ts'
 import { deleteOldOffers } from '../../store/inbound-offers.ts'
@@ -28,26 +25,22 @@ import type { IncomingReceipt } from '../../store/receipts.ts'
 import { deleteOldStatistics, rollUpStatistics } from '../../store/statistics.ts'
 import { deleteUnownedBefore } from '../../store/unowned-inbound-messages.ts'
 import { unparkStray } from '../../store/webhook-destinations.ts'
+import type { NodeParts } from '../loops/node-parts.ts'
 import { PeriodicTask } from '../loops/periodic-task.ts'
 import { OFFERED_AGAIN_WITHIN_MS } from '../receiving/inbound-offers.ts'
 import { CROWDED_MS } from '../webhooks/deliverer.ts'
 import { dropOldPartitions, ensurePartitions, firstKeptId } from './day-partitions.ts'
 
-export interface MaintenanceOptions {
-  readonly db: Database
-  readonly directory: () => Directory
+export interface MaintenanceOptions extends NodeParts {
   readonly newMessageId: () => string
   /** Days that messages, inbound messages and webhook attempts are kept. */
   readonly retentionDays: number
   /** Days that entries of the audit log are kept, by the database's clock. */
   readonly auditRetentionDays: number
-  /** Unix milliseconds. */
-  readonly nowMs: () => number
   /** Applies parked receipts, at most one per (carrier, id); resolves when that is recorded. */
   readonly applyReceipts: (receipts: readonly IncomingReceipt[]) => Promise<unknown>
   /** Parked receipts whose id can be read or looked up by now. `more`: there are others. */
   readonly readReceipts: () => Promise<{ receipts: readonly IncomingReceipt[]; more: boolean }>
-  readonly log: Log
   /** See `InboundDeps`. */
   readonly onUnowned?: InboundDeps['onUnowned']
   readonly onOwned?: InboundDeps['onOwned']

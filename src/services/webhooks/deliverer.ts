@@ -1,18 +1,16 @@
 import { BoundedMap } from '../../collections/bounded-map.ts'
 import { canSign, type ServicePlan, type SigningAccount } from '../../domain/configuration.ts'
 import { DeliveryScheduler, type InFlightLimits, type Scheduled } from '../../domain/delivery-scheduler.ts'
-import type { Directory } from '../../domain/directory.ts'
 import { eventBody, eventId } from '../../domain/events.ts'
 import type { SecretKeys } from '../../domain/secrets.ts'
 import type { Webhook } from '../../domain/webhook-requests.ts'
 import { afterAttempt, isOwnUrlGone, SCHEDULE_MS } from '../../domain/webhook-schedule.ts'
 import { type Endpoint, type WebhookTarget, webhookTarget } from '../../domain/webhook-targets.ts'
-import type { Log } from '../../log.ts'
 import type { BatchMeter } from '../../operations/batches.ts'
 import type { DeliveryOutcome } from '../../outbound/webhook-post.ts'
 import type { WebhookSender } from '../../outbound/webhook-sender.ts'
-import type { Database } from '../../store/database.ts'
 import type { AttemptRow, WebhookEvent } from '../../store/event-deliveries.ts'
+import type { NodeParts } from '../loops/node-parts.ts'
 import { eventTakenFact } from '../messages/journal-items.ts'
 import type { MessagesInProgress } from '../messages/messages-in-progress.ts'
 import type { NodeLease } from '../node/node-lease.ts'
@@ -22,16 +20,13 @@ import { EventMemory } from './event-memory.ts'
 import { MessageOrder } from './message-order.ts'
 import { attemptRow, OutcomeWriter } from './outcome-writer.ts'
 
-export interface DelivererOptions {
-  readonly db: Database
-  readonly directory: () => Directory
+export interface DelivererOptions extends Pick<NodeParts, 'db' | 'directory' | 'log'> {
   readonly lease: NodeLease
   readonly sender: Pick<WebhookSender, 'post' | 'abort'>
   readonly destinations: Destinations
   readonly inProgress: Pick<MessagesInProgress, 'eventTaken' | 'project'>
   /** Decrypts callback URLs that carry credentials. */
   readonly secretKey: SecretKeys
-  readonly log: Log
   readonly pollMs?: number
   readonly limits?: InFlightLimits
   /** Events in memory. */

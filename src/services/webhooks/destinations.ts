@@ -5,9 +5,7 @@ import {
   SCHEDULE_MS,
 } from '../../domain/webhook-schedule.ts'
 import { type Endpoint, endpointKey } from '../../domain/webhook-targets.ts'
-import type { Log } from '../../log.ts'
 import { UNSENT_ERRORS } from '../../outbound/delivery-errors.ts'
-import type { Database } from '../../store/database.ts'
 import {
   closeBreaker,
   deleteRecovered,
@@ -17,11 +15,10 @@ import {
   parkWaiting,
   type TroubledDestination,
 } from '../../store/webhook-destinations.ts'
+import type { NodeParts } from '../loops/node-parts.ts'
 import { PeriodicTask } from '../loops/periodic-task.ts'
 
-export interface DestinationsOptions {
-  readonly db: Database
-  readonly log: Log
+export interface DestinationsOptions extends Pick<NodeParts, 'db' | 'log'> {
   readonly pollMs?: number | undefined
   readonly probeMs?: number | undefined
 }

@@ -1,7 +1,5 @@
 import type { EventHolder, WriteEvents } from '../../domain/events.ts'
 import type { Endpoint } from '../../domain/webhook-targets.ts'
-import type { Log } from '../../log.ts'
-import type { Database } from '../../store/database.ts'
 import {
   type Taker,
   takeDueEvents,
@@ -10,14 +8,14 @@ import {
   type WebhookEvent,
 } from '../../store/event-deliveries.ts'
 import { DueLoader } from '../loops/due-loader.ts'
+import type { NodeParts } from '../loops/node-parts.ts'
 import type { NodeLease } from '../node/node-lease.ts'
 import type { Destinations } from './destinations.ts'
 import type { EventMemory } from './event-memory.ts'
 import { HeldRows } from './held-rows.ts'
 import type { OutcomeWriter } from './outcome-writer.ts'
 
-export interface DueEventsOptions {
-  readonly db: Database
+export interface DueEventsOptions extends Pick<NodeParts, 'db' | 'log'> {
   readonly lease: Pick<NodeLease, 'nodeId' | 'buckets'>
   readonly destinations: Pick<Destinations, 'count' | 'probeMs'>
   readonly memory: EventMemory
@@ -27,7 +25,6 @@ export interface DueEventsOptions {
   readonly clear: () => void
   /** `probed`: the endpoint that these events are to probe. */
   readonly take: (events: readonly WebhookEvent[], probed?: Endpoint) => void
-  readonly log: Log
   readonly pollMs?: number | undefined
 }
 

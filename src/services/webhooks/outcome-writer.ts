@@ -1,8 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Log } from '../../log.ts'
 import { Batcher, type BatchMeter, writeInHalves } from '../../operations/batches.ts'
 import type { DeliveryOutcome } from '../../outbound/webhook-post.ts'
-import type { Database } from '../../store/database.ts'
 import {
   type AttemptRow,
   type RequeuedEvent,
@@ -10,13 +8,12 @@ import {
   requeueEvents,
   type WebhookEvent,
 } from '../../store/event-deliveries.ts'
+import type { NodeParts } from '../loops/node-parts.ts'
 import type { MessagesInProgress } from '../messages/messages-in-progress.ts'
 
-export interface OutcomeWriterOptions {
-  readonly db: Database
+export interface OutcomeWriterOptions extends Pick<NodeParts, 'db' | 'log'> {
   readonly inProgress: Pick<MessagesInProgress, 'project'>
   readonly onBatch?: BatchMeter | undefined
-  readonly log: Log
 }
 
 const RETRY_MS = 500
