@@ -15,7 +15,7 @@ const reference = join(root, 'dist', 'docs', 'assets')
 /** The hash of the sources that it was made of. */
 const stamp = join(target, 'sources.sha256')
 
-const SOURCES = ['console/**/*', 'client/src/*', 'package-lock.json', 'scripts/build-console.ts']
+const SOURCES = ['console/**/*', 'client/src/**/*', 'package-lock.json', 'scripts/build-console.ts']
 
 function hashOfSources(): string {
   const hash = createHash('sha256')

@@ -31,6 +31,7 @@ interface Content {
 
 interface Operation {
   readonly operationId: string
+  readonly tags: readonly string[]
   readonly summary?: string
   readonly description?: string
   readonly parameters?: readonly (Parameter | { readonly $ref: string })[]
@@ -69,39 +70,134 @@ export interface Declared {
   readonly schemas: Record<string, Schema>
 }
 
+/** The operations of one tag, or the webhooks: members of an interface, which has a file of its own. */
+interface Group {
+  readonly file: string
+  readonly name: string
+  readonly doc: string
+  readonly members: readonly Member[]
+}
+
+interface Member {
+  readonly source: string
+  /** Names of the schemas that it refers to. */
+  readonly schemas: readonly string[]
+}
+
+const MADE = '// Made from the OpenAPI document by `npm run generate-client`.'
+/** The file of the schemas that the operations of several tags need, or of none. */
+const SHARED = 'several-tags'
+
 /**
- * The source of a client of the operations below `prefix`, not formatted. Types that `declared` has with the same meaning are
- * imported from there. Throws on what it cannot express.
+ * The sources of a client of the operations below `prefix`, not formatted, by their paths: `<name>.ts`, and a folder of that
+ * name with a file for each tag. Types that `declared` has with the same meaning are imported from there. Throws on what it
+ * cannot express.
  */
-export function clientSource(document: OpenApiDocument, prefix: string, declared?: Declared): string {
-  const { schemas } = document.components
-  const imported = declared === undefined ? [] : sameIn(schemas, declared.schemas)
+export function clientSources(
+  document: OpenApiDocument,
+  { prefix, name }: { readonly prefix: string; readonly name: string },
+  declared?: Declared,
+): ReadonlyMap<string, string> {
   const operations = Object.entries(document.paths)
     .filter(([path]) => path.startsWith(prefix))
     .flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, op]) => operationOf(document, path, method, op)),
     )
-  const webhooks = Object.values(document.webhooks ?? {}).map(
-    ({ post }) => `${comment(post!.summary, post!.description)}${post!.operationId}: ${bodyType(post!)}`,
+  const byTag = [...Map.groupBy(operations, ({ tag }) => tag)].sort(([a], [b]) => (a < b ? -1 : 1))
+  const tags = byTag.map(([tag, members]) => ({
+    file: tag.toLowerCase().replaceAll(' ', '-'),
+    name: `${tag.replace(/(?:^|[ -])(\w)/g, (_, letter: string) => letter.toUpperCase())}Operations`,
+    doc: 'Each operation: its input, and its answer when it succeeds.',
+    members,
+  }))
+  const groups = [...tags, ...webhooksIn(document)]
+  const imported = declared === undefined ? [] : sameIn(document.components.schemas, declared.schemas)
+  const files = groupFiles(document.components.schemas, groups, { names: imported, file: declared?.file })
+  const index = [
+    MADE,
+    tags.map((tag) => `import type { ${tag.name} } from './${name}/${tag.file}.ts'`).join('\n'),
+    [...files.keys()]
+      .sort()
+      .map((file) => `export type * from './${name}/${file}.ts'`)
+      .join('\n'),
+    imported.length === 0 ? '' : `export type { ${imported.join(', ')} } from '${declared!.file}'`,
+    `/** Each operation of the API. */\nexport interface Operations extends ${tags.map((tag) => tag.name).join(', ')} {}`,
+    `/** How each is requested: method, path and names of the query; \`body\` if the rest of the input is its body. */\nexport const OPERATIONS = {${operations.map(({ request }) => request).join(',\n')}}`,
+  ]
+  return new Map([
+    [`${name}.ts`, index.join('\n\n')],
+    ...[...files].map(([file, source]) => [`${name}/${file}.ts`, source] as const),
+  ])
+}
+
+function webhooksIn({ webhooks = {} }: OpenApiDocument): Group[] {
+  const members = Object.values(webhooks).map(({ post }) => webhookOf(post!))
+  const doc = 'What is POSTed to a receiver, by type of event.'
+  return members.length === 0 ? [] : [{ file: 'webhook-bodies', name: 'WebhookBodies', doc, members }]
+}
+
+/** The file of each group, with the schemas that only this group needs, and the one of the other schemas. */
+function groupFiles(
+  schemas: Record<string, Schema>,
+  groups: readonly Group[],
+  imported: { readonly names: readonly string[]; readonly file: string | undefined },
+): ReadonlyMap<string, string> {
+  const neededBy = (file: string, names: readonly string[]) => ({ file, names: reachable(schemas, names) })
+  const needs = groups.map(({ file, members }) =>
+    neededBy(
+      file,
+      members.flatMap((member) => member.schemas),
+    ),
   )
-  return [
-    '// Made from the OpenAPI document by `npm run generate-client`.',
-    ...(declared === undefined || imported.length === 0
-      ? []
-      : [
-          `import type { ${imported.join(', ')} } from '${declared.file}'\n\nexport type { ${imported.join(', ')} }`,
-        ]),
-    ...Object.entries(schemas)
-      .filter(([name]) => !imported.includes(name))
-      .map(([name, schema]) => declaration(name, typeOf(schema, name))),
-    ...(webhooks.length === 0
-      ? []
-      : [
-          `/** What is POSTed to a receiver, by type of event. */\nexport interface WebhookBodies {\n${webhooks.join('\n')}\n}`,
-        ]),
-    `/** Each operation of the API: its input, and its answer when it succeeds. */\nexport interface Operations {\n${operations.map(({ types }) => types).join('\n')}\n}`,
-    `/** How each operation is requested: what is neither in the path nor in the query is the body. */\nexport const OPERATIONS = {${operations.map(({ request }) => request).join(',\n')}} as const`,
-  ].join('\n\n')
+  const unused = Object.keys(schemas).filter((schema) => !needs.some(({ names }) => names.has(schema)))
+  needs.push(neededBy(SHARED, unused))
+  const declared = Object.keys(schemas).filter((schema) => !imported.names.includes(schema))
+  const homes = Map.groupBy(declared, (schema) => {
+    const [home, another] = needs.filter(({ names }) => names.has(schema))
+    return another === undefined ? home!.file : SHARED
+  })
+  const sourceOf = (file: string, members: readonly Member[], last: string) => {
+    const own = homes.get(file) ?? []
+    const used = new Set([
+      ...members.flatMap((member) => member.schemas),
+      ...schemasIn(own.map((one) => schemas[one])),
+    ])
+    const importing = (names: readonly string[], from: string) => {
+      const wanted = names.filter((one) => used.has(one))
+      return wanted.length === 0 ? '' : `import type { ${wanted.join(', ')} } from '${from}'\n`
+    }
+    const shared = file === SHARED ? [] : (homes.get(SHARED) ?? [])
+    const imports = importing(imported.names, `.${imported.file}`) + importing(shared, `./${SHARED}.ts`)
+    const types = own.map((one) => declaration(one, typeOf(schemas[one]!, one)))
+    return [MADE, imports, ...types, last].join('\n\n')
+  }
+  const files = new Map(
+    groups.map(({ file, name, doc, members }) => {
+      const body = members.map(({ source }) => source).join('\n')
+      return [file, sourceOf(file, members, `/** ${doc} */\nexport interface ${name} {\n${body}\n}`)]
+    }),
+  )
+  return homes.has(SHARED) ? files.set(SHARED, sourceOf(SHARED, [], '')) : files
+}
+
+/** These, and those that they refer to. */
+function reachable(
+  schemas: Record<string, Schema>,
+  names: readonly string[],
+  found = new Set<string>(),
+): ReadonlySet<string> {
+  for (const name of names) {
+    if (found.has(name)) continue
+    found.add(name)
+    reachable(schemas, schemasIn(schemas[name]), found)
+  }
+  return found
+}
+
+/** Names of the schemas that something refers to. */
+function schemasIn(part: unknown): string[] {
+  const references = JSON.stringify(part ?? null).matchAll(/#\/components\/schemas\/(\w+)/g)
+  return [...references].map(([, name]) => name!)
 }
 
 /** Names of the schemas that are the same in both, and refer only to such. */
@@ -111,9 +207,7 @@ function sameIn(schemas: Record<string, Schema>, others: Record<string, Schema>)
   for (let before = -1; before !== same.length; ) {
     before = same.length
     const names = new Set(same.map(([name]) => name))
-    same = same.filter(([, text]) =>
-      [...text.matchAll(/#\/components\/schemas\/(\w+)/g)].every(([, name]) => names.has(name!)),
-    )
+    same = same.filter(([, text]) => schemasIn(JSON.parse(text)).every((name) => names.has(name)))
   }
   return same.map(([name]) => name)
 }
@@ -142,21 +236,26 @@ function operationOf({ components }: OpenApiDocument, path: string, method: stri
     ...(given.length > 0 ? [`{\n${given.join('\n')}\n}`] : []),
     ...(body === undefined ? [] : [typeOf(body, id)]),
   ]
-  const answers = Object.entries(op.responses)
-    .filter(([status]) => status.startsWith('2'))
-    .map(([, { content }]) =>
-      content === undefined ? 'undefined' : typeOf(content['application/json'].schema, id),
-    )
+  const succeeded = Object.entries(op.responses).filter(([status]) => status.startsWith('2'))
+  const answers = succeeded.map(([, { content }]) =>
+    content === undefined ? 'undefined' : typeOf(content['application/json'].schema, id),
+  )
   const types = `{ input: ${input.join(' & ') || 'Record<string, never>'}; answer: ${union(answers)} }`
-  const request = { method: method.toUpperCase(), path, query, body: body !== undefined }
+  const target = query.length === 0 ? path : `${path}?${query.join('&')}`
   return {
-    types: `${comment(op.summary, op.description)}${id}: ${types}`,
-    request: `${id}: ${JSON.stringify(request)}`,
+    tag: op.tags[0]!,
+    source: `${comment(op.summary, op.description)}${id}: ${types}`,
+    request: `${id}: '${method.toUpperCase()} ${target}${body === undefined ? '' : ' body'}'`,
+    schemas: schemasIn([parameters, requestBody, succeeded]),
   }
 }
 
-function bodyType({ operationId, requestBody }: Operation): string {
-  return typeOf(requestBody!.content!['application/json'].schema, operationId)
+function webhookOf({ operationId, summary, description, requestBody }: Operation): Member {
+  const type = typeOf(requestBody!.content!['application/json'].schema, operationId)
+  return {
+    source: `${comment(summary, description)}${operationId}: ${type}`,
+    schemas: schemasIn(requestBody),
+  }
 }
 
 /** A component is referred to by its name. `where` is for errors. */

@@ -5,13 +5,8 @@ interface OperationTypes {
   answer: unknown
 }
 
-/** How an operation is requested. */
-export interface OperationRequest {
-  readonly method: string
-  readonly path: string
-  readonly query: readonly string[]
-  readonly body: boolean
-}
+/** How an operation is requested: `GET /v1/messages/{msgId}?servicePlanId`, `POST /v1/sendsms body`. */
+type OperationRequest = string
 
 /** Operations that answer a page of a list. */
 export type ListOf<Operations extends Record<keyof Operations, OperationTypes>> = {
@@ -172,27 +167,30 @@ export function restOf(page: Page): object | null {
 
 /** Puts each field of the input where the operation has it: path, query, or else the body. */
 function requestOf(id: string, operation: OperationRequest, input: object) {
+  const [method, target, takesBody] = operation.split(' ') as [string, string, string?]
+  const [template, names = ''] = target.split('?') as [string, string?]
   const rest = new Map(Object.entries(input).filter(([, value]) => value !== undefined))
   const take = (name: string) => {
     const value = rest.get(name)
     rest.delete(name)
     return value
   }
-  const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => {
+  const path = template.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = String(take(name) ?? '')
     // A path that is one segment short, or goes up, would be another operation's.
     if (/^\.{0,2}$/.test(value)) throw new TypeError(`${id}: ${name} is required`)
     return encodeURIComponent(value)
   })
   const query = new URLSearchParams()
-  for (const name of operation.query) {
+  for (const name of names.split('&')) {
     const value = take(name)
     if (value !== undefined) query.set(name, String(value))
   }
   const search = String(query) === '' ? '' : `?${query}`
-  if (!operation.body && rest.size > 0) throw new TypeError(`${id}: it has no ${[...rest.keys()].join(', ')}`)
-  const body = operation.body ? JSON.stringify(Object.fromEntries(rest)) : null
-  return { method: operation.method, target: path + search, body }
+  if (takesBody === undefined && rest.size > 0)
+    throw new TypeError(`${id}: it has no ${[...rest.keys()].join(', ')}`)
+  const body = takesBody === undefined ? null : JSON.stringify(Object.fromEntries(rest))
+  return { method, target: path + search, body }
 }
 
 function answerOf(response: Response, text: string): unknown {

@@ -1,14 +1,19 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { clientSource, type OpenApiDocument } from '../../scripts/client-source.ts'
+import { clientSources, type OpenApiDocument } from '../../scripts/client-source.ts'
 import { generateClientSources } from '../../scripts/generate-client.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
 
 it('is what the generator makes of both APIs; npm run generate-client makes it anew', async () => {
-  for (const [path, source] of await generateClientSources()) expect(read(path)).toBe(source)
+  const sources = await generateClientSources()
+  for (const [path, source] of sources) expect(read(path)).toBe(source)
+  const there = ['api', 'admin-api'].flatMap((folder) =>
+    readdirSync(join(ROOT, 'client/src', folder)).map((file) => `client/src/${folder}/${file}`),
+  )
+  expect(there.filter((path) => !sources.has(path))).toEqual([])
 })
 
 it('is of the version of the service', () => {
@@ -22,9 +27,10 @@ describe('the generator', () => {
 
   /** Of a document with one operation, `GET /v1/things`. */
   function sourceOf(changes: object, path = '/v1/things'): string {
-    const get = { operationId: 'listThings', responses: { 200: jsonOf(TEXT) }, ...changes }
+    const get = { operationId: 'listThings', tags: ['Things'], responses: { 200: jsonOf(TEXT) }, ...changes }
     const components = { schemas: { Thing: { type: 'object', properties: { a: TEXT } } }, parameters: {} }
-    return clientSource({ components, paths: { [path]: { get } } } as OpenApiDocument, '/v1/')
+    const document = { components, paths: { [path]: { get } } } as OpenApiDocument
+    return [...clientSources(document, { prefix: '/v1/', name: 'api' }).values()].join('\n')
   }
   const answering = (schema: object) => ({ responses: { 200: jsonOf(schema) } })
 

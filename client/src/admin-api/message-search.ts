@@ -1,0 +1,202 @@
+// Made from the OpenAPI document by `npm run generate-client`.
+
+import type { StatusCounts } from '../api.ts'
+
+export interface EventAttempt {
+  /** 1, 2, … for the changes of status. */
+  event: number
+  attempt: number
+  attemptedAt: string
+  latencyMs: number
+  responseStatus: number | null
+  error: string | null
+  /** the first 1 KiB of the answer. */
+  responseHead: string | null
+}
+
+export interface InspectedMessage {
+  accountId: string
+  servicePlanId: string
+  msgId: string
+  status: string
+  from: string
+  to: string
+  body: string
+  segments: number
+  callbackUrl: string | null
+  country: string | null
+  mccmnc: string | null
+  errorCode: string
+  price: number | null
+  ptf: number | null
+  currency: string | null
+  route: string | null
+  /** why this carrier. */
+  routeReason: string | null
+  carrier: string | null
+  /** the carrier's own status or error. */
+  carrierCode: string | null
+  attempts: SubmitAttempt[]
+  submissions: SegmentSubmission[]
+  receipts: Receipt[]
+  webhookAttempts: EventAttempt[]
+  webhookEvents: MessageEvent[]
+  /** all of this in order, as readable text. */
+  timeline: TimelineEntry[]
+  createdAt: string
+  sentAt: string | null
+  updatedAt: string
+}
+
+export interface ListedMessage {
+  accountId: string
+  servicePlanId: string
+  msgId: string
+  status: string
+  from: string
+  to: string
+  segments: number
+  country: string | null
+  mccmnc: string | null
+  errorCode: string
+  route: string | null
+  carrier: string | null
+  /** the carrier's own status or error. */
+  carrierCode: string | null
+  createdAt: string
+  sentAt: string | null
+  updatedAt: string
+}
+
+export interface ListedMessagePage {
+  items: ListedMessage[]
+  nextAfter: string | null
+}
+
+export interface MessageEvent {
+  /** its webhook-id. */
+  eventId: string
+  event: number
+  status: string
+  state: 'pending' | 'delivered' | 'failed' | 'kept'
+  attempts: number
+  occurredAt: string
+  deliveredAt: string | null
+  /** null: no attempt is planned. */
+  dueAt: string | null
+}
+
+export interface Receipt {
+  receivedAt: string
+  carrier: string | null
+  carrierMessageId: string | null
+  /** how it was interpreted; SENT: an intermediate one, which changes nothing. */
+  outcome: string
+  errorCode: string
+  /** the carrier's own words for its state and error. */
+  carrierCode: string | null
+  /** as received; text and tlvs together at most 1,024 characters. */
+  text: string | null
+  /** octets in hexadecimal. */
+  tlvs: Record<string, string>
+}
+
+export interface SegmentSubmission {
+  segment: number
+  carrierMessageId: string
+  carrier: string | null
+  /** what its receipt said, if there are several segments. */
+  outcome: string | null
+  errorCode: string | null
+  carrierCode: string | null
+  receiptAt: string | null
+}
+
+export interface SubmitAttempt {
+  attemptedAt: string
+  carrier: string | null
+  /** accepted, refused, retry or no-answer. */
+  outcome: string
+  commandStatus: number | null
+  /** an earlier attempt may have reached the carrier. */
+  resubmission: boolean
+  reason: string | null
+}
+
+export interface TimelineEntry {
+  at: string
+  what: string
+  detail: string
+}
+
+/** Each operation: its input, and its answer when it succeeds. */
+export interface MessageSearchOperations {
+  /** Show a message and its timeline. Returns every attempt, segment, receipt and webhook of the message, and a timeline of them. */
+  getMessageOfPlans: {
+    input: {
+      /** UUID of the message. */
+      msgId: string
+    }
+    answer: InspectedMessage
+  }
+  /** List messages of all service plans, or of one. Newest first; without `servicePlanId`, those of the last 24 hours unless a window is given. A page may have fewer items than the limit: go on until `nextAfter` is null. */
+  listMessagesOfPlans: {
+    input: {
+      /** Maximum number of items; default: 100. */
+      limit?: string | undefined
+      /** nextAfter of the previous page. */
+      after?: string | undefined
+      /** Id of the service plan, 24 hex digits. */
+      servicePlanId?: string | undefined
+      /** Sender. */
+      from?: string | undefined
+      /** Recipient. */
+      to?: string | undefined
+      /** QUEUED, SENT, DELIVERED, FAILED or UNKNOWN. */
+      status?: string | undefined
+      /** Country (ISO 3166-1 alpha-2). */
+      country?: string | undefined
+      /** Network (MCC and MNC), 5 or 6 digits. */
+      mccmnc?: string | undefined
+      /** Start of the createdAt window, RFC 3339, inclusive. */
+      fromDate?: string | undefined
+      /** End of the window, RFC 3339, inclusive; without a service plan at most 24 hours after its start. */
+      toDate?: string | undefined
+      /** Error code, 3 digits. */
+      errorCode?: string | undefined
+      /** Carrier, by name or number. */
+      carrier?: string | undefined
+      /** Id that the carrier gave it in submit_sm_resp or a receipt, of the last 8 days. */
+      carrierMessageId?: string | undefined
+    }
+    answer: ListedMessagePage
+  }
+  /** Count messages by status. Counts the newest 1,000 that match; without `servicePlanId`, of those of the last 24 hours unless a window is given. */
+  countMessagesOfPlans: {
+    input: {
+      /** Id of the service plan, 24 hex digits. */
+      servicePlanId?: string | undefined
+      /** Sender. */
+      from?: string | undefined
+      /** Recipient. */
+      to?: string | undefined
+      /** QUEUED, SENT, DELIVERED, FAILED or UNKNOWN. */
+      status?: string | undefined
+      /** Country (ISO 3166-1 alpha-2). */
+      country?: string | undefined
+      /** Network (MCC and MNC), 5 or 6 digits. */
+      mccmnc?: string | undefined
+      /** Start of the createdAt window, RFC 3339, inclusive. */
+      fromDate?: string | undefined
+      /** End of the window, RFC 3339, inclusive; without a service plan at most 24 hours after its start. */
+      toDate?: string | undefined
+      /** Error code, 3 digits. */
+      errorCode?: string | undefined
+      /** Carrier, by name or number. */
+      carrier?: string | undefined
+      /** Id that the carrier gave it in submit_sm_resp or a receipt, of the last 8 days. */
+      carrierMessageId?: string | undefined
+    }
+    answer: StatusCounts
+  }
+}

@@ -1,0 +1,182 @@
+// Made from the OpenAPI document by `npm run generate-client`.
+
+import type { DisplayName, RateLimit, SenderType } from './several-tags.ts'
+
+export type AmbiguousSubmits = 'resubmit' | 'unknown'
+
+export type NationalLanguage =
+  | 'turkish'
+  | 'spanish'
+  | 'portuguese'
+  | 'bengali'
+  | 'gujarati'
+  | 'hindi'
+  | 'kannada'
+  | 'malayalam'
+  | 'oriya'
+  | 'punjabi'
+  | 'tamil'
+  | 'telugu'
+  | 'urdu'
+
+export interface OptOutSetting {
+  /** Words that count as STOP; default: STOP, UNSUBSCRIBE, CANCEL …. */
+  stopWords?: OptOutWordList | undefined
+  /** Words that count as START; default: START, UNSTOP, YES. */
+  startWords?: OptOutWordList | undefined
+  /** Words that count as HELP; default: HELP, INFO. */
+  helpWords?: OptOutWordList | undefined
+  /** Reply that confirms an opt-out; null: no reply. */
+  stopReply?: string | null | undefined
+  /** Reply that confirms the end of an opt-out; null: no reply. */
+  startReply?: string | null | undefined
+  /** Reply to HELP; null: no reply. */
+  helpReply?: string | null | undefined
+}
+
+export type OptOutWordList = string[]
+
+export interface OptOutWords {
+  /** Words that count as STOP; default: STOP, UNSUBSCRIBE, CANCEL …. */
+  stopWords: OptOutWordList
+  /** Words that count as START; default: START, UNSTOP, YES. */
+  startWords: OptOutWordList
+  /** Words that count as HELP; default: HELP, INFO. */
+  helpWords: OptOutWordList
+  /** Reply that confirms an opt-out; null: no reply. */
+  stopReply: string | null
+  /** Reply that confirms the end of an opt-out; null: no reply. */
+  startReply: string | null
+  /** Reply to HELP; null: no reply. */
+  helpReply: string | null
+}
+
+export interface ServicePlan {
+  servicePlanId: string
+  accountId: string
+  name: string
+  active: boolean
+  /** whether its messages go to the built-in simulator, free of charge. */
+  sandbox: boolean
+  /** whether it has a route, and so can send. */
+  complete: boolean
+  route: string | null
+  inboundUrl: string | null
+  /** Messages a second, and how many may come at once; null: no limit. */
+  rateLimit: RateLimit | null
+  /** Types of sender that it may use; default: all. */
+  senderTypes: SenderType[]
+  /** What to do with a message that may or may not have reached the carrier; default: resubmit. */
+  ambiguousSubmits: AmbiguousSubmits
+  /** How long a message may wait for a carrier before it fails; carriers are told the rest of it; default: 86400. */
+  validitySeconds: number
+  /** Replace typographic characters if that makes the whole text fit the GSM alphabet; false: send texts as they are; default: texts are sent as they are. */
+  smartEncoding: boolean
+  /** Languages whose GSM tables may be used for texts, the preferred one first; empty: none; default: none. */
+  nationalLanguages: NationalLanguage[]
+  optOut: OptOutWords | null
+  createdAt: string
+}
+
+export interface ServicePlanChange {
+  /** Name to show. */
+  name?: DisplayName | undefined
+  /** Accept its messages; false: refuse them; default: true. */
+  active?: boolean | undefined
+  /** Route of its messages; null: none, so it cannot send. */
+  route?: string | null | undefined
+  /** URL that its inbound messages are pushed to; null: none. */
+  inboundUrl?: string | null | undefined
+  /** Messages a second, and how many may come at once; null: no limit. */
+  rateLimit?: RateLimit | null | undefined
+  /** Types of sender that it may use; default: all. */
+  senderTypes?: SenderType[] | undefined
+  /** What to do with a message that may or may not have reached the carrier; default: resubmit. */
+  ambiguousSubmits?: AmbiguousSubmits | undefined
+  /** How long a message may wait for a carrier before it fails; carriers are told the rest of it; default: 86400. */
+  validitySeconds?: number | undefined
+  /** Replace typographic characters if that makes the whole text fit the GSM alphabet; false: send texts as they are; default: texts are sent as they are. */
+  smartEncoding?: boolean | undefined
+  /** Languages whose GSM tables may be used for texts, the preferred one first; empty: none; default: none. */
+  nationalLanguages?: NationalLanguage[] | undefined
+  /** Act on STOP, START and HELP; null: treat them like any other message. */
+  optOut?: OptOutSetting | null | undefined
+}
+
+export interface ServicePlanCreation {
+  /** Id of the service plan, 24 hex digits. */
+  servicePlanId?: string | undefined
+  /** Id of the account, 24 hex digits. */
+  accountId: string
+  /** Name to show. */
+  name: DisplayName
+  /** Send its messages to the built-in simulator, free of charge, for good; false: send them to carriers; default: send them to carriers. */
+  sandbox?: boolean | undefined
+  /** Accept its messages; false: refuse them; default: true. */
+  active?: boolean | undefined
+  /** Route of its messages; null: none, so it cannot send. */
+  route?: string | null | undefined
+  /** URL that its inbound messages are pushed to; null: none. */
+  inboundUrl?: string | null | undefined
+  /** Messages a second, and how many may come at once; null: no limit. */
+  rateLimit?: RateLimit | null | undefined
+  /** Types of sender that it may use; default: all. */
+  senderTypes?: SenderType[] | undefined
+  /** What to do with a message that may or may not have reached the carrier; default: resubmit. */
+  ambiguousSubmits?: AmbiguousSubmits | undefined
+  /** How long a message may wait for a carrier before it fails; carriers are told the rest of it; default: 86400. */
+  validitySeconds?: number | undefined
+  /** Replace typographic characters if that makes the whole text fit the GSM alphabet; false: send texts as they are; default: texts are sent as they are. */
+  smartEncoding?: boolean | undefined
+  /** Languages whose GSM tables may be used for texts, the preferred one first; empty: none; default: none. */
+  nationalLanguages?: NationalLanguage[] | undefined
+  /** Act on STOP, START and HELP; null: treat them like any other message. */
+  optOut?: OptOutSetting | null | undefined
+}
+
+export interface ServicePlanPage {
+  items: ServicePlan[]
+  nextAfter: string | null
+}
+
+/** Each operation: its input, and its answer when it succeeds. */
+export interface ServicePlansOperations {
+  /** Create a service plan. Messages are sent and received under a service plan. It can send once it has a route; a sandbox plan can send at once. */
+  createServicePlan: { input: ServicePlanCreation; answer: ServicePlan }
+  /** List service plans. Sorted by name or number. */
+  listServicePlans: {
+    input: {
+      /** Maximum number of items; default: 100. */
+      limit?: string | undefined
+      /** nextAfter of the previous page. */
+      after?: string | undefined
+      /** Id of the account, 24 hex digits. */
+      accountId?: string | undefined
+    }
+    answer: ServicePlanPage
+  }
+  /** Show a service plan. Returns its settings and whether it can send. */
+  getServicePlan: {
+    input: {
+      /** Id of the service plan, 24 hex digits. */
+      servicePlanId: string
+    }
+    answer: ServicePlan
+  }
+  /** Update a service plan. Omitted fields keep their values. The change takes effect at once on the node that answers, and within 5 seconds on every other node. */
+  updateServicePlan: {
+    input: {
+      /** Id of the service plan, 24 hex digits. */
+      servicePlanId: string
+    } & ServicePlanChange
+    answer: ServicePlan
+  }
+  /** Delete a service plan. A service plan that is in use cannot be deleted. */
+  deleteServicePlan: {
+    input: {
+      /** Id of the service plan, 24 hex digits. */
+      servicePlanId: string
+    }
+    answer: undefined
+  }
+}
