@@ -13,7 +13,7 @@ import {
   WEBHOOK_DESTINATION_LIST,
 } from '../schemas/response-examples.ts'
 import { requestBody } from '../schemas/shapes.ts'
-import { DestinationField, presentDestination, WebhookDestinationSchema } from '../schemas/webhook-event.ts'
+import { DestinationField, WebhookDestinationSchema } from '../schemas/webhook-event.ts'
 import type { WebhookActionDeps } from './webhook-actions.ts'
 
 const ListQuery = listQuery({}, {})
@@ -77,7 +77,7 @@ export function registerWebhookDestinations(app: FastifyInstance, deps: ListDeps
       page,
       ({ planId, after, limit }) => listDestinations(deps.db, { planId, after: after ?? '', limit }),
       ({ destination }) => destination,
-      presentDestination,
+      (destination) => destination,
     )
   })
 }
@@ -97,7 +97,7 @@ export function registerDestinationActions(
       await retryConflicts(() => make(writes, plan.id, destination, 'customer'))
       if (verb === 'resume')
         await retryWaiting((batch) => retryConflicts(() => batch(writes)), plan.id, destination)
-      return presentDestination(await findDestination(writes, plan.id, destination))
+      return findDestination(writes, plan.id, destination)
     })
   }
 }

@@ -49,6 +49,12 @@ export function nullableInteger(options: { description?: string } = {}) {
   return Type.Unsafe<number | null>({ type: ['integer', 'null'], ...options })
 }
 
+/** A time in an answer. The serializer writes a Date as toISOString does. */
+export function instant(options: { description?: string } = {}) {
+  type Instant = Type.TUnsafe<Date | string> & { type: string }
+  return Type.Unsafe<Date | string>({ type: 'string', format: 'date-time', ...options }) as Instant
+}
+
 /** One of a few strings; with a title, a schema of that name in the OpenAPI document. */
 export function oneOf<const T extends string>(
   values: readonly T[],

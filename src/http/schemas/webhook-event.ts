@@ -1,8 +1,7 @@
 import { Type } from 'typebox'
 import { EVENT_STATES, type EventType, eventId, eventType } from '../../domain/events.ts'
 import type { EventAttempt, EventRecord } from '../../store/event-list.ts'
-import type { DestinationRecord } from '../../store/webhook-destinations.ts'
-import { nullableInteger, nullableString, oneOf, titled } from './shapes.ts'
+import { instant, Nullable, nullableInteger, nullableString, oneOf, titled } from './shapes.ts'
 
 /**
  * Events and destinations of webhooks, as operators and customers see them: their schemas, and the functions that fill
@@ -10,9 +9,6 @@ import { nullableInteger, nullableString, oneOf, titled } from './shapes.ts'
  */
 
 export const EVENT_TYPES: readonly EventType[] = ['deliveryReceipt', 'inboundMessage']
-
-const NullableTime = (description?: string) =>
-  nullableString({ format: 'date-time', ...(description === undefined ? {} : { description }) })
 
 const FIELDS = {
   eventId: Type.String({ description: 'webhook-id of its webhooks' }),
@@ -24,11 +20,14 @@ const FIELDS = {
   state: oneOf(EVENT_STATES, {
     description: 'failed: until it is redelivered; kept: there was no URL when it happened',
   }),
-  occurredAt: Type.String({ format: 'date-time' }),
-  deliveredAt: NullableTime('When it was last answered 2xx'),
+  occurredAt: instant(),
+  deliveredAt: Nullable(instant({ description: 'When it was last answered 2xx' })),
   attempts: Type.Integer(),
-  nextAttemptAt: NullableTime(
-    'Latest time of the next attempt; an event parked for its destination goes as soon as that recovers. Null: none is planned',
+  nextAttemptAt: Nullable(
+    instant({
+      description:
+        'Latest time of the next attempt; an event parked for its destination goes as soon as that recovers. Null: none is planned',
+    }),
   ),
   destination: nullableString({
     description: 'Scheme, host and port; known once it was delivered, or an attempt has failed',
@@ -46,7 +45,7 @@ export const WebhookEventDetailSchema = titled('WebhookEventDetail', {
   attemptRecords: Type.Array(
     titled('WebhookAttempt', {
       attempt: Type.Integer(),
-      attemptedAt: Type.String({ format: 'date-time' }),
+      attemptedAt: instant(),
       latencyMs: Type.Integer(),
       responseStatus: nullableInteger(),
       error: nullableString(),
@@ -58,34 +57,14 @@ export const WebhookEventDetailSchema = titled('WebhookEventDetail', {
 
 /** An event of the plan with this public id. */
 export function presentEvent(event: EventRecord, servicePlanId: string) {
-  const { msgId, sequence, messageStatus, state, attempts, destination, responseStatus, error } = event
-  return {
-    eventId: eventId(event),
-    servicePlanId,
-    msgId,
-    sequence,
-    type: eventType(sequence),
-    messageStatus,
-    state,
-    occurredAt: event.occurredAt.toISOString(),
-    deliveredAt: event.deliveredAt?.toISOString() ?? null,
-    attempts,
-    nextAttemptAt: event.nextAttemptAt?.toISOString() ?? null,
-    destination,
-    responseStatus,
-    error,
-  }
+  return { ...event, eventId: eventId(event), servicePlanId, type: eventType(event.sequence) }
 }
 
 export function presentEventDetail(
   event: EventRecord & { readonly attemptRecords: readonly EventAttempt[] },
   servicePlanId: string,
 ) {
-  const attemptRecords = event.attemptRecords.map((attempt) => ({
-    ...attempt,
-    attemptedAt: attempt.attemptedAt.toISOString(),
-  }))
-  return { ...presentEvent(event, servicePlanId), attemptRecords }
+  return { ...presentEvent(event, servicePlanId), attemptRecords: [...event.attemptRecords] }
 }
 
 /** Events behind an earlier event of their message are not counted: they have no destination yet. */
@@ -97,17 +76,13 @@ export const WebhookDestinationSchema = titled('WebhookDestination', {
     description:
       'open: it failed too often, one event a minute is tried; paused: nothing is sent; recovering: what waited is',
   }),
-  since: NullableTime(),
+  since: Nullable(instant()),
   error: nullableString({ description: 'Of the last failure that opened it' }),
   pausedBy: nullableString({ description: 'customer or operator' }),
   waiting: counted('Events that wait for their next attempt after a failure'),
   parked: counted('Events put aside until the destination takes them, the first of each message'),
   failed: counted('Events given up'),
 })
-
-export function presentDestination(record: DestinationRecord) {
-  return { ...record, since: record.since?.toISOString() ?? null }
-}
 
 export const DestinationField = Type.String({
   maxLength: 300,

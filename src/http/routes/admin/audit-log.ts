@@ -53,6 +53,6 @@ export function registerAuditLog(scope: AdminScope, { reads }: AdminDeps): void 
       return listAuditLog(reads, filters, { after: after === null ? null : Number(after), limit })
     },
     keyOf: ({ auditId }) => String(auditId),
-    present: ({ at, ...entry }) => ({ ...entry, at: at.toISOString() }),
+    present: (entry) => entry,
   })
 }

@@ -82,16 +82,9 @@ export function registerCarrierBinds(scope: AdminScope, { reads, ownReport = () 
       const carrier = await carriers.find(reads, params.carrier)
       if (carrier === undefined) throw notFound('carrier')
       const nodes = await readNodes(reads, ownReport)
-      const { name, state, host, port, systemId, bindMode, idRule, learnedIdRule } = carrier
       return {
-        carrier: name,
-        state,
-        host,
-        port,
-        systemId,
-        bindMode,
-        idRule,
-        learnedIdRule,
+        ...carrier,
+        carrier: carrier.name,
         nodes: nodes.flatMap(({ name: node, report, reportAgeMs }) => {
           const own = report?.carriers[carrier.carrierId]
           if (own === undefined) return []

@@ -14,7 +14,7 @@ import {
   WEBHOOK_HEADER_VALUE,
 } from '../../../domain/webhook-requests.ts'
 import type { AccountSettings } from '../../../store/accounts.ts'
-import { Nullable, titled } from '../../schemas/shapes.ts'
+import { instant, Nullable, titled } from '../../schemas/shapes.ts'
 import { type Annotations, PATTERN_MEANINGS, patterned } from '../../validate.ts'
 
 /** Fields shared by several resources of the admin API, and the form of pages and errors. */
@@ -158,7 +158,7 @@ export function octetString(maximum: number, minimum = 0, annotations: Annotatio
 
 export const CallbackUrl = Type.String({ maxLength: 2048 })
 export const NullableText = Nullable(Type.String())
-export const Timestamp = Type.String({ format: 'date-time' })
+export const Timestamp = instant()
 export const PositiveInteger = Type.Integer({ minimum: 1, maximum: 1_000_000 })
 
 export const RateLimitField = Type.Object(

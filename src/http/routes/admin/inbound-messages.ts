@@ -85,6 +85,5 @@ export function presentInbound<Message extends { msgId: string; sender: string; 
   recipient,
   ...message
 }: Message) {
-  const receivedAt = new Date(createdAtMs(message.msgId)).toISOString()
-  return { ...message, from: sender, to: recipient, receivedAt }
+  return { ...message, from: sender, to: recipient, receivedAt: new Date(createdAtMs(message.msgId)) }
 }

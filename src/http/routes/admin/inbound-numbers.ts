@@ -40,11 +40,7 @@ const NUMBERS: Resource<typeof InboundNumber, InboundNumberRecord> = {
   keyField: InboundNumberField,
   item: InboundNumber,
   keyOf: (record) => record.number,
-  present: (record) => ({
-    ...record,
-    keywords: [...record.keywords],
-    createdAt: record.createdAt.toISOString(),
-  }),
+  present: (record) => record,
 }
 
 export function registerInboundNumbers(scope: AdminScope, deps: AdminDeps): void {

@@ -118,13 +118,6 @@ async function searchOf({ reads, clock }: AdminDeps, { servicePlanId, carrier, .
   return { planId, carrierId, filters }
 }
 
-function present({ sender, recipient, sentAt, updatedAt, ...message }: FoundMessage) {
-  return {
-    ...message,
-    from: sender,
-    to: recipient,
-    createdAt: new Date(createdAtMs(message.msgId)).toISOString(),
-    sentAt: sentAt?.toISOString() ?? null,
-    updatedAt: updatedAt.toISOString(),
-  }
+function present({ sender, recipient, ...message }: FoundMessage) {
+  return { ...message, from: sender, to: recipient, createdAt: new Date(createdAtMs(message.msgId)) }
 }

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { LivingNode, NodeReport } from '../../../domain/node-reports.ts'
 import { readNodes } from '../../../operations/read-nodes.ts'
-import { Nullable, nullableInteger, titled } from '../../schemas/shapes.ts'
+import { instant, Nullable, nullableInteger, titled } from '../../schemas/shapes.ts'
 import { NullableText, Timestamp } from './fields.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
@@ -14,15 +14,9 @@ const Node = titled('Node', {
   version: NullableText,
   worker: nullableInteger({ description: 'its number; null: it is not one of several workers' }),
   workers: nullableInteger({ description: 'how many workers its parent has' }),
-  since: Type.String({
-    format: 'date-time',
-    description: 'when it was registered, which it is again after its lease was lost',
-  }),
+  since: instant({ description: 'when it was registered, which it is again after its lease was lost' }),
   lastHeartbeatAt: Timestamp,
-  leaseEndsAt: Type.String({
-    format: 'date-time',
-    description: 'unless renewed; then its work is taken over',
-  }),
+  leaseEndsAt: instant({ description: 'unless renewed; then its work is taken over' }),
   draining: Nullable(Type.Boolean({ description: 'it is stopping, and accepts nothing more' })),
   buckets: Type.Integer({ description: 'of 256; messages accepted here go into these' }),
   binds: Type.Integer({ description: 'binds of carriers that belong to it' }),
@@ -53,18 +47,9 @@ export function registerNodes(scope: AdminScope, { reads, ownReport = () => null
   )
 }
 
-function presentNode({
-  report,
-  since,
-  lastHeartbeatAt,
-  leaseEndsAt,
-  ...node
-}: LivingNode): Static<typeof Node> {
+function presentNode({ report, ...node }: LivingNode): Static<typeof Node> {
   return {
     ...node,
-    since: since.toISOString(),
-    lastHeartbeatAt: lastHeartbeatAt.toISOString(),
-    leaseEndsAt: leaseEndsAt.toISOString(),
     host: report?.host ?? null,
     pid: report?.pid ?? null,
     version: report?.version ?? null,

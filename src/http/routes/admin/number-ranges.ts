@@ -41,7 +41,7 @@ const RANGES: Resource<typeof NumberRange, NumberRangeRecord> = {
   keyField: NumberPrefix,
   item: NumberRange,
   keyOf: (range) => range.prefix,
-  present: (range) => ({ ...range, createdAt: range.createdAt.toISOString() }),
+  present: (range) => range,
 }
 
 export function registerNumberRanges(scope: AdminScope, deps: AdminDeps): void {

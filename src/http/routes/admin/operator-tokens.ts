@@ -48,11 +48,7 @@ const TOKENS: Resource<typeof OperatorToken, OperatorTokenRecord> = {
   keyField: TokenId,
   item: OperatorToken,
   keyOf: ({ operatorTokenId }) => String(operatorTokenId),
-  present: ({ createdAt, revokedAt, ...token }) => ({
-    ...token,
-    createdAt: createdAt.toISOString(),
-    revokedAt: revokedAt?.toISOString() ?? null,
-  }),
+  present: (token) => token,
 }
 
 export function registerOperatorTokens(scope: AdminScope, deps: AdminDeps): void {

@@ -142,6 +142,6 @@ function present(servicePlanId: string) {
     servicePlanId: canonicalPublicId(servicePlanId),
     from: sender,
     to: recipient,
-    createdAt: createdAt.toISOString(),
+    createdAt,
   })
 }

@@ -174,16 +174,14 @@ async function qualityOf(reads: Queryable, query: Static<typeof Query>, now: num
   const step = minutes > MAX_MINUTE_STEPS ? HOUR_S : MINUTE_S
   const series = query.series === 'true' ? await qualitySeries(reads, selected, step) : null
   return {
-    from: selected.from.toISOString(),
-    to: new Date(now).toISOString(),
+    from: selected.from,
+    to: new Date(now),
     items: pairs.slice(0, MAX_ITEMS).map(({ route, carrier, ...sums }) => {
       const pause = pauses.find((one) => one.route === route && one.carrier === carrier)
-      return { route, carrier, ...figures(sums), outOfUseUntil: pause?.until.toISOString() ?? null }
+      return { route, carrier, ...figures(sums), outOfUseUntil: pause?.until ?? null }
     }),
     truncated: pairs.length > MAX_ITEMS,
-    ...(series !== null && {
-      series: series.map(({ at, ...sums }) => ({ at: at.toISOString(), ...figures(sums) })),
-    }),
+    ...(series !== null && { series: series.map(({ at, ...sums }) => ({ at, ...figures(sums) })) }),
   }
 }
 
@@ -226,5 +224,5 @@ function figures(sums: QualitySums) {
 }
 
 function presentPause({ route, carrier, since, until, reason }: CarrierPause) {
-  return { route, carrier, since: since.toISOString(), until: until.toISOString(), reason }
+  return { route, carrier, since, until, reason }
 }

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { Backlog, WaitingMessages } from '../../../domain/backlog.ts'
 import { AppError } from '../../../errors.ts'
-import { Nullable, titled } from '../../schemas/shapes.ts'
+import { instant, Nullable, titled } from '../../schemas/shapes.ts'
 import { NullableText, Timestamp } from './fields.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
@@ -12,7 +12,7 @@ const WaitingMessagesSchema = titled('WaitingMessages', {
   carrier: Nullable(Type.String({ description: 'the carrier chosen for it, or that of its last attempt' })),
   cause: Type.String({ description: 'why they wait' }),
   count: Type.Integer(),
-  oldestAt: Type.String({ format: 'date-time', description: 'when the oldest was accepted' }),
+  oldestAt: instant({ description: 'when the oldest was accepted' }),
 })
 const WaitingWebhooksSchema = titled('WaitingWebhooks', {
   cause: Type.String({ description: 'why they wait' }),
@@ -29,10 +29,7 @@ const TroubledDestinationSchema = titled('TroubledDestination', {
   oldestAt: Nullable(Timestamp),
 })
 const Queue = titled('Queue', {
-  countedAt: Type.String({
-    format: 'date-time',
-    description: 'when the database was read; at most every 10 s',
-  }),
+  countedAt: instant({ description: 'when the database was read; at most every 10 s' }),
   messages: Type.Array(WaitingMessagesSchema),
   webhooks: Type.Array(WaitingWebhooksSchema),
   destinations: Type.Array(TroubledDestinationSchema),
@@ -61,12 +58,12 @@ export function registerQueue(scope: AdminScope, { backlog, directory }: AdminDe
       const { held, waiting, webhooks, destinations, more, countedAtMs } = await backlog.read()
       const current = directory.current()
       return {
-        countedAt: timeOf(countedAtMs),
+        countedAt: new Date(countedAtMs),
         messages: [...held.map(inPlace('memory')), ...waiting.map(inPlace('database'))],
         webhooks: webhooks.map(({ cause, count, oldestMs }) => ({
           cause,
           count,
-          oldestAt: timeOf(oldestMs),
+          oldestAt: new Date(oldestMs),
         })),
         destinations: destinations.flatMap((row) => {
           const plan = current.planById(row.planId)
@@ -79,19 +76,10 @@ export function registerQueue(scope: AdminScope, { backlog, directory }: AdminDe
 }
 
 function inPlace(place: 'memory' | 'database') {
-  return ({ oldestMs, ...row }: WaitingMessages) => ({ place, ...row, oldestAt: timeOf(oldestMs) })
+  return ({ oldestMs, ...row }: WaitingMessages) => ({ place, ...row, oldestAt: new Date(oldestMs) })
 }
 
 function presentDestination(row: Backlog['destinations'][number], servicePlanId: string) {
-  const { planId: _, since, oldestMs, ...rest } = row
-  return {
-    servicePlanId,
-    ...rest,
-    since: since.toISOString(),
-    oldestAt: oldestMs === null ? null : timeOf(oldestMs),
-  }
-}
-
-function timeOf(ms: number): string {
-  return new Date(ms).toISOString()
+  const { planId: _, oldestMs, ...rest } = row
+  return { servicePlanId, ...rest, oldestAt: oldestMs === null ? null : new Date(oldestMs) }
 }

@@ -91,7 +91,7 @@ const RATES: Resource<typeof Rate, RateRecord> = {
   keyField: RateId,
   item: Rate,
   keyOf: (rate) => String(rate.rateId),
-  present: (rate) => ({ ...rate, createdAt: rate.createdAt.toISOString() }),
+  present: (rate) => rate,
 }
 
 /** For every plan, to anywhere, with no fee. */

@@ -39,13 +39,22 @@ export interface Resource<Item extends Type.TSchema, Row extends object> extends
   readonly keyField: Type.TString
   readonly item: Item
   keyOf(row: Row): string
-  present(row: Row): Type.Static<Item>
+  present(row: Row): Shown<Type.Static<Item>>
   /** What the audit log keeps of a row; default: what `present` shows. */
   readonly settings?: (row: Row) => object
 }
 
 /** What an import answers that changes what exists. */
 export const ImportResult = titled('ImportResult', { created: Type.Integer(), changed: Type.Integer() })
+
+/** The same, to be read only, as rows of the store are. */
+type Shown<T> = T extends Date
+  ? T
+  : T extends readonly (infer Element)[]
+    ? readonly Shown<Element>[]
+    : T extends object
+      ? { readonly [Property in keyof T]: Shown<T[Property]> }
+      : T
 
 interface PathOfOne {
   readonly Params: Readonly<Record<string, string>>
@@ -109,7 +118,7 @@ interface List<Query extends Type.TSchema, Params extends Type.TSchema, Item ext
   /** At most `limit` rows behind `query.after`, which is the `keyOf` of a row. */
   fetch(given: Given<Query, Params>, limit: number): Promise<readonly Row[]>
   keyOf(row: Row): string
-  present(row: Row, given: Given<Query, Params>): Type.Static<Item>
+  present(row: Row, given: Given<Query, Params>): Shown<Type.Static<Item>>
 }
 
 interface Given<Query extends Type.TSchema, Params extends Type.TSchema> {

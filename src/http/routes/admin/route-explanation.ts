@@ -102,33 +102,13 @@ export function registerRouteExplanation(scope: AdminScope, deps: AdminDeps): vo
 }
 
 function present(explanation: RouteExplanation, publicId: (planId: number | null) => string | null) {
-  const { country, mccmnc, route, rule, carriers, encoding, segments, rate, charge } = explanation
+  const { rule, carriers, rate, charge } = explanation
   return {
-    country,
-    mccmnc,
-    route,
-    rule: rule && {
-      ruleId: rule.id,
-      servicePlanId: publicId(rule.planId),
-      from: rule.sender,
-      prefix: rule.prefix,
-      country: rule.country,
-      mccmnc: rule.mccmnc,
-    },
+    ...explanation,
+    rule: rule && { ...rule, ruleId: rule.id, servicePlanId: publicId(rule.planId), from: rule.sender },
     carriers: [...carriers],
-    encoding,
-    segments,
     charge: rate &&
-      charge && {
-        ...charge,
-        rate: {
-          rateId: rate.id,
-          servicePlanId: publicId(rate.planId),
-          prefix: rate.prefix,
-          country: rate.country,
-          mccmnc: rate.mccmnc,
-        },
-      },
+      charge && { ...charge, rate: { ...rate, rateId: rate.id, servicePlanId: publicId(rate.planId) } },
   }
 }
 

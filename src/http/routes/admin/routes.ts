@@ -94,11 +94,7 @@ const ROUTES: Resource<typeof Route, RouteRecord> = {
   keyField: RouteKey,
   item: Route,
   keyOf: (route) => route.name,
-  present: (route) => ({
-    ...route,
-    carriers: [...route.carriers],
-    createdAt: route.createdAt.toISOString(),
-  }),
+  present: (route) => route,
 }
 
 export function registerRoutes(scope: AdminScope, deps: AdminDeps): void {

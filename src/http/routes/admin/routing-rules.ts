@@ -67,7 +67,7 @@ const RULES: Resource<typeof RoutingRule, RoutingRuleRecord> = {
   keyField: RuleId,
   item: RoutingRule,
   keyOf: (rule) => String(rule.ruleId),
-  present: (rule) => ({ ...rule, createdAt: rule.createdAt.toISOString() }),
+  present: (rule) => rule,
 }
 
 export function registerRoutingRules(scope: AdminScope, deps: AdminDeps): void {

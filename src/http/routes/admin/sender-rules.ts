@@ -46,11 +46,7 @@ const RULES: Resource<typeof SenderRule, SenderRuleRecord> = {
   keyField: RuleId,
   item: SenderRule,
   keyOf: (rule) => String(rule.ruleId),
-  present: (rule) => ({
-    ...rule,
-    senderTypes: [...rule.senderTypes],
-    createdAt: rule.createdAt.toISOString(),
-  }),
+  present: (rule) => rule,
 }
 
 export function registerSenderRules(scope: AdminScope, deps: AdminDeps): void {

@@ -153,6 +153,6 @@ function present(servicePlanId: string) {
     servicePlanId: canonicalPublicId(servicePlanId),
     sender,
     status,
-    createdAt: createdAt.toISOString(),
+    createdAt,
   })
 }

@@ -69,17 +69,7 @@ const TOKENS: Resource<typeof Token, TokenRecord> = {
   keyField: TokenId,
   item: Token,
   keyOf: (token) => String(token.tokenId),
-  present: (token) => ({
-    tokenId: token.tokenId,
-    accountId: token.accountId,
-    name: token.name,
-    hint: token.hint,
-    servicePlanIds: token.servicePlanIds === null ? null : [...token.servicePlanIds],
-    scopes: token.scopes === null ? null : [...token.scopes],
-    createdAt: token.createdAt.toISOString(),
-    expiresAt: token.expiresAt?.toISOString() ?? null,
-    revokedAt: token.revokedAt?.toISOString() ?? null,
-  }),
+  present: (token) => token,
 }
 
 export function registerTokens(scope: AdminScope, deps: AdminDeps): void {

@@ -4,7 +4,7 @@ import { pauseDestination, resumeDestination, retryWaiting } from '../../../oper
 import type { Queryable } from '../../../store/database.ts'
 import { findDestination, listDestinations } from '../../../store/webhook-destinations.ts'
 import { requestBody } from '../../schemas/shapes.ts'
-import { presentDestination, WebhookDestinationSchema } from '../../schemas/webhook-event.ts'
+import { WebhookDestinationSchema } from '../../schemas/webhook-event.ts'
 import { described, PlainText, pageQuery, ServicePlanId } from './fields.ts'
 import { addList } from './resource.ts'
 import { answers } from './responses.ts'
@@ -26,7 +26,7 @@ export function registerWebhookDestinations(scope: AdminScope, { change, reads }
     fetch: async ({ query: { servicePlanId, after = '' } }, limit) =>
       listDestinations(reads, { planId: await keyOfPlan(reads, servicePlanId), after, limit }),
     keyOf: ({ destination }) => destination,
-    present: presentDestination,
+    present: (destination) => destination,
   })
 
   const body = requestBody(
@@ -57,8 +57,8 @@ export function registerWebhookDestinations(scope: AdminScope, { change, reads }
         const object = { objectType: 'webhook-destination', objectId }
         const planId = await change(request, async (transaction) => {
           const planId = await keyOfPlan(transaction, servicePlanId)
-          const before = presentDestination(await findDestination(transaction, planId, destination))
-          const after = presentDestination(await make(transaction, planId, destination, 'operator'))
+          const before = await findDestination(transaction, planId, destination)
+          const after = await make(transaction, planId, destination, 'operator')
           return { value: planId, entry: { ...object, before, after } }
         })
         const runBatch = (batch: (db: Queryable) => Promise<number>) =>
@@ -68,7 +68,7 @@ export function registerWebhookDestinations(scope: AdminScope, { change, reads }
             return { value: retried, entry: retried === 0 ? null : entry }
           })
         if (verb === 'resume') await retryWaiting(runBatch, planId, destination)
-        return presentDestination(await findDestination(reads, planId, destination))
+        return findDestination(reads, planId, destination)
       },
     )
 }
