@@ -41,6 +41,17 @@ export const WINDOW_RULES: FilterRules<DateWindow> = {
   toDate: { parse: (text) => parseTimestamp(text, 'down'), rule: DATE_RULE },
 }
 
+function matching(pattern: RegExp, rule: string): FilterRule<string> {
+  return { parse: (text) => (pattern.test(text) ? text : null), rule }
+}
+
+function oneOf<Value extends string>(values: readonly Value[]): FilterRule<Value> {
+  return {
+    parse: (text) => values.find((value) => value === text) ?? null,
+    rule: `must be one of ${values.join(', ')}`,
+  }
+}
+
 const SENDER_RULE: FilterRule<string> = {
   parse: (text) => (classifySender(text) === null ? null : text),
   rule: 'must be a short code, an E.164 number or an alphanumeric sender',
@@ -49,7 +60,7 @@ const SENDER_RULE: FilterRule<string> = {
 /** Filters from their texts, each by its own rule; absent ones are null. Faults are added to the list. */
 export function parseFilters<Filters extends object>(
   rules: FilterRules<Filters>,
-  texts: Readonly<Partial<Record<keyof Filters, string>>>,
+  texts: Readonly<Partial<Record<keyof Filters, string | undefined>>>,
   faults: Fault[] = [],
 ): Filters {
   const filters = Object.entries<FilterRule<unknown>>(rules).map(([name, { parse, rule }]) => {
@@ -90,10 +101,9 @@ export function windowFaults({ fromDate, toDate }: { fromDate?: unknown; toDate?
 
 /** A window of any length, of a request whose fields are known to be texts. Faults are added to the list. */
 export function parseWindow(
-  { fromDate, toDate }: Partial<Readonly<Record<keyof DateWindow, string>>>,
+  texts: Partial<Readonly<Record<keyof DateWindow, string>>>,
   faults: Fault[],
 ): DateWindow {
-  const texts = { ...(fromDate !== undefined && { fromDate }), ...(toDate !== undefined && { toDate }) }
   const window = parseFilters(WINDOW_RULES, texts, faults)
   if (isReversed(window)) faults.push(REVERSED)
   return window
@@ -111,12 +121,9 @@ export interface MessageFilters extends DateWindow {
 export const MESSAGE_FILTERS: FilterRules<MessageFilters> = {
   from: SENDER_RULE,
   to: { parse: (text) => (isE164(text) ? text : null), rule: 'must be an E.164 number' },
-  status: {
-    parse: (text) => MESSAGE_STATUSES.find((status) => status === text) ?? null,
-    rule: `must be one of ${MESSAGE_STATUSES.join(', ')}`,
-  },
+  status: oneOf(MESSAGE_STATUSES),
   country: { parse: normalizeCountry, rule: 'must be an ISO 3166-1 alpha-2 code' },
-  mccmnc: { parse: (text) => (MCCMNC.test(text) ? text : null), rule: 'must be 5 or 6 digits' },
+  mccmnc: matching(MCCMNC, 'must be 5 or 6 digits'),
   ...WINDOW_RULES,
 }
 
@@ -129,18 +136,9 @@ export interface InboundFilters extends DateWindow {
 }
 
 export const INBOUND_FILTERS: FilterRules<InboundFilters> = {
-  from: {
-    parse: (text) => (INBOUND_SENDER.test(text) ? text : null),
-    rule: 'must have 1 to 64 printable characters and no space at the ends',
-  },
-  to: {
-    parse: (text) => (INBOUND_NUMBER.test(text) ? text : null),
-    rule: 'must be an E.164 number or 3 to 8 digits',
-  },
-  keyword: {
-    parse: (text) => (KEYWORD.test(text) ? text : null),
-    rule: 'must be one word of at most 32 characters',
-  },
+  from: matching(INBOUND_SENDER, 'must have 1 to 64 printable characters and no space at the ends'),
+  to: matching(INBOUND_NUMBER, 'must be an E.164 number or 3 to 8 digits'),
+  keyword: matching(KEYWORD, 'must be one word of at most 32 characters'),
   ...WINDOW_RULES,
 }
 
@@ -155,10 +153,7 @@ export interface EventFilters extends DateWindow {
 export const DESTINATION_RULE = 'must be scheme, host and port, as in https://example.com:8443'
 
 export const EVENT_FILTERS: FilterRules<EventFilters> = {
-  state: {
-    parse: (text) => EVENT_STATES.find((state) => state === text) ?? null,
-    rule: `must be one of ${EVENT_STATES.join(', ')}`,
-  },
+  state: oneOf(EVENT_STATES),
   msgId: { parse: (text) => (isUuid(text) ? text.toLowerCase() : null), rule: 'must be a UUID' },
   destination: { parse: (text) => (isDestination(text) ? text : null), rule: DESTINATION_RULE },
   ...WINDOW_RULES,
@@ -190,13 +185,10 @@ export interface SearchFilters extends MessageFilters {
   readonly carrierMessageId: string | null
 }
 
-const SEARCH_FILTERS: FilterRules<SearchFilters> = {
+export const SEARCH_FILTERS: FilterRules<SearchFilters> = {
   ...MESSAGE_FILTERS,
-  errorCode: { parse: (text) => (/^[0-9]{3}$/.test(text) ? text : null), rule: 'must be 3 digits' },
-  carrierMessageId: {
-    parse: (text) => (/^[\x21-\x7e]{1,64}$/.test(text) ? text : null),
-    rule: 'must be 1 to 64 ASCII characters without spaces',
-  },
+  errorCode: matching(/^[0-9]{3}$/, 'must be 3 digits'),
+  carrierMessageId: matching(/^[\x21-\x7e]{1,64}$/, 'must be 1 to 64 ASCII characters without spaces'),
 }
 
 const DAY_MS = 24 * 3_600_000

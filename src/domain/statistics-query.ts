@@ -1,8 +1,14 @@
 import { type Fault, fault } from '../errors.ts'
-import { normalizeCountry } from './countries.ts'
 import { parseTimestamp } from './instants.ts'
-import { DATE_RULE } from './list-filters.ts'
-import { MESSAGE_STATUSES, type Status } from './messages.ts'
+import {
+  DATE_RULE,
+  type DateWindow,
+  type FilterRules,
+  parseFilters,
+  SEARCH_FILTERS,
+  type SearchFilters,
+} from './list-filters.ts'
+import type { Status } from './messages.ts'
 import { DAY_MS, HOUR_MS, HOURS_KEPT_MS, INTERVALS, type Interval, MINUTES_KEPT_MS } from './statistics.ts'
 
 /** What a reader of statistics may ask for, and what is too much for one answer. */
@@ -25,16 +31,14 @@ const DEFAULT_RANGE_MS = DAY_MS
 const BY_MINUTE_MS = 3 * HOUR_MS
 const BY_HOUR_MS = 10 * DAY_MS
 
-/** The parameters as they came. */
-export interface StatisticsTexts {
-  readonly fromDate?: string | undefined
-  readonly toDate?: string | undefined
-  readonly interval?: string | undefined
-  readonly groupBy?: string | undefined
-  readonly country?: string | undefined
-  readonly status?: string | undefined
-  readonly errorCode?: string | undefined
+/** The parameters of a request; null is not given. */
+interface GivenParameters extends DateWindow, Pick<SearchFilters, 'country' | 'status' | 'errorCode'> {
+  readonly interval: Interval | null
+  readonly groupBy: readonly Dimension[] | null
 }
+
+/** The parameters as they came. */
+export type StatisticsTexts = Readonly<Partial<Record<keyof GivenParameters, string | undefined>>>
 
 export interface StatisticsFilters {
   /** Null: all plans. */
@@ -61,36 +65,29 @@ export function parseStatisticsQuery(
   { dimensions, nowMs }: { dimensions: readonly Dimension[]; nowMs: number },
   faults: Fault[],
 ): StatisticsQuery {
-  const given = <Value>(name: keyof StatisticsTexts, parse: (text: string) => Value | null, rule: string) => {
-    const text = texts[name]
-    const value = text === undefined ? null : parse(text)
-    if (text !== undefined && value === null) faults.push(fault(name, 'INVALID_FORMAT', rule))
-    return value
+  const { country, status, errorCode } = SEARCH_FILTERS
+  const time = { parse: (text: string) => parseTimestamp(text, 'down'), rule: DATE_RULE }
+  const rules: FilterRules<GivenParameters> = {
+    fromDate: time,
+    toDate: time,
+    interval: { parse: intervalOf, rule: 'must be minute, hour or day' },
+    groupBy: {
+      parse: (text) => dimensionsOf(text, dimensions),
+      rule: `must be one or two of ${dimensions.join(', ')}, with a comma between`,
+    },
+    country,
+    status,
+    errorCode,
   }
-  const time = (text: string) => parseTimestamp(text, 'down')
-  const fromMs = given('fromDate', time, DATE_RULE)
-  const toMs = given('toDate', time, DATE_RULE)
-  const interval = given('interval', (text) => intervalOf(text), 'must be minute, hour or day')
-  const rule = `must be one or two of ${dimensions.join(', ')}, with a comma between`
-  const groupBy = given('groupBy', (text) => dimensionsOf(text, dimensions), rule) ?? []
-  const query = {
-    ...filters,
-    groupBy,
-    country: given('country', normalizeCountry, 'must be an ISO 3166-1 alpha-2 code'),
-    status: given('status', statusOf, `must be one of ${MESSAGE_STATUSES.join(', ')}`),
-    errorCode: given('errorCode', (text) => (/^[0-9]{3}$/.test(text) ? text : null), 'must be 3 digits'),
-    ...rangeOf({ fromMs, toMs, interval }, nowMs),
-  }
+  const { fromDate, toDate, interval, groupBy, ...others } = parseFilters(rules, texts, faults)
+  const range = rangeOf({ fromMs: fromDate, toMs: toDate, interval }, nowMs)
+  const query = { ...filters, groupBy: groupBy ?? [], ...others, ...range }
   if (faults.length === 0) faults.push(...excesses(query, nowMs))
   return query
 }
 
 function intervalOf(text: string): Interval | null {
   return Object.hasOwn(INTERVALS, text) ? (text as Interval) : null
-}
-
-function statusOf(text: string): Status | null {
-  return MESSAGE_STATUSES.find((status) => status === text) ?? null
 }
 
 function dimensionsOf(text: string, allowed: readonly Dimension[]): Dimension[] | null {
