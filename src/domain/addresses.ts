@@ -1,6 +1,7 @@
 /** Addresses: recipients, senders, and their form on an SMPP link. */
 
-export type SenderType = 'short-code' | 'e164' | 'alphanumeric'
+export const SENDER_TYPES = ['short-code', 'e164', 'alphanumeric'] as const
+export type SenderType = (typeof SENDER_TYPES)[number]
 
 /** An address as PDUs carry it: type of number and numbering plan (SMPP 3.4 §5.2.5, §5.2.6). */
 export type CarrierAddress = { ton: number; npi: number; address: string }

@@ -6,9 +6,8 @@
  * - decimal-hex: receipts say it in decimal, submit_sm_resp in hexadecimal (the usual mismatch)
  * - hex-decimal: receipts say it in hexadecimal, submit_sm_resp in decimal
  */
-export type IdRule = 'exact' | 'normalised' | 'decimal-hex' | 'hex-decimal'
-
-export const ID_RULES: readonly IdRule[] = ['exact', 'normalised', 'decimal-hex', 'hex-decimal']
+export const ID_RULES = ['exact', 'normalised', 'decimal-hex', 'hex-decimal'] as const
+export type IdRule = (typeof ID_RULES)[number]
 
 /** Where an id was read. Needed because "16" in decimal and "16" in hexadecimal are two messages of one carrier. */
 export type IdSource = 'submit' | 'receipt'

@@ -36,7 +36,8 @@ export interface RateLimit {
 }
 
 /** What to do with a message that may or may not have reached the carrier. */
-export type AmbiguousSubmits = 'resubmit' | 'unknown'
+export const AMBIGUOUS_SUBMITS = ['resubmit', 'unknown'] as const
+export type AmbiguousSubmits = (typeof AMBIGUOUS_SUBMITS)[number]
 
 export interface ServicePlan {
   readonly id: number
@@ -138,19 +139,31 @@ export interface SenderRule {
   readonly senderTypes: ReadonlySet<SenderType>
 }
 
-export type BindMode = 'transceiver' | 'transmitter' | 'receiver' | 'transmitter+receiver'
+export type BindType = 'transceiver' | 'transmitter' | 'receiver'
+/** The n-th bind of a carrier is one session of each of these. */
+export const BIND_TYPES = {
+  transceiver: ['transceiver'],
+  transmitter: ['transmitter'],
+  receiver: ['receiver'],
+  'transmitter+receiver': ['transmitter', 'receiver'],
+} as const satisfies Record<string, readonly BindType[]>
+export type BindMode = keyof typeof BIND_TYPES
+export const BIND_MODES = Object.keys(BIND_TYPES) as BindMode[]
 
 /** How validity_period is written (SMPP 3.4 §7.1.1); none: it is omitted. */
-export type ValidityFormat = 'relative' | 'absolute' | 'none'
+export const VALIDITY_FORMATS = ['relative', 'absolute', 'none'] as const
+export type ValidityFormat = (typeof VALIDITY_FORMATS)[number]
 
 /** draining: bound, but nothing new is submitted. */
-export type OperatingState = 'started' | 'draining' | 'stopped'
+export const OPERATING_STATES = ['started', 'draining', 'stopped'] as const
+export type OperatingState = (typeof OPERATING_STATES)[number]
 
 /**
  * How a text of several segments is sent: with a user data header that has an 8-bit or a 16-bit reference, with the sar_*
  * TLVs, or whole in message_payload.
  */
-export type LongMessages = 'udh' | 'udh16' | 'sar' | 'payload'
+export const LONG_MESSAGES = ['udh', 'udh16', 'sar', 'payload'] as const
+export type LongMessages = (typeof LONG_MESSAGES)[number]
 
 export interface Carrier {
   readonly id: number
@@ -192,29 +205,6 @@ export interface InboundNumber {
 
 /** Values an operator may choose among, and the rules of settings that a schema cannot express. */
 
-export const SENDER_TYPES = ['short-code', 'e164', 'alphanumeric'] as const satisfies readonly SenderType[]
-export const AMBIGUOUS_SUBMITS = ['resubmit', 'unknown'] as const satisfies readonly AmbiguousSubmits[]
-export const BIND_MODES = [
-  'transceiver',
-  'transmitter',
-  'receiver',
-  'transmitter+receiver',
-] as const satisfies readonly BindMode[]
-export type BindType = Exclude<BindMode, 'transmitter+receiver'>
-/** The n-th bind of a carrier is one session of each of these. */
-export const BIND_TYPES: Readonly<Record<BindMode, readonly BindType[]>> = {
-  transceiver: ['transceiver'],
-  transmitter: ['transmitter'],
-  receiver: ['receiver'],
-  'transmitter+receiver': ['transmitter', 'receiver'],
-}
-export const OPERATING_STATES = [
-  'started',
-  'draining',
-  'stopped',
-] as const satisfies readonly OperatingState[]
-export const LONG_MESSAGES = ['udh', 'udh16', 'sar', 'payload'] as const satisfies readonly LongMessages[]
-export const VALIDITY_FORMATS = ['relative', 'absolute', 'none'] as const satisfies readonly ValidityFormat[]
 /** Receipts are awaited until 48 h after the longest validity; then submissions are kept for another 72 h. */
 export const VALIDITY_SECONDS = { least: 60, most: 86_400 } as const
 /** What a command_status other than 0 may be made to mean for a carrier. */

@@ -2,9 +2,8 @@ import type { Charge } from './rates.ts'
 
 /** The public status of an MT message. What changes it: message-states.ts. */
 
-export type Status = 'QUEUED' | 'SENT' | 'DELIVERED' | 'FAILED' | 'UNKNOWN'
-
-export const MESSAGE_STATUSES: readonly Status[] = ['QUEUED', 'SENT', 'DELIVERED', 'FAILED', 'UNKNOWN']
+export const MESSAGE_STATUSES = ['QUEUED', 'SENT', 'DELIVERED', 'FAILED', 'UNKNOWN'] as const
+export type Status = (typeof MESSAGE_STATUSES)[number]
 
 /** How many of these messages have each status. */
 export function countByStatus(messages: readonly { readonly status: Status }[]): Record<Status, number> {

@@ -4,12 +4,11 @@ import type { SubmitOutcome } from './submit-outcomes.ts'
 /** How a carrier performs in a route: what is counted, the figures drawn from it, and when they are too bad. */
 
 /** submit_sm by outcome; `refused`: any status but ESME_ROK and those that mean throttled. */
-export type SubmitResult = 'accepted' | 'refused' | 'throttled' | 'noAnswer'
+export const SUBMIT_RESULTS = ['accepted', 'refused', 'throttled', 'noAnswer'] as const
+export type SubmitResult = (typeof SUBMIT_RESULTS)[number]
 /** Messages by their last status after SENT. */
-export type FinalResult = 'delivered' | 'failed' | 'unknown'
-
-export const SUBMIT_RESULTS: readonly SubmitResult[] = ['accepted', 'refused', 'throttled', 'noAnswer']
-export const FINAL_RESULTS: readonly FinalResult[] = ['delivered', 'failed', 'unknown']
+export const FINAL_RESULTS = ['delivered', 'failed', 'unknown'] as const
+export type FinalResult = (typeof FINAL_RESULTS)[number]
 
 /** How a carrier answered a submit_sm. */
 export function submitResultOf(outcome: SubmitOutcome): SubmitResult {

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { SENDER_TYPES } from '../../../domain/configuration.ts'
+import { SENDER_TYPES } from '../../../domain/addresses.ts'
 import { changeRow } from '../../../operations/configuration-rows.ts'
 import { createSenderRule } from '../../../operations/manage-sender-rules.ts'
 import { type SenderRuleRecord, senderRules } from '../../../store/sender-rules.ts'

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
-import { AMBIGUOUS_SUBMITS, SENDER_TYPES, VALIDITY_SECONDS } from '../../../domain/configuration.ts'
+import { SENDER_TYPES } from '../../../domain/addresses.ts'
+import { AMBIGUOUS_SUBMITS, VALIDITY_SECONDS } from '../../../domain/configuration.ts'
 import { MAX_WORD_CHARACTERS, MAX_WORDS } from '../../../domain/opt-outs.ts'
 import type { SecretKeys } from '../../../domain/secrets.ts'
 import { MAX_BODY_CHARACTERS } from '../../../domain/send-requests.ts'
