@@ -91,18 +91,15 @@ export type MessagePath = ReturnType<typeof makeMessagePath>
 
 /** Keeps accepted messages in memory, journal and records, and delivers their events. */
 function keepMessages(options: AppOptions, shutdown: ShutdownStack, platform: Platform) {
-  const { clock, counters, directory, sender, registry, secretKey } = platform
-  const { appends, db } = platform.databases
-  const { ambiguityWaitMs = AMBIGUITY_WAIT_MS, drainTimeoutMs, log, projectionAgeMs: ageMs } = options
-  const { nowMs } = clock
+  const { counters, databases, parts, sender, registry, secretKey } = platform
+  const { ambiguityWaitMs = AMBIGUITY_WAIT_MS, drainTimeoutMs, log } = options
+  const { db, nowMs } = parts
   const { batch: onBatch } = counters
   const lease = nodeLease(options, shutdown, platform)
   const reports = new NodeReports({ db, lease, log })
   shutdown.add('node reports', () => reports.stop())
   const quality = new QualityWatch({
-    db,
-    directory,
-    log,
+    ...parts,
     meters: qualityMeters(registry),
     clock: options.qualityClock ?? nowMs,
     intervalMs: options.qualityMs,
@@ -110,7 +107,7 @@ function keepMessages(options: AppOptions, shutdown: ShutdownStack, platform: Pl
   shutdown.add('quality watch', () => quality.stop())
   const statistics = new StatisticsWriter({ db, clock: nowMs, log, intervalMs: options.statisticsMs })
   shutdown.add('statistics', () => statistics.stop())
-  const recovery = laneRecovery({ db, directory, lease, ambiguityWaitMs, log })
+  const recovery = laneRecovery({ ...parts, lease, ambiguityWaitMs })
   lease.onTaken(async (buckets) => {
     // This node's own work does not depend on what follows, which may fail.
     recovery.wake()
@@ -118,16 +115,14 @@ function keepMessages(options: AppOptions, shutdown: ShutdownStack, platform: Pl
     log.info({ buckets: buckets.length, events }, 'took over buckets')
   })
   shutdown.add('lane recovery', () => recovery.stop())
-  const inProgress = new MessagesInProgress({ db, appends, directory, nowMs, log, onBatch, ageMs })
+  const inProgress = new MessagesInProgress({ ...parts, appends: databases.appends, onBatch })
   lease.onBeat((nodeId) => inProgress.register(nodeId))
   shutdown.add('messages in progress', () => inProgress.stop(drainTimeoutMs * DRAIN.records))
   const destinations = new Destinations({ db, log, probeMs: options.webhookProbeMs })
   shutdown.add('webhook destinations', () => destinations.stop())
   const deliverer = new Deliverer({
-    db,
-    directory,
+    ...parts,
     lease,
-    log,
     inProgress,
     sender,
     destinations,
@@ -200,44 +195,30 @@ function nodeLease(
 function takeAnswers(
   { drainTimeoutMs, log, worker }: AppOptions,
   shutdown: ShutdownStack,
-  { anomalies, clock: { nowMs }, counters, databases: { db }, directory, random }: Platform,
+  { anomalies, counters, parts, random }: Platform,
   { lease, inProgress, deliverer, onChanged, onState, statistics }: Kept,
 ) {
   const { batch: onBatch, unowned: onUnowned } = counters
   // Stopped after the recorder, which may still refuse receipts.
   const refusals = new Refusals({ count: counters.refused, log })
   shutdown.add('refusals', () => refusals.stop())
-  const idRules = new IdRules({ db, directory, nowMs, log })
+  const idRules = new IdRules(parts)
   const { write: writeEvents } = deliverer.due
-  const recorder = new Recorder({
-    db,
-    directory,
-    nowMs,
-    log,
-    inProgress,
-    idRules,
-    writeEvents,
-    onChanged,
-    onState,
-    onBatch,
-  })
+  const recorder = new Recorder({ ...parts, inProgress, idRules, writeEvents, onChanged, onState, onBatch })
   inProgress.heardBy({
     onProjected: (submissions) => recorder.lookUpParked(submissions),
     onOutcomeLost: (outcome) => recorder.addOutcome(outcome),
   })
   shutdown.add('recorder', () => recorder.drain(drainTimeoutMs * DRAIN.outcomes))
-  const newOfferId = () => messageId(nowMs(), random(9), 0)
-  const offers = new InboundOffers({ db, lease, newOfferId, clock: () => performance.now(), log })
+  const newOfferId = () => messageId(parts.nowMs(), random(9), 0)
+  const offers = new InboundOffers({ ...parts, lease, newOfferId, clock: () => performance.now() })
   shutdown.add('inbound offers', () => offers.stop())
   const ask = worker?.siblings.receipts
   const siblings = new SiblingReceipts({ receiptsHere: inProgress.receipts, recorder, ask })
   const receiver = new Receiver({
-    db,
-    directory,
+    ...parts,
     lease,
-    nowMs,
     random,
-    log,
     inProgress,
     recorder,
     siblings,
@@ -259,26 +240,24 @@ type Answers = ReturnType<typeof takeAnswers>
 function submitMessages(
   options: AppOptions,
   shutdown: ShutdownStack,
-  { anomalies, clock: { nowMs }, databases: { db }, directory, random }: Platform,
+  { anomalies, parts, random }: Platform,
   { lease, deliverer, inProgress, quality }: Kept,
   { recorder, receiver }: Answers,
 ) {
-  const { ambiguityWaitMs = AMBIGUITY_WAIT_MS, drainTimeoutMs, linkTimings, log } = options
+  const { ambiguityWaitMs = AMBIGUITY_WAIT_MS, drainTimeoutMs, linkTimings } = options
   const timings = { unbindTimeoutMs: drainTimeoutMs * DRAIN.unbinds, ...linkTimings }
-  const sandbox = new Sandbox({ directory, log })
-  const links = new CarrierLinks<SubmitToken>({ timings, located: sandbox.located, log })
+  const sandbox = new Sandbox(parts)
+  const links = new CarrierLinks<SubmitToken>({ ...parts, timings, located: sandbox.located })
   // The simulator ends after its links, which unbind first.
   shutdown.add('sandbox', () => sandbox.stop())
-  const binds = new BindLeases({ db, lease, directory, links, log })
+  const binds = new BindLeases({ ...parts, lease, links })
   shutdown.add('binds', () => binds.stop())
   shutdown.add('carrier links', () => links.stop())
-  const conditions = new CarrierConditions({ db, lease, directory, log })
+  const conditions = new CarrierConditions({ ...parts, lease })
   const submitter = new Submitter({
-    directory,
+    ...parts,
     lease,
-    nowMs,
     random,
-    log,
     ambiguityWaitMs,
     inProgress,
     recorder,
@@ -297,19 +276,16 @@ function submitMessages(
 
 /** Periodic jobs. */
 function keepUp(
-  { log, retentionDays, auditRetentionDays }: AppOptions,
+  { retentionDays, auditRetentionDays }: AppOptions,
   shutdown: ShutdownStack,
-  { clock: { nowMs }, counters, databases: { db }, directory }: Platform,
+  { counters, parts }: Platform,
   { lease, onState, statistics }: Kept,
   { idRules, receiver, recorder }: Answers,
 ) {
-  const foreign = foreignReceipts({ db, lease, nowMs, recorder, log })
+  const foreign = foreignReceipts({ ...parts, lease, recorder })
   shutdown.add('receipts over other nodes', () => foreign.stop())
   const maintenance = new Maintenance({
-    db,
-    directory,
-    nowMs,
-    log,
+    ...parts,
     retentionDays,
     auditRetentionDays,
     newMessageId: () => receiver.newMessageId(),

@@ -65,8 +65,6 @@ export interface AppOptions {
   readonly linkTimings?: LinkTimings
   readonly heartbeatMs?: number
   readonly leaseMs?: number
-  /** How long a message waits in memory for its receipt before its record is written. */
-  readonly projectionAgeMs?: number | undefined
   readonly webhookProbeMs?: number
   /** For a whole attempt. */
   readonly webhookTimeoutMs?: number

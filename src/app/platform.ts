@@ -11,6 +11,7 @@ import { ATTEMPT_TIMEOUT_MS } from '../outbound/dispatcher.ts'
 import { NameResolver } from '../outbound/resolver.ts'
 import { WebhookSender } from '../outbound/webhook-sender.ts'
 import { CarrierAnomalies } from '../services/links/carrier-anomalies.ts'
+import type { NodeParts } from '../services/loops/node-parts.ts'
 import { descriptorWatch } from '../services/node/descriptor-watch.ts'
 import { DirectoryService } from '../services/node/directory.ts'
 import { databaseMetrics } from '../services/upkeep/metrics/database.ts'
@@ -36,11 +37,7 @@ export function makePlatform(options: AppOptions, shutdown: ShutdownStack) {
     options.worker && { worker: String(options.worker.number) },
   )
   const counters = eventCounters(registry)
-  const anomalies = new CarrierAnomalies({
-    count: counters.anomaly,
-    log,
-    clock: () => performance.now(),
-  })
+  const anomalies = new CarrierAnomalies({ count: counters.anomaly, log, clock: () => performance.now() })
   const { secretKey: master, previousSecretKey: previous } = options
   const current = deriveKey(master, 'secrets')
   const secretKey: SecretKeys = previous === undefined ? current : [current, deriveKey(previous, 'secrets')]
@@ -49,12 +46,7 @@ export function makePlatform(options: AppOptions, shutdown: ShutdownStack) {
   const pools = { path: db, reads, beats, appends }
   databaseMetrics(registry, pools)
   shutdown.add('database', () => Promise.all(Object.values(pools).map((pool) => pool.end())))
-  const directoryService = new DirectoryService({
-    db,
-    secretKey,
-    clock: () => performance.now(),
-    log,
-  })
+  const directoryService = new DirectoryService({ db, secretKey, clock: () => performance.now(), log })
   shutdown.add('directory', () => directoryService.stop())
   const descriptors = descriptorWatch(registry, log)
   descriptors.start()
@@ -66,6 +58,7 @@ export function makePlatform(options: AppOptions, shutdown: ShutdownStack) {
   webhookThreadMetrics(registry, sender)
   shutdown.add('webhook thread', () => sender.close())
   const directory = () => directoryService.current()
+  const parts: NodeParts = { db, directory, log, nowMs: clock.nowMs }
   const start = async () => {
     await prepareDatabases(databases, options)
     if (options.carriersStopped === true) {
@@ -76,6 +69,7 @@ export function makePlatform(options: AppOptions, shutdown: ShutdownStack) {
   }
   return {
     start,
+    parts,
     registry,
     counters,
     anomalies,

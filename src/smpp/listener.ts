@@ -10,8 +10,6 @@ export interface ListenOptions extends Omit<SessionOptions, 'bind'>, TransportOp
   readonly tls?: tls.TlsOptions
   /** Further connections are dropped at once. Default 1,000. */
   readonly maxConnections?: number
-  /** A fault of the listener itself after it was up (such as no file descriptors left). */
-  readonly onError?: (error: Error) => void
 }
 
 /** A listening SMSC. */
@@ -53,7 +51,8 @@ export function listen<Token = unknown>(
   server.once('error', reject)
   server.listen(options.port, options.host ?? '127.0.0.1', () => {
     server.off('error', reject)
-    server.on('error', (error) => options.onError?.(error))
+    // A fault of the listener while it is up, such as no file descriptors left, concerns one connection.
+    server.on('error', () => undefined)
     const close = async (): Promise<void> => {
       const closed = new Promise<void>((done) => server.close(() => done()))
       for (const each of [...connections, ...sockets]) each.destroy()
