@@ -48,11 +48,7 @@ export interface MaintenanceOptions extends NodeParts {
   readonly onState?: Announcing['onState']
 }
 
-interface Job {
-  readonly name: string
-  readonly intervalMs: number
-  readonly run: () => Promise<unknown>
-}
+type Job = readonly [name: string, intervalMs: number, run: () => Promise<unknown>]
 
 const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS
@@ -107,56 +103,42 @@ export class Maintenance {
   constructor(options: MaintenanceOptions) {
     this.#options = options
     const { db, nowMs, auditRetentionDays } = options
+    const sweep = (statement: (limit: number) => Promise<number>) => () => this.#sweep(statement)
     this.#jobs = [
-      { name: 'partitions', intervalMs: HOUR_MS, run: () => ensurePartitions(db, nowMs()) },
-      { name: 'parked receipts', intervalMs: 5 * SECOND_MS, run: () => this.#applyParkedReceipts() },
-      {
-        name: 'complete inbound messages',
-        intervalMs: 10 * SECOND_MS,
-        run: () => deliverCompleteSets(this.#inboundDeps()),
-      },
-      {
-        name: 'incomplete inbound messages',
-        intervalMs: MINUTE_MS,
-        run: () => deliverIncompleteSets(this.#inboundDeps()),
-      },
-      { name: 'overdue messages', intervalMs: MINUTE_MS, run: () => this.#expireOverdue() },
-      {
-        name: 'idempotency keys',
-        intervalMs: MINUTE_MS,
-        run: () => this.#sweep((limit) => deleteOldIdempotencyKeys(db, IDEMPOTENCY_LIFETIME_MS, limit)),
-      },
-      {
-        name: 'old parked receipts',
-        intervalMs: 10 * MINUTE_MS,
-        run: () => this.#sweep((limit) => deleteOldParkedReceipts(db, PARKED_LIFETIME_MS, limit)),
-      },
-      {
-        name: 'old inbound offers',
-        intervalMs: MINUTE_MS,
-        run: () => this.#sweep((limit) => deleteOldOffers(db, OFFERED_AGAIN_WITHIN_MS, limit)),
-      },
-      {
-        name: 'old quality minutes',
-        intervalMs: 10 * MINUTE_MS,
-        run: () => this.#sweep((limit) => deleteOldQualityMinutes(db, QUALITY_LIFETIME_MS, limit)),
-      },
-      { name: 'statistics', intervalMs: MINUTE_MS, run: () => this.#rollUpStatistics() },
-      {
-        name: 'old statistics',
-        intervalMs: MINUTE_MS,
-        run: () => this.#sweep((limit) => this.#deleteOldStatistics(limit)),
-      },
-      { name: 'stray webhook events', intervalMs: 10 * MINUTE_MS, run: () => this.#requeueStray() },
-      {
-        name: 'old rows of the audit log',
-        intervalMs: HOUR_MS,
-        run: () => this.#sweep((limit) => deleteOldAuditEntries(db, auditRetentionDays, limit)),
-      },
-      { name: 'retention', intervalMs: HOUR_MS, run: () => this.#enforceRetention() },
+      ['partitions', HOUR_MS, () => ensurePartitions(db, nowMs())],
+      ['parked receipts', 5 * SECOND_MS, () => this.#applyParkedReceipts()],
+      ['complete inbound messages', 10 * SECOND_MS, () => deliverCompleteSets(this.#inboundDeps())],
+      ['incomplete inbound messages', MINUTE_MS, () => deliverIncompleteSets(this.#inboundDeps())],
+      ['overdue messages', MINUTE_MS, () => this.#expireOverdue()],
+      [
+        'idempotency keys',
+        MINUTE_MS,
+        sweep((most) => deleteOldIdempotencyKeys(db, IDEMPOTENCY_LIFETIME_MS, most)),
+      ],
+      [
+        'old parked receipts',
+        10 * MINUTE_MS,
+        sweep((most) => deleteOldParkedReceipts(db, PARKED_LIFETIME_MS, most)),
+      ],
+      ['old inbound offers', MINUTE_MS, sweep((most) => deleteOldOffers(db, OFFERED_AGAIN_WITHIN_MS, most))],
+      [
+        'old quality minutes',
+        10 * MINUTE_MS,
+        sweep((most) => deleteOldQualityMinutes(db, QUALITY_LIFETIME_MS, most)),
+      ],
+      ['statistics', MINUTE_MS, () => this.#rollUpStatistics()],
+      ['old statistics', MINUTE_MS, sweep((most) => this.#deleteOldStatistics(most))],
+      ['stray webhook events', 10 * MINUTE_MS, () => this.#requeueStray()],
+      [
+        'old rows of the audit log',
+        HOUR_MS,
+        sweep((most) => deleteOldAuditEntries(db, auditRetentionDays, most)),
+      ],
+      ['retention', HOUR_MS, () => this.#enforceRetention()],
     ]
     this.#tasks = this.#jobs.map(
-      ({ name, ...job }) => new PeriodicTask({ ...job, log: options.log, failure: failureOf(name) }),
+      ([name, intervalMs, run]) =>
+        new PeriodicTask({ run, intervalMs, log: options.log, failure: failureOf(name) }),
     )
   }
 
@@ -174,7 +156,7 @@ export class Maintenance {
 
   /** Runs every job once, one after the other. Never rejects: failures are logged. */
   async runOnce(): Promise<void> {
-    for (const { name, run } of this.#jobs)
+    for (const [name, , run] of this.#jobs)
       await run().catch((error: unknown) => this.#options.log.error({ err: error }, failureOf(name)))
   }
 
