@@ -1,6 +1,5 @@
 import { isSandbox, SANDBOX } from '../domain/sandbox.ts'
 import { conflict, fault, invalidField, notFound, refuseAny } from '../errors.ts'
-
 import { accounts } from '../store/accounts.ts'
 import { carriers } from '../store/carriers.ts'
 import type { AnyTable, ConfigurationTable } from '../store/configuration-table.ts'
@@ -51,6 +50,15 @@ export async function deleteRow(
     table.delete(transaction, key),
   )
   if (!deleted) throw notFound(table.noun)
+}
+
+/** Ends a token for good; revoking it again changes nothing. 404 if there is none. */
+export async function revokeRow(
+  transaction: Transaction,
+  table: Pick<ConfigurationTable<object, object>, 'noun' | 'revoke'>,
+  key: string,
+): Promise<void> {
+  if (!(await table.revoke(transaction, key))) throw notFound(table.noun)
 }
 
 /**

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { ENVIRONMENT_OPERATOR, makeToken, type Operator, storedToken } from '../domain/tokens.ts'
-import { conflict, notFound } from '../errors.ts'
+import { conflict } from '../errors.ts'
 import type { Transaction } from '../store/database.ts'
 import * as store from '../store/operator-tokens.ts'
 import { refuseMore } from './configuration-rows.ts'
@@ -27,11 +27,4 @@ export async function issueOperatorToken(
   )
   await refuseMore(transaction, store.operatorTokens, MAX_OPERATOR_TOKENS)
   return { record, token }
-}
-
-/** Ends a token for good; revoking it again changes nothing. */
-export async function revokeOperatorToken(transaction: Transaction, operatorTokenId: string): Promise<void> {
-  if (!(await store.revokeOperatorToken(transaction, Number(operatorTokenId)))) {
-    throw notFound('operator token')
-  }
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { canonicalPublicId } from '../domain/identifiers.ts'
 import { parseTimestamp } from '../domain/instants.ts'
 import { makeToken, storedToken, type TokenScope } from '../domain/tokens.ts'
-import { invalidField, notFound } from '../errors.ts'
+import { invalidField } from '../errors.ts'
 import type { Transaction } from '../store/database.ts'
 import { findPlansOfAccount } from '../store/service-plans.ts'
 import * as store from '../store/tokens.ts'
@@ -43,11 +43,6 @@ export async function issueToken(
     })
   })
   return { record, token }
-}
-
-/** Ends a token for good; revoking it again changes nothing. */
-export async function revokeToken(transaction: Transaction, tokenId: string): Promise<void> {
-  if (!(await store.revokeToken(transaction, Number(tokenId)))) throw notFound('token')
 }
 
 function expiryOf(text: string | null, nowMs: number): Date | null {

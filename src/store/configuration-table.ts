@@ -101,6 +101,15 @@ export class ConfigurationTable<Row extends object, Columns extends object> {
     return rowCount === 1
   }
 
+  /** Ends a token for good. A repeated call keeps the first time. False when there is none. */
+  async revoke(db: Queryable, key: string): Promise<boolean> {
+    const set = 'revoked_at = coalesce(revoked_at, now())'
+    const { rowCount } = await db.query(`update ${this.#of.table} t set ${set} where ${this.#named}`, [
+      this.#keyOf(key),
+    ])
+    return rowCount === 1
+  }
+
   async count(db: Queryable): Promise<number> {
     const { table, counted = 'true' } = this.#of
     const { rows } = await db.query<{ count: number }>(

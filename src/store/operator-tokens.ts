@@ -1,6 +1,5 @@
 import type { Operator } from '../domain/tokens.ts'
 import { ConfigurationTable } from './configuration-table.ts'
-import type { Queryable } from './database.ts'
 
 /** An operator token without its secret, which is not stored anywhere. */
 export interface OperatorTokenRecord extends Operator {
@@ -27,12 +26,3 @@ export const operatorTokens = new ConfigurationTable<OperatorTokenRecord, Operat
   counted: 'revoked_at is null',
   columns: { name: 'name', role: 'role', hint: 'hint', hash: 'hash' },
 })
-
-/** Revokes a token; a repeated call keeps the first time. False when there is no such token. */
-export async function revokeOperatorToken(db: Queryable, operatorTokenId: number): Promise<boolean> {
-  const { rowCount } = await db.query(
-    'update operator_tokens set revoked_at = coalesce(revoked_at, now()) where id = $1',
-    [operatorTokenId],
-  )
-  return rowCount === 1
-}

@@ -1,6 +1,5 @@
 import type { TokenScope } from '../domain/tokens.ts'
 import { ConfigurationTable } from './configuration-table.ts'
-import type { Queryable } from './database.ts'
 
 /** A token without its secret, which is not stored anywhere. */
 export interface TokenRecord {
@@ -51,12 +50,3 @@ export const tokens = new ConfigurationTable<TokenRecord, TokenColumns>({
   },
   filters: { accountId: 'a.account_id = lower(?)' },
 })
-
-/** Revokes a token; a repeated call keeps the first time. False when there is no such token. */
-export async function revokeToken(db: Queryable, tokenId: number): Promise<boolean> {
-  const { rowCount } = await db.query(
-    'update tokens set revoked_at = coalesce(revoked_at, now()) where id = $1',
-    [tokenId],
-  )
-  return rowCount === 1
-}

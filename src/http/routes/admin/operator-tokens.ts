@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { OPERATOR_ROLES } from '../../../domain/tokens.ts'
-import { issueOperatorToken, revokeOperatorToken } from '../../../operations/manage-operator-tokens.ts'
+import { revokeRow } from '../../../operations/configuration-rows.ts'
+import { issueOperatorToken } from '../../../operations/manage-operator-tokens.ts'
 import { type OperatorTokenRecord, operatorTokens } from '../../../store/operator-tokens.ts'
 import { Nullable, oneOf, requestBody, titled } from '../../schemas/shapes.ts'
 import { patterned } from '../../validate.ts'
@@ -61,5 +62,5 @@ export function registerOperatorTokens(scope: AdminScope, deps: AdminDeps): void
     },
   })
   addReads(scope, deps, TOKENS, pageQuery(TokenId, {}))
-  addDelete(scope, deps, TOKENS, revokeOperatorToken)
+  addDelete(scope, deps, TOKENS, (transaction, key) => revokeRow(transaction, operatorTokens, key))
 }

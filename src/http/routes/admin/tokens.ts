@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { TOKEN_SCOPES } from '../../../domain/tokens.ts'
-import { issueToken, revokeToken } from '../../../operations/manage-tokens.ts'
+import { revokeRow } from '../../../operations/configuration-rows.ts'
+import { issueToken } from '../../../operations/manage-tokens.ts'
 import { type TokenRecord, tokens } from '../../../store/tokens.ts'
 import { Nullable, oneOf, requestBody, titled } from '../../schemas/shapes.ts'
 import { AccountId, DisplayName, PublicId, pageQuery, Timestamp, TokenId } from './fields.ts'
@@ -84,5 +85,5 @@ export function registerTokens(scope: AdminScope, deps: AdminDeps): void {
   })
   addReads(scope, deps, TOKENS, Query)
   // Revoked tokens are kept for the record: lists still show them.
-  addDelete(scope, deps, TOKENS, revokeToken)
+  addDelete(scope, deps, TOKENS, (transaction, key) => revokeRow(transaction, tokens, key))
 }
