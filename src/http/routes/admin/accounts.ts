@@ -133,38 +133,23 @@ function accountsOf(secretKey: SecretKeys): Accounts {
     keyField: AccountId,
     item: Account,
     keyOf: (account) => account.accountId,
-    present: (account) => ({
-      accountId: account.accountId,
-      name: account.name,
-      defaultDlrUrl: shownUrl(secretKey, account.defaultDlrUrl),
-      ...shownHeaders(secretKey, account),
-      ...restOf(account),
-    }),
-    settings: (account) => ({
-      accountId: account.accountId,
-      name: account.name,
-      defaultDlrUrl: recordedUrl(secretKey, account.defaultDlrUrl),
-      ...shownHeaders(secretKey, account),
-      ...restOf(account),
-    }),
+    present: (account) => withUrl(secretKey, account, shownUrl(secretKey, account.defaultDlrUrl)),
+    settings: (account) => withUrl(secretKey, account, recordedUrl(secretKey, account.defaultDlrUrl)),
   }
 }
 
-function shownHeaders(secretKey: SecretKeys, account: AccountRecord) {
+function withUrl(secretKey: SecretKeys, account: AccountRecord, defaultDlrUrl: string | null) {
   const settings = orUnreadable(() => webhookHeadersOf(secretKey, account))
-  if (typeof settings === 'string') return { webhookHeaderNames: [settings], webhookCredentialsSet: false }
-  const { headers, credentials } = settings
+  const isReadable = typeof settings !== 'string'
   return {
-    webhookHeaderNames: headers.map(({ name }) => name),
-    webhookCredentialsSet: credentials !== null,
-  }
-}
-
-function restOf(account: AccountRecord) {
-  return {
+    accountId: account.accountId,
+    name: account.name,
+    defaultDlrUrl,
+    webhookHeaderNames: isReadable ? settings.headers.map(({ name }) => name) : [settings],
+    webhookCredentialsSet: isReadable && settings.credentials !== null,
     rateLimit: rateLimitField(account),
     previousWebhookSecretLive: account.previousWebhookSecret !== null,
-    createdAt: account.createdAt.toISOString(),
+    createdAt: account.createdAt,
   }
 }
 
