@@ -104,15 +104,16 @@ function webhookSender(options: AppOptions): WebhookSender {
 
 /** Returns a source of cryptographically strong random bytes. */
 function randomPool(): (bytes: number) => Buffer {
-  const pool = Buffer.alloc(RANDOM_BYTES)
+  let pool = Buffer.alloc(0)
   let used = RANDOM_BYTES
   return (bytes) => {
     if (used + bytes > RANDOM_BYTES) {
-      randomFillSync(pool)
+      // Not the same again: bytes drawn earlier may still be in use.
+      pool = randomFillSync(Buffer.allocUnsafeSlow(RANDOM_BYTES))
       used = 0
     }
     used += bytes
-    return Buffer.from(pool.subarray(used - bytes, used))
+    return pool.subarray(used - bytes, used)
   }
 }
 

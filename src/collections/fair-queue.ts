@@ -47,7 +47,8 @@ export class FairQueue<Item extends Flowing<Item>> {
   /** The item whose turn it is; the same until it is taken or removed. */
   peek(): Item | null {
     if (this.#size === 0) {
-      this.#clear()
+      // A Map that is cleared gets a new table, even if it was empty, and all of those become old.
+      if (this.#flows.size > 0) this.#clear()
       return null
     }
     for (;;) {

@@ -36,7 +36,9 @@ const COUNTRIES = new Map<string, readonly string[]>(
 const CLAIMED_TWICE = new Map([['+447924', 'IM']])
 const CLAIM_LENGTH = 7
 
-const memo = new Map<string, string>()
+/** By digits and length as one number: to look up a text that was just cut costs a microsecond more. */
+const memo = new Map<number, string>()
+const LENGTHS = 32
 
 /**
  * The country of an E.164 number, or null when its calling code belongs to none (882, 883 …). If several countries share
@@ -71,7 +73,7 @@ function sharedCountry(e164: string, callingCode: string, countries: readonly st
   const tellingLength = 1 + callingCode.length + (isNanp ? NANP_AREA_LENGTH : TELLING_LENGTH)
   const telling = e164.slice(0, tellingLength)
   // Outside NANP, patterns with the same digits differ by length. In NANP, any exchange stands for its area code.
-  const key = isNanp ? telling : `${telling}/${e164.length}`
+  const key = Number(telling) * LENGTHS + (isNanp ? 0 : e164.length)
   const known = memo.get(key)
   if (known !== undefined) return known
   const sample = isNanp ? `${telling}2002000` : e164

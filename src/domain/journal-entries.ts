@@ -29,6 +29,8 @@ const HEAD_OCTETS = 5
 /** The facts of a group are alike: with 16 messages, 600 octets each become 85 for 3 us. Shorter entries are not worth it. */
 const COMPRESSED_FROM = 1_024
 const MOST_OCTETS = 64 * 2 ** 20
+/** A compressor is kept until the next full collection with its last chunk, 16 KiB by default. Most frames fit into 4. */
+const COMPRESSION = { chunkSize: 4_096, params: { [constants.ZSTD_c_compressionLevel]: 1 } }
 
 const whole: Field<number> = { write: (to, value) => to.whole(value), read: (from) => from.whole() }
 const flag: Field<boolean> = {
@@ -264,7 +266,7 @@ export function decodeEntry(data: Buffer): JournalFact[] {
 }
 
 function compressed(plain: Buffer): Buffer {
-  const frame = zstdCompressSync(plain, { params: { [constants.ZSTD_c_compressionLevel]: 1 } })
+  const frame = zstdCompressSync(plain, COMPRESSION)
   const head = Buffer.alloc(HEAD_OCTETS)
   head[0] = COMPRESSED
   head.writeUInt32BE(frame.length, 1)

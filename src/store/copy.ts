@@ -40,7 +40,7 @@ export class CopyRows {
   row(columns: number): void {
     this.#rows += 1
     if (this.#rows === 1) {
-      this.#buffer = Buffer.allocUnsafe(FIRST_OCTETS)
+      this.#buffer = Buffer.allocUnsafe(octetsOf.get(this.statement) ?? FIRST_OCTETS)
       this.#length = SIGNATURE.copy(this.#buffer)
     }
     this.#reserve(MOST_OCTETS)
@@ -117,6 +117,7 @@ export class CopyRows {
   written(): Buffer {
     this.#reserve(2)
     this.#int16(END_OF_ROWS)
+    octetsOf.set(this.statement, this.#length + (this.#length >> 3))
     return this.#buffer.subarray(0, this.#length)
   }
 
@@ -144,6 +145,8 @@ export class CopyRows {
 }
 
 const EMPTY = Buffer.alloc(0)
+/** Octets for the next rows of each statement, by how many the last took. A buffer that grows to 300 KiB leaves as much garbage. */
+const octetsOf = new Map<string, number>()
 
 /** PostgreSQL stores no NUL in a text. */
 export function storable(text: string): string {

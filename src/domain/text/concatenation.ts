@@ -32,10 +32,12 @@ export type UserData = {
   }
 }
 
+const NO_HEADER = Buffer.alloc(0)
+
 /** The header that parseUserData reads as this part and language, its length octet first; empty when neither needs one. */
 export function buildHeader(number: SegmentNumber | null, language: Language = DEFAULT_LANGUAGE): Buffer {
   const elements = [...numberElement(number), ...languageElements(language)]
-  return Buffer.from(elements.length === 0 ? [] : [elements.length, ...elements])
+  return elements.length === 0 ? NO_HEADER : Buffer.from([elements.length, ...elements])
 }
 
 /** SAR needs no element: its TLVs carry the part. */
