@@ -33,12 +33,7 @@ export class BindLeases {
 
   constructor(options: BindLeasesOptions) {
     this.#options = options
-    this.#task = new PeriodicTask({
-      run: () => this.runOnce(),
-      intervalMs: INTERVAL_MS,
-      log: options.log,
-      failure: 'binds not assigned',
-    })
+    this.#task = new PeriodicTask(options.log, 'binds not assigned', INTERVAL_MS, () => this.runOnce())
     options.lease.onChange(() => this.refresh())
   }
 

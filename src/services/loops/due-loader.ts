@@ -1,8 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { SharedRoom } from '../../collections/shared-room.ts'
-import { PeriodicTask, type PeriodicTaskOptions } from './periodic-task.ts'
+import type { NodeParts } from './node-parts.ts'
+import { PeriodicTask } from './periodic-task.ts'
 
-export interface DueLoaderOptions extends Pick<PeriodicTaskOptions, 'log' | 'failure'> {
+export interface DueLoaderOptions extends Pick<NodeParts, 'log'> {
+  /** Logged when a look has failed. */
+  readonly failure: string
   /** The node's. Without buckets, nothing is taken. */
   readonly lease: { readonly buckets: readonly number[] }
   /** The room in this node's memory. */
@@ -26,7 +29,8 @@ export abstract class DueLoader {
 
   constructor(options: DueLoaderOptions) {
     this.#options = options
-    this.#task = new PeriodicTask({ ...options, run: () => this.#run(), intervalMs: options.pollMs })
+    const { log, failure, pollMs } = options
+    this.#task = new PeriodicTask(log, failure, pollMs, () => this.#run())
   }
 
   /** Takes what is due. Returns the milliseconds until the next look, if it should come sooner than `pollMs`. */

@@ -1,28 +1,36 @@
 import type { Log } from '../../log.ts'
 
-export interface PeriodicTaskOptions {
-  /** May return the milliseconds until the next run, which otherwise follows after the interval. */
-  readonly run: () => Promise<unknown>
-  /** From the end of one run to the start of the next, milliseconds. */
-  readonly intervalMs: number | (() => number)
-  /** Pause after a failed run. Default: the interval. */
-  readonly retryMs?: number
-  readonly log: Log
-  /** Logged for the first of several failures in a row. */
-  readonly failure: string
-}
-
 /** Runs a task repeatedly, one run after the other, until it is stopped. A failed run is followed by the next. */
 export class PeriodicTask {
-  readonly #options: PeriodicTaskOptions
+  readonly #log: Log
+  readonly #failure: string
+  readonly #interval: number | (() => number)
+  readonly #task: () => Promise<unknown>
+  readonly #retryMs: number | undefined
   #timer: NodeJS.Timeout | null = null
   #running: Promise<void> | null = null
   #isStopped = true
   #isWoken = false
   #isFailing = false
 
-  constructor(options: PeriodicTaskOptions) {
-    this.#options = options
+  /**
+   * @param failure logged for the first of several failures in a row
+   * @param interval milliseconds from the end of one run to the start of the next
+   * @param task may return the milliseconds until the next run, instead of the interval
+   * @param retryMs pause after a failed run; default: the interval
+   */
+  constructor(
+    log: Log,
+    failure: string,
+    interval: number | (() => number),
+    task: () => Promise<unknown>,
+    retryMs?: number,
+  ) {
+    this.#log = log
+    this.#failure = failure
+    this.#interval = interval
+    this.#task = task
+    this.#retryMs = retryMs
   }
 
   /** The first run is due after `delayMs`; default: after the interval. No effect if already started. */
@@ -54,8 +62,7 @@ export class PeriodicTask {
   }
 
   #intervalMs(): number {
-    const { intervalMs } = this.#options
-    return typeof intervalMs === 'number' ? intervalMs : intervalMs()
+    return typeof this.#interval === 'number' ? this.#interval : this.#interval()
   }
 
   #clear(): void {
@@ -80,14 +87,13 @@ export class PeriodicTask {
   /** Never rejects. */
   async #run(): Promise<number> {
     try {
-      const delayMs = await this.#options.run()
+      const delayMs = await this.#task()
       this.#isFailing = false
       return typeof delayMs === 'number' ? delayMs : this.#intervalMs()
     } catch (error) {
-      const { log, failure } = this.#options
-      if (!this.#isFailing) log.error({ err: error }, failure)
+      if (!this.#isFailing) this.#log.error({ err: error }, this.#failure)
       this.#isFailing = true
-      return this.#options.retryMs ?? this.#intervalMs()
+      return this.#retryMs ?? this.#intervalMs()
     }
   }
 }

@@ -86,12 +86,9 @@ export class JournalWriter<Item extends JournalFact> {
       settle: () => this.#reportWritten(),
       maxWaitMs: options.overdueMs ?? OVERDUE_MS,
     })
-    this.#watch = new PeriodicTask({
-      run: async () => this.#findOverdue(),
-      intervalMs: RETRY_MS,
-      log: options.log,
-      failure: 'overdue facts not looked for',
-    })
+    this.#watch = new PeriodicTask(options.log, 'overdue facts not looked for', RETRY_MS, async () =>
+      this.#findOverdue(),
+    )
   }
 
   /** Null while there is no lane. */

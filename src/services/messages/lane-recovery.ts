@@ -21,19 +21,14 @@ const RECOVERY_RETRY_MS = 500
  */
 export function laneRecovery(options: LaneRecoveryOptions): PeriodicTask {
   const { db, directory, lease, ambiguityWaitMs, log } = options
-  return new PeriodicTask({
-    run: async () => {
-      const messages = await recoverLanes(db, {
-        nodeId: lease.nodeId,
-        ambiguityWaitMs,
-        delivers: ({ accepted }) => isPushed(accepted.callbackUrl, directory().planById(accepted.planId)),
-        log,
-      })
-      if (messages > 0) log.info({ messages }, 'recorded what a dead node had in memory')
-    },
-    intervalMs: RECOVERY_MS,
-    retryMs: RECOVERY_RETRY_MS,
-    log,
-    failure: 'lanes of dead nodes not recovered',
-  })
+  const recover = async () => {
+    const messages = await recoverLanes(db, {
+      nodeId: lease.nodeId,
+      ambiguityWaitMs,
+      delivers: ({ accepted }) => isPushed(accepted.callbackUrl, directory().planById(accepted.planId)),
+      log,
+    })
+    if (messages > 0) log.info({ messages }, 'recorded what a dead node had in memory')
+  }
+  return new PeriodicTask(log, 'lanes of dead nodes not recovered', RECOVERY_MS, recover, RECOVERY_RETRY_MS)
 }

@@ -54,12 +54,7 @@ export class Projector {
   constructor(options: ProjectorOptions) {
     this.#options = options
     this.#failure.promise.catch(() => undefined)
-    this.#task = new PeriodicTask({
-      run: () => this.#run(),
-      intervalMs: options.roundMs ?? ROUND_MS,
-      log: options.log,
-      failure: NOT_RECORDED,
-    })
+    this.#task = new PeriodicTask(options.log, NOT_RECORDED, options.roundMs ?? ROUND_MS, () => this.#run())
   }
 
   start(): void {

@@ -28,7 +28,7 @@ export function descriptorWatch(registry: Registry, log: Log): PeriodicTask {
       log.error({ code }, 'no file descriptor is left: connections are refused; raise the limit (ulimit -n)')
     wasShort = isShort
   }
-  return new PeriodicTask({ run, intervalMs: INTERVAL_MS, log, failure: 'file descriptors not looked for' })
+  return new PeriodicTask(log, 'file descriptors not looked for', INTERVAL_MS, run)
 }
 
 async function openNothing(): Promise<void> {

@@ -48,12 +48,7 @@ export class DirectoryService {
 
   constructor(options: DirectoryServiceOptions) {
     this.#options = options
-    this.#poll = new PeriodicTask({
-      run: () => this.refresh(),
-      intervalMs: POLL_INTERVAL_MS,
-      log: options.log,
-      failure: NOT_READ,
-    })
+    this.#poll = new PeriodicTask(options.log, NOT_READ, POLL_INTERVAL_MS, () => this.refresh())
   }
 
   /** Loads the configuration, then polls for changes. Rejects, and does not poll, when the first load fails. */

@@ -62,16 +62,11 @@ export class NodeLease {
 
   constructor(options: NodeLeaseOptions) {
     this.#options = options
-    const { heartbeatMs = HEARTBEAT_MS, leaseMs = LEASE_MS } = options
+    const { heartbeatMs = HEARTBEAT_MS, leaseMs = LEASE_MS, log } = options
+    // Soon, because the lease keeps running out.
+    const retryMs = Math.min(RETRY_MS, heartbeatMs)
     this.#leaseMs = leaseMs
-    this.#task = new PeriodicTask({
-      run: () => this.runOnce(),
-      intervalMs: heartbeatMs,
-      // Soon, because the lease keeps running out.
-      retryMs: Math.min(RETRY_MS, heartbeatMs),
-      log: options.log,
-      failure: 'heartbeat failed',
-    })
+    this.#task = new PeriodicTask(log, 'heartbeat failed', heartbeatMs, () => this.runOnce(), retryMs)
   }
 
   get nodeId(): number {

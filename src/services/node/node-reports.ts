@@ -29,12 +29,9 @@ export class NodeReports {
 
   constructor(options: NodeReportsOptions) {
     this.#options = options
-    this.#task = new PeriodicTask({
-      run: () => this.runOnce(),
-      intervalMs: INTERVAL_MS,
-      log: options.log,
-      failure: 'report of this node not written',
-    })
+    this.#task = new PeriodicTask(options.log, 'report of this node not written', INTERVAL_MS, () =>
+      this.runOnce(),
+    )
   }
 
   /** Sets the function that makes a report. Before this call there is no report. */

@@ -72,12 +72,8 @@ export class QualityWatch {
 
   constructor(options: QualityWatchOptions) {
     this.#options = options
-    this.#task = new PeriodicTask({
-      run: () => this.runOnce(),
-      intervalMs: options.intervalMs ?? INTERVAL_MS,
-      log: options.log,
-      failure: 'quality watch failed',
-    })
+    const { intervalMs = INTERVAL_MS, log } = options
+    this.#task = new PeriodicTask(log, 'quality watch failed', intervalMs, () => this.runOnce())
   }
 
   submitted({ carrierId, routeId, result, latencyMs }: SubmitObservation): void {

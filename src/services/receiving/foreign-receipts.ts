@@ -35,5 +35,5 @@ export function foreignReceipts({ db, lease, nowMs, recorder, log }: ForeignRece
     }
     lookedUntilMs = untilMs
   }
-  return new PeriodicTask({ run, intervalMs: POLL_MS, log, failure: 'parked receipts not read' })
+  return new PeriodicTask(log, 'parked receipts not read', POLL_MS, run)
 }

@@ -87,12 +87,7 @@ export class InboundOffers {
 
   constructor(options: InboundOffersOptions) {
     this.#options = options
-    this.#task = new PeriodicTask({
-      run: () => this.#work(),
-      intervalMs: CHECK_MS,
-      log: options.log,
-      failure: NOT_NOTED,
-    })
+    this.#task = new PeriodicTask(options.log, NOT_NOTED, CHECK_MS, () => this.#work())
   }
 
   start(): void {

@@ -10,6 +10,7 @@ export type SandboxOptions = Pick<NodeParts, 'directory' | 'log'>
 
 const HOST = '127.0.0.1'
 const RETRY_MS = 5_000
+const NOT_STARTED = 'the simulator of sandbox plans has not started'
 /** A handset's message that is not recorded by then is offered again until it is. */
 const RECORDED_WITHIN_MS = 5_000
 /** Receipts and inbound messages that wait for this node to take them; with more, the oldest are dropped. */
@@ -30,12 +31,7 @@ export class Sandbox {
 
   constructor(options: SandboxOptions) {
     this.#options = options
-    this.#task = new PeriodicTask({
-      run: () => this.#runOnce(),
-      intervalMs: RETRY_MS,
-      log: options.log,
-      failure: 'the simulator of sandbox plans has not started',
-    })
+    this.#task = new PeriodicTask(options.log, NOT_STARTED, RETRY_MS, () => this.#runOnce())
   }
 
   /**

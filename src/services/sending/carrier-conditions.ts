@@ -41,12 +41,9 @@ export class CarrierConditions {
 
   constructor(options: CarrierConditionsOptions) {
     this.#options = options
-    this.#task = new PeriodicTask({
-      run: () => this.runOnce(),
-      intervalMs: () => (this.isAlone ? ALONE_MS : (options.pollMs ?? POLL_MS)),
-      log: options.log,
-      failure: 'carrier conditions not exchanged',
-    })
+    const { log, pollMs = POLL_MS } = options
+    const intervalMs = () => (this.isAlone ? ALONE_MS : pollMs)
+    this.#task = new PeriodicTask(log, 'carrier conditions not exchanged', intervalMs, () => this.runOnce())
   }
 
   /** Sets this node's sessions. Before this call it has none. */

@@ -28,12 +28,8 @@ export class StatisticsWriter {
 
   constructor(options: StatisticsWriterOptions) {
     this.#options = options
-    this.#task = new PeriodicTask({
-      run: () => this.runOnce(),
-      intervalMs: options.intervalMs ?? FLUSH_MS,
-      log: options.log,
-      failure: 'statistics not written',
-    })
+    const { intervalMs = FLUSH_MS, log } = options
+    this.#task = new PeriodicTask(log, 'statistics not written', intervalMs, () => this.runOnce())
   }
 
   /** A message is committed, this long after its request. */

@@ -137,8 +137,7 @@ export class Maintenance {
       ['retention', HOUR_MS, () => this.#enforceRetention()],
     ]
     this.#tasks = this.#jobs.map(
-      ([name, intervalMs, run]) =>
-        new PeriodicTask({ run, intervalMs, log: options.log, failure: failureOf(name) }),
+      ([name, intervalMs, run]) => new PeriodicTask(options.log, failureOf(name), intervalMs, run),
     )
   }
 

@@ -46,13 +46,8 @@ export class Destinations {
 
   constructor(options: DestinationsOptions) {
     this.#options = options
-    const { pollMs = POLL_MS } = options
-    this.#task = new PeriodicTask({
-      run: () => this.runOnce(),
-      intervalMs: pollMs,
-      log: options.log,
-      failure: 'webhook destinations not read',
-    })
+    const { log, pollMs = POLL_MS } = options
+    this.#task = new PeriodicTask(log, 'webhook destinations not read', pollMs, () => this.runOnce())
   }
 
   get probeMs(): number {

@@ -11,15 +11,10 @@ const INTERVAL_MS = 1_000
 /** A task whose runs are ended by hand; `begun` counts them. */
 function task(log: Log = quietLog) {
   const runs: PromiseWithResolvers<unknown>[] = []
-  const periodic = new PeriodicTask({
-    intervalMs: INTERVAL_MS,
-    log,
-    failure: 'failed',
-    run: () => {
-      const run = Promise.withResolvers<unknown>()
-      runs.push(run)
-      return run.promise
-    },
+  const periodic = new PeriodicTask(log, 'failed', INTERVAL_MS, () => {
+    const run = Promise.withResolvers<unknown>()
+    runs.push(run)
+    return run.promise
   })
   return { periodic, runs, pass: (ms: number) => vi.advanceTimersByTimeAsync(ms) }
 }
