@@ -5,6 +5,8 @@
 
 export const BUCKETS = 256
 
+/** Of an account or a service plan, in either case. */
+export const PUBLIC_ID = /^[a-fA-F0-9]{24}$/
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 /** Any UUID in its 36-character form, either case. */

@@ -63,11 +63,11 @@ export function noCounts(): QualityCounts {
   }
 }
 
-/** Counts a latency in its bucket. */
-export function countLatency(bounds: readonly number[], counts: number[], latencyMs: number): void {
+/** The bucket of a latency: the first whose bound is not below it. */
+export function latencyBucket(bounds: readonly number[], latencyMs: number): number {
   let bucket = 0
   while (bucket < bounds.length && latencyMs > bounds[bucket]!) bucket += 1
-  counts[bucket]! += 1
+  return bucket
 }
 
 /**
@@ -146,7 +146,7 @@ export class QualityTallies {
     if (counts === null) return
     counts[result] += 1
     if (latencyMs === null) return
-    countLatency(SUBMIT_LATENCY_BOUNDS_MS, counts.submitLatency, latencyMs)
+    counts.submitLatency[latencyBucket(SUBMIT_LATENCY_BOUNDS_MS, latencyMs)]! += 1
     if (latencyMs > counts.submitLatencyMaxMs) counts.submitLatencyMaxMs = latencyMs
   }
 
@@ -167,7 +167,7 @@ export class QualityTallies {
     if (counts === null) return
     counts[result] += 1
     if (again) counts.unknown -= 1
-    else countLatency(RECEIPT_LATENCY_BOUNDS_MS, counts.receiptLatency, latencyMs)
+    else counts.receiptLatency[latencyBucket(RECEIPT_LATENCY_BOUNDS_MS, latencyMs)]! += 1
   }
 
   /** Returns everything counted so far, and drops it here. */

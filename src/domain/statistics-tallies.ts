@@ -2,10 +2,10 @@ import { createdAtMs } from './identifiers.ts'
 import type { LaterFact } from './message-facts.ts'
 import type { MessageState } from './messages.ts'
 import type { MessageInProgress } from './messages-in-progress.ts'
+import { latencyBucket } from './quality.ts'
 import { type Charge, parseAmount } from './rates.ts'
 import {
   BUCKETS,
-  bucketOf,
   COUNTS,
   type Count,
   codeKey,
@@ -70,7 +70,7 @@ class Tally {
   }
 
   latency(kind: LatencyKind, latencyMs: number): void {
-    this.values[PLACE_OF[kind] + bucketOf(LATENCY_BOUNDS_MS[kind], latencyMs)]! += 1
+    this.values[PLACE_OF[kind] + latencyBucket(LATENCY_BOUNDS_MS[kind], latencyMs)]! += 1
   }
 
   code(key: number, more = 1): void {

@@ -77,13 +77,6 @@ export function codeOf(key: number): { readonly status: 'FAILED' | 'UNKNOWN'; re
   }
 }
 
-/** The bucket of a latency: the first whose bound is not below it. */
-export function bucketOf(bounds: readonly number[], latencyMs: number): number {
-  let bucket = 0
-  while (bucket < bounds.length && latencyMs > bounds[bucket]!) bucket += 1
-  return bucket
-}
-
 /** Latencies of one kind, for an answer. Percentiles are interpolated within their bucket. */
 export interface LatencyFigures {
   readonly count: number

@@ -2,6 +2,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { ServicePlan, Token } from '../domain/configuration.ts'
 import { Directory } from '../domain/directory.ts'
 import { publicMessage } from '../domain/events.ts'
+import { PUBLIC_ID } from '../domain/identifiers.ts'
 import {
   fieldFaults,
   judgeSender,
@@ -38,7 +39,6 @@ interface Allowed {
   readonly token: Token
 }
 
-const PLAN_ID = /^[a-fA-F0-9]{24}$/
 const FIXED_HEADERS = Object.entries(ANSWER_HEADERS)
   .map(([name, value]) => `${name}: ${value}\r\n`)
   .join('')
@@ -146,7 +146,7 @@ function sendIn(bytes: Buffer, jsonDepth: number): SendRequest | null {
   const { servicePlanId, channel, from, to, body, callbackUrl } = parsed as Record<string, unknown>
   const isFormed =
     typeof servicePlanId === 'string' &&
-    PLAN_ID.test(servicePlanId) &&
+    PUBLIC_ID.test(servicePlanId) &&
     channel === 'SMS' &&
     typeof from === 'string' &&
     typeof to === 'string' &&

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
   belowFloor,
-  countLatency,
   deliveryRate,
+  latencyBucket,
   minuteOf,
   noCounts,
   percentileMs,
@@ -16,7 +16,7 @@ const FLOOR = { minDelivered: 80, windowMinutes: 60, minMessages: 10, pauseMinut
 
 function histogram(bounds: readonly number[], latencies: readonly number[]): number[] {
   const counts = new Array<number>(bounds.length + 1).fill(0)
-  for (const latency of latencies) countLatency(bounds, counts, latency)
+  for (const latency of latencies) counts[latencyBucket(bounds, latency)]! += 1
   return counts
 }
 

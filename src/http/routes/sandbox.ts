@@ -8,7 +8,8 @@ import type { HandsetMessage, HandsetSubmission, SandboxOutcome } from '../../do
 import { fieldFaults, MAX_BODY_CHARACTERS } from '../../domain/send-requests.ts'
 import { AppError, fault, invalidField } from '../../errors.ts'
 import { planToRead } from '../authentication.ts'
-import { type DirectorySource, unavailable } from '../fresh-directory.ts'
+import type { ListDeps } from '../cursor-pages.ts'
+import { unavailable } from '../fresh-directory.ts'
 import type { HttpLimits } from '../limits.ts'
 import { limitAccounts } from '../rate-limiting.ts'
 import { answered } from '../schemas/error-body.ts'
@@ -25,10 +26,7 @@ interface SandboxSimulator {
   send(message: HandsetMessage): Promise<HandsetSubmission | null>
 }
 
-export interface SandboxDeps {
-  readonly directory: DirectorySource
-  /** Unix milliseconds. */
-  readonly clock: () => number
+export interface SandboxDeps extends Pick<ListDeps, 'directory' | 'clock'> {
   readonly limits: Pick<HttpLimits, 'handsetMessages'>
   readonly sandbox: SandboxSimulator
 }

@@ -23,18 +23,16 @@ import type { HttpLimits } from '../limits.ts'
 import { limitAccounts, takeOrRefuse } from '../rate-limiting.ts'
 import { DeliveryReceiptSchema } from '../schemas/delivery-receipt.ts'
 import { ErrorBodySchema, failures } from '../schemas/error-body.ts'
+import { PublicId } from '../schemas/parameters.ts'
 import { QUEUED_MESSAGE } from '../schemas/response-examples.ts'
 import { oneOf } from '../schemas/shapes.ts'
-import { patterned, ruled } from '../validate.ts'
+import { ruled } from '../validate.ts'
 
 /** The domain judges addresses and text, by the same rules wherever a send comes in. The callback guard judges the URL. */
 export const SendSmsRequest = ruled(
   Type.Object(
     {
-      servicePlanId: patterned(/^[a-fA-F0-9]{24}$/, 'must be 24 hex digits', {
-        examples: ['65f0c0ffee65f0c0ffee65f0'],
-        description: '24 hex digits',
-      }),
+      servicePlanId: PublicId,
       channel: oneOf(['SMS']),
       from: Type.String({
         examples: ['12345', '+15550001111', 'Aldis'],

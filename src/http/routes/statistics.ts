@@ -4,9 +4,8 @@ import { readablePlanIds } from '../../domain/send-requests.ts'
 import { CUSTOMER_DIMENSIONS, parseStatisticsQuery } from '../../domain/statistics-query.ts'
 import { checked } from '../../errors.ts'
 import { readStatistics } from '../../operations/read-statistics.ts'
-import type { Queryable } from '../../store/database.ts'
 import { planToRead, tokenOf } from '../authentication.ts'
-import type { DirectorySource } from '../fresh-directory.ts'
+import type { ListDeps } from '../cursor-pages.ts'
 import { answered } from '../schemas/error-body.ts'
 import { PlanParameter } from '../schemas/parameters.ts'
 import { STATISTICS } from '../schemas/response-examples.ts'
@@ -16,13 +15,6 @@ import {
   STATISTICS_PARAMETERS,
   StatisticsSchema,
 } from '../schemas/statistics.ts'
-
-export interface StatisticsDeps {
-  readonly directory: DirectorySource
-  readonly db: Queryable
-  /** Unix milliseconds. */
-  readonly clock: () => number
-}
 
 const Query = Type.Object({
   servicePlanId: Type.Optional({
@@ -44,7 +36,7 @@ const SCHEMA = {
 }
 
 /** `GET /v1/statistics` */
-export function registerStatistics(app: FastifyInstance, deps: StatisticsDeps): void {
+export function registerStatistics(app: FastifyInstance, deps: ListDeps): void {
   app.get('/v1/statistics', { schema: SCHEMA }, async (request: FastifyRequest) => {
     const { servicePlanId, ...texts } = request.query as Static<typeof Query>
     const directory = await deps.directory()

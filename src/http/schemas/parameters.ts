@@ -1,5 +1,6 @@
 import { type TSchema, Type } from 'typebox'
 import { parseEventId } from '../../domain/events.ts'
+import { PUBLIC_ID } from '../../domain/identifiers.ts'
 import { DEFAULT_PAGE, type FilterRules, MAX_PAGE, windowFaults } from '../../domain/list-filters.ts'
 import { fault, WHOLE_REQUEST } from '../../errors.ts'
 import { givenNames } from '../query-strings.ts'
@@ -8,10 +9,11 @@ import { nullableString, titled } from './shapes.ts'
 
 /** Paths and queries of the customers' API. */
 
-export const PlanParameter = patterned(/^[a-fA-F0-9]{24}$/, 'must be 24 hex digits', {
+export const PublicId = patterned(PUBLIC_ID, 'must be 24 hex digits', {
   examples: ['65f0c0ffee65f0c0ffee65f0'],
-  description: 'Service plan: 24 hex digits',
+  description: '24 hex digits',
 })
+export const PlanParameter = { ...PublicId, description: 'Service plan: 24 hex digits' } as typeof PublicId
 
 export const MessagePathSchema = Type.Object({
   msgId: Type.String({

@@ -12,6 +12,7 @@ import {
 } from '../../../operations/manage-accounts.ts'
 import { type AccountRecord, accounts as table } from '../../../store/accounts.ts'
 import type { Transaction } from '../../../store/database.ts'
+import { PublicId } from '../../schemas/parameters.ts'
 import { changeBody, Nullable, requestBody, titled } from '../../schemas/shapes.ts'
 import { recordedUrl, shownUrl, withStorableUrl } from './callback-urls.ts'
 import {
@@ -22,7 +23,6 @@ import {
   DisplayName,
   described,
   NullableText,
-  PublicId,
   pageQuery,
   RateLimitField,
   rateLimitColumns,

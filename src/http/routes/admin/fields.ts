@@ -14,6 +14,7 @@ import {
   WEBHOOK_HEADER_VALUE,
 } from '../../../domain/webhook-requests.ts'
 import type { AccountSettings } from '../../../store/accounts.ts'
+import { PublicId } from '../../schemas/parameters.ts'
 import { instant, Nullable, titled } from '../../schemas/shapes.ts'
 import { type Annotations, PATTERN_MEANINGS, patterned } from '../../validate.ts'
 
@@ -24,10 +25,6 @@ export function described<T extends Type.TSchema>(schema: T, description: string
   return { ...schema, description }
 }
 
-export const PublicId = patterned(/^[a-fA-F0-9]{24}$/, 'must be 24 hex digits', {
-  description: '24 hex digits',
-  examples: ['65f0c0ffee65f0c0ffee65f0'],
-})
 export const AccountId = {
   ...described(PublicId, 'Id of the account, 24 hex digits'),
   examples: ['64f0c0ffee64f0c0ffee64f0'],

@@ -11,6 +11,7 @@ import {
   updateServicePlan,
 } from '../../../operations/manage-service-plans.ts'
 import { type ServicePlanRecord, servicePlans } from '../../../store/service-plans.ts'
+import { PublicId } from '../../schemas/parameters.ts'
 import { changeBody, Nullable, requestBody, titled } from '../../schemas/shapes.ts'
 import { recordedUrl, shownUrl, withStorableUrl } from './callback-urls.ts'
 import {
@@ -20,7 +21,6 @@ import {
   described,
   LinkKey,
   NullableText,
-  PublicId,
   pageQuery,
   RateLimitField,
   rateLimitColumns,
