@@ -1,20 +1,10 @@
 import type { Queryable } from './database.ts'
 
-/** Tables partitioned by day of msg_id. */
-export const PARTITIONED_TABLES = [
-  'messages',
-  'submissions',
-  'submit_attempts',
-  'receipts',
-  'inbound_messages',
-  'events',
-  'webhook_attempts',
-] as const
-
-export type PartitionedTable = (typeof PARTITIONED_TABLES)[number]
-
-/** Storage options of a day's partition: free space in each page for HOT updates, two of a message and one of an event. */
-const STORAGE: Record<PartitionedTable, string> = {
+/**
+ * Tables partitioned by day of msg_id, with the storage options of a day's partition: free space in each page for HOT
+ * updates, two of a message and one of an event.
+ */
+const STORAGE = {
   messages: 'fillfactor = 60',
   submissions: 'fillfactor = 100',
   submit_attempts: 'fillfactor = 100',
@@ -22,7 +12,11 @@ const STORAGE: Record<PartitionedTable, string> = {
   inbound_messages: 'fillfactor = 100',
   events: 'fillfactor = 50',
   webhook_attempts: 'fillfactor = 100',
-}
+} as const
+
+export type PartitionedTable = keyof typeof STORAGE
+
+export const PARTITIONED_TABLES = Object.keys(STORAGE) as PartitionedTable[]
 
 /** With 100, the default, ANALYZE reads 30,000 rows; with 10, a tenth. */
 const STATISTICS_TARGET = 10
