@@ -1,13 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { ServicePlan } from '../domain/configuration.ts'
 import { type ListName, openCursor, type Page, sealCursor } from '../domain/cursors.ts'
-import {
-  contradictions,
-  DEFAULT_PAGE,
-  type FilterRules,
-  MAX_PAGE,
-  parseFilters,
-} from '../domain/list-filters.ts'
+import { contradictions, DEFAULT_PAGE, type FilterRules, MAX_PAGE } from '../domain/list-filters.ts'
 import { IV_BYTES } from '../domain/secrets.ts'
 import { invalidField, refuseAny } from '../errors.ts'
 import type { Queryable } from '../store/database.ts'
@@ -41,10 +35,10 @@ export interface PageAnswer<Item> {
 
 const DAY_MS = 24 * 3_600_000
 
-/** A query that its `listQuery` has found valid. */
-type ListQuery<Filters> = Readonly<Partial<Record<keyof Filters, string>>> & {
+/** A query as its `listQuery` has read it. */
+type ListQuery<Filters> = Readonly<Partial<Filters>> & {
   readonly servicePlanId: string
-  readonly limit?: string
+  readonly limit?: number
   readonly cursor?: string
 }
 
@@ -111,9 +105,9 @@ export class CursorPages<Filters extends object, Position> {
   /** The query itself, or the page at which its cursor continues. */
   #pageOf(planId: number, query: ListQuery<Filters>): Page<Filters, Position> {
     const { maxLimit, defaultLimit } = this.#bounds
-    // `listQuery` has refused faulty ones.
-    const filters = parseFilters(this.#rules, query)
-    const limit = query.limit === undefined ? null : Math.min(Number(query.limit), maxLimit)
+    const names = Object.keys(this.#rules) as (keyof Filters)[]
+    const filters = Object.fromEntries(names.map((name) => [name, query[name] ?? null])) as Filters
+    const limit = query.limit === undefined ? null : Math.min(query.limit, maxLimit)
     const { cursor: sealed } = query
     if (sealed === undefined) return { planId, filters, limit: limit ?? defaultLimit, after: null }
     const { keys, clock } = this.#deps

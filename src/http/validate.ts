@@ -44,23 +44,24 @@ export function patterned(pattern: RegExp, meaning: string, options: Annotations
   return Type.String({ pattern: pattern.source, ...options })
 }
 
-const JUDGED = new WeakMap<object, TSchema>()
+const PARSED = new WeakMap<object, FilterRule<unknown>>()
 
-/** A field of an object that the document shows as `schema`, and that only this rule judges. */
-export function judged<Schema extends TSchema>(schema: Schema, { parse, rule }: FilterRule<unknown>): Schema {
-  const isValid = (value: unknown) => typeof value === 'string' && parse(value) !== null
-  JUDGED.set(
-    schema,
-    Type.Refine(Type.Unknown(), isValid, () => rule),
-  )
+/** A text of a path or a query that the document shows as `schema`. The handler gets what the rule makes of it. */
+export function parsed<Schema extends TSchema>(schema: Schema, rule: FilterRule<unknown>): Schema {
+  PARSED.set(schema, rule)
   return schema
 }
 
-function withJudges(schema: TSchema): TSchema {
-  const { properties } = schema as Partial<Type.TObject>
-  if (properties === undefined) return schema
-  const fields = Object.entries(properties).map(([name, field]) => [name, JUDGED.get(field) ?? field])
-  return { ...schema, properties: Object.fromEntries(fields) }
+/** The rules of an object's parsed fields, by name, and the schema that checks the others. */
+function separated(schema: TSchema): { rules: [string, FilterRule<unknown>][]; rest: TSchema } {
+  const fields = Object.entries((schema as Partial<Type.TObject>).properties ?? {})
+  const rules = fields.flatMap(([name, field]): [string, FilterRule<unknown>][] => {
+    const rule = PARSED.get(field)
+    return rule === undefined ? [] : [[name, rule]]
+  })
+  if (rules.length === 0) return { rules, rest: schema }
+  const others = fields.map(([name, field]) => [name, PARSED.has(field) ? Type.Unknown() : field])
+  return { rules, rest: { ...schema, properties: Object.fromEntries(others) } as TSchema }
 }
 
 /** What a schema cannot say about the fields of an object: a relation of several, or more than one fault of a field. */
@@ -75,7 +76,7 @@ export function ruled<Schema extends TSchema>(schema: Schema, rule: Rule): Schem
 
 /**
  * Checks every request against the schemas of its route, before its handler, and answers 400 with the faults of all its
- * parts. Nothing is coerced. Call before routes are added.
+ * parts. Only fields that are `parsed` are converted. Call before routes are added.
  */
 export function validateRequests(app: FastifyInstance): void {
   // Fastify itself would stop at the first part that has a fault.
@@ -130,16 +131,36 @@ function requestCheck(schema: FastifySchema): (request: FastifyRequest) => reado
 function checkOf(schema: TSchema, names?: readonly string[]): Check {
   let validator: ReturnType<typeof Compile> | undefined
   const rule = RULES.get(schema)
+  const { rules, rest } = separated(schema)
   return (value) => {
-    validator ??= Compile(withJudges(schema))
+    validator ??= Compile(rest)
     const faults = validator.Check(value)
       ? NONE
       : faultsOf(validator.Errors(value), names === undefined ? null : (value as Query))
-    if (rule === undefined) return faults
-    const more = rule(isObject(value) ? value : {})
+    if (rule === undefined && rules.length === 0) return faults
+    const fields = isObject(value) ? value : {}
+    // The rule of the whole reads the texts, which the parsed values then replace.
+    const more = [...(rule?.(fields) ?? NONE), ...parseFields(fields as Query, rules)]
     if (more.length === 0) return faults
     return names === undefined ? [...faults, ...more] : inOrder([...faults, ...more], names)
   }
+}
+
+/** Replaces the texts of these fields by their values. Returns the faults of those that are not valid. */
+function parseFields(fields: Query, rules: readonly [string, FilterRule<unknown>][]): Fault[] {
+  const faults: Fault[] = []
+  for (const [name, { parse, rule }] of rules) {
+    const text = fields[name]
+    if (text === undefined) continue
+    const value = typeof text === 'string' ? parse(text) : null
+    if (value !== null) {
+      Object.assign(fields, { [name]: value })
+      continue
+    }
+    const found = fault(name, 'INVALID_FORMAT', rule)
+    faults.push(faultOfSyntax(found, fields) ?? found)
+  }
+  return faults
 }
 
 /** Sorted by parameter; the request as a whole comes last. */

@@ -5,7 +5,7 @@ import { type FilterRules, WINDOW_RULES } from '../../src/domain/list-filters.ts
 import { fault } from '../../src/errors.ts'
 import { answerError } from '../../src/http/error-responses.ts'
 import { listQuery } from '../../src/http/schemas/parameters.ts'
-import { judged, patterned, ruled, validateRequests } from '../../src/http/validate.ts'
+import { parsed, patterned, ruled, validateRequests } from '../../src/http/validate.ts'
 
 const PLAN = '65f0c0ffee65f0c0ffee65f0'
 
@@ -28,7 +28,7 @@ const Strict = Type.Object(
   { additionalProperties: false },
 )
 const Params = Type.Object({
-  id: judged(Type.String({ description: 'shown' }), {
+  id: parsed(Type.String({ description: 'shown' }), {
     parse: (id) => (id === 'x' ? null : id),
     rule: 'must not be x',
   }),
@@ -90,7 +90,7 @@ describe('the query of a list', () => {
     const query = of('colour=red&limit=050&cursor=abc&unknown=ignored&toString[]=x')
     expect(await get('/list', query)).toMatchObject({
       status: 200,
-      body: { servicePlanId: PLAN, colour: 'red', limit: '050', cursor: 'abc', unknown: 'ignored' },
+      body: { servicePlanId: PLAN, colour: 'red', limit: 50, cursor: 'abc', unknown: 'ignored' },
     })
   })
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
-import { EVENT_STATES, type EventKey, parseEventId } from '../../domain/events.ts'
+import { EVENT_STATES, type EventKey } from '../../domain/events.ts'
 import { EVENT_FILTERS, type EventFilters } from '../../domain/list-filters.ts'
 import { notFound } from '../../errors.ts'
 import { findEvent, listEvents } from '../../store/event-list.ts'
@@ -81,7 +81,7 @@ export function registerWebhookEvents(app: FastifyInstance, deps: ListDeps & Loo
   })
 }
 
-/** The event that the path names: EventPathSchema lets no other text through. */
+/** The event that the path names, as EventPathSchema has read it. */
 export function eventOfPath(request: FastifyRequest): EventKey {
-  return parseEventId((request.params as { eventId: string }).eventId)!
+  return (request.params as { eventId: EventKey }).eventId
 }

@@ -4,7 +4,7 @@ import { PUBLIC_ID } from '../../domain/identifiers.ts'
 import { DEFAULT_PAGE, type FilterRules, MAX_PAGE, windowFaults } from '../../domain/list-filters.ts'
 import { fault, WHOLE_REQUEST } from '../../errors.ts'
 import { givenNames } from '../query-strings.ts'
-import { judged, patterned, ruled } from '../validate.ts'
+import { parsed, patterned, ruled } from '../validate.ts'
 import { nullableString, titled } from './shapes.ts'
 
 /** Paths and queries of the customers' API. */
@@ -26,7 +26,7 @@ export const MessagePathSchema = Type.Object({
 export const LookupQuerySchema = Type.Object({ servicePlanId: PlanParameter })
 
 export const EventPathSchema = Type.Object({
-  eventId: judged(
+  eventId: parsed(
     Type.String({
       examples: ['019dab2c-7000-7a3b-8c4d-5e6f70819203-1'],
       description: '{msgId}-{sequence}, as in webhook-id',
@@ -58,7 +58,7 @@ const PAGE: PageParameters = {
   cursor: 'nextCursor of the previous page, unchanged',
 }
 
-/** Filters of one plan, each a documented schema that is judged by the rule of its name. */
+/** Filters of one plan, each a documented schema that is read by the rule of its name. */
 type DocumentedFilters<Filters> = { readonly [Name in keyof Filters]: TSchema }
 
 /** The query of a list of one plan: its filters and the page. `needsFilter`: the plan alone is not enough. */
@@ -68,12 +68,12 @@ export function listQuery<Filters extends object>(
   { needsFilter = false, page = PAGE }: { needsFilter?: boolean; page?: PageParameters } = {},
 ) {
   const query = Type.Object({
-    ...judgedFilters(rules, documented),
-    limit: judged(
+    ...parsedFilters(rules, documented),
+    limit: parsed(
       Type.Optional(Type.Integer({ minimum: 1, default: page.defaultLimit, description: page.limit })),
       LIMIT_RULE,
     ),
-    cursor: judged(Type.Optional(Type.String({ description: page.cursor })), CURSOR_RULE),
+    cursor: parsed(Type.Optional(Type.String({ description: page.cursor })), CURSOR_RULE),
   })
   return narrowed(query, needsFilter ? [...Object.keys(documented), 'cursor'] : [])
 }
@@ -83,16 +83,16 @@ export function countQuery<Filters extends object>(
   rules: FilterRules<Filters>,
   documented: DocumentedFilters<Filters>,
 ) {
-  return narrowed(Type.Object(judgedFilters(rules, documented)), Object.keys(documented))
+  return narrowed(Type.Object(parsedFilters(rules, documented)), Object.keys(documented))
 }
 
-function judgedFilters<Filters extends object>(
+function parsedFilters<Filters extends object>(
   rules: FilterRules<Filters>,
   documented: DocumentedFilters<Filters>,
 ) {
   const filters = Object.entries<TSchema>(documented).map(([name, schema]) => [
     name,
-    judged(Type.Optional(schema), rules[name as keyof Filters]),
+    parsed(Type.Optional(schema), rules[name as keyof Filters]),
   ])
   return { servicePlanId: PlanParameter, ...(Object.fromEntries(filters) as Record<string, TSchema>) }
 }
@@ -107,7 +107,7 @@ function narrowed<Query extends TSchema>(query: Query, narrowing: readonly strin
 }
 
 const LIMIT_RULE = {
-  parse: (text: string) => (/^0*[1-9][0-9]*$/.test(text) ? text : null),
+  parse: (text: string) => (/^0*[1-9][0-9]*$/.test(text) ? Number(text) : null),
   rule: 'must be a whole number of at least 1',
 }
 const CURSOR_RULE = { parse: (text: string) => (text === '' ? null : text), rule: 'must not be empty' }
