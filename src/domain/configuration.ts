@@ -152,11 +152,11 @@ export const BIND_MODES = Object.keys(BIND_TYPES) as BindMode[]
 
 /** How validity_period is written (SMPP 3.4 §7.1.1); none: it is omitted. */
 export const VALIDITY_FORMATS = ['relative', 'absolute', 'none'] as const
-export type ValidityFormat = (typeof VALIDITY_FORMATS)[number]
+type ValidityFormat = (typeof VALIDITY_FORMATS)[number]
 
 /** draining: bound, but nothing new is submitted. */
 export const OPERATING_STATES = ['started', 'draining', 'stopped'] as const
-export type OperatingState = (typeof OPERATING_STATES)[number]
+type OperatingState = (typeof OPERATING_STATES)[number]
 
 /**
  * How a text of several segments is sent: with a user data header that has an 8-bit or a 16-bit reference, with the sar_*
