@@ -178,7 +178,7 @@ export class Submitter implements SubmitEvents<SubmitToken> {
     const { backOffs, throttle } = this.#queue(job.carrier)
     if (kind === 'accepted') {
       throttle.accepted(performance.now())
-      // Usually empty: V8 first makes the recipient's text unique, which takes longer than the rest of this.
+      // Usually empty. A look-up would first add the recipient to V8's table of unique texts.
       if (backOffs.size > 0) backOffs.delete(job.dispatch.recipient)
       // Recorded before the segments of the new segmentation, whose receipts count from then on.
       if (job.startedOver)
