@@ -1,5 +1,5 @@
 import { canonicalPublicId } from '../domain/identifiers.ts'
-import { ConfigurationTable } from './configuration-table.ts'
+import { ConfigurationTable, NAME_BEGINS } from './configuration-table.ts'
 import type { Queryable } from './database.ts'
 
 export interface AccountSettings {
@@ -44,6 +44,7 @@ export const accounts = new ConfigurationTable<
     previousWebhookSecret: 'previous_webhook_secret',
     webhookHeaders: 'webhook_headers',
   },
+  filters: { search: NAME_BEGINS },
 })
 
 /** Removes an account and its revoked tokens; plans and live tokens are a foreign-key violation. */

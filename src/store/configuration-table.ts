@@ -22,6 +22,9 @@ interface Description<Columns> {
   readonly filters?: Readonly<Record<string, string>>
 }
 
+/** A filter by the beginning of the name, in any case. The collation is that of the index, which no other can serve. */
+export const NAME_BEGINS = 'lower(t.name) collate "C" ^@ lower(?)'
+
 /** A table with any columns. */
 export type AnyTable<Row extends object = object> = Pick<
   ConfigurationTable<Row, object>,

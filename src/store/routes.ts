@@ -33,6 +33,10 @@ export const routes = new ConfigurationTable<
   key: 'name',
   named: '(t.name = $1 or t.id::text = $1)',
   columns: { name: 'name', qualityFloor: 'quality_floor' },
+  filters: {
+    carrier:
+      'exists (select from route_carriers rc join carriers c on c.id = rc.carrier_id where rc.route_id = t.id and c.name = ?)',
+  },
 })
 
 /** Replaces the route's carriers. Returns names that do not exist. */

@@ -2,7 +2,7 @@ import type { SenderType } from '../domain/addresses.ts'
 import type { AmbiguousSubmits, OptOutSettings } from '../domain/configuration.ts'
 import { canonicalPublicId } from '../domain/identifiers.ts'
 import { SANDBOX } from '../domain/sandbox.ts'
-import { ConfigurationTable } from './configuration-table.ts'
+import { ConfigurationTable, NAME_BEGINS } from './configuration-table.ts'
 import type { Queryable } from './database.ts'
 
 interface ServicePlanSettings {
@@ -65,7 +65,7 @@ export const servicePlans = new ConfigurationTable<
     optOut: 'opt_out',
     validitySeconds: 'validity_seconds',
   },
-  filters: { accountId: 'a.account_id = lower(?)' },
+  filters: { accountId: 'a.account_id = lower(?)', route: 'r.name = ?', search: NAME_BEGINS },
 })
 
 /**

@@ -48,5 +48,8 @@ export const tokens = new ConfigurationTable<TokenRecord, TokenColumns>({
     scopes: 'scopes',
     expiresAt: 'expires_at',
   },
-  filters: { accountId: 'a.account_id = lower(?)' },
+  filters: {
+    accountId: 'a.account_id = lower(?)',
+    servicePlanId: 't.plan_ids && array(select p.id from service_plans p where p.service_plan_id = lower(?))',
+  },
 })

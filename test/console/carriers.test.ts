@@ -24,6 +24,7 @@ describe('carriers', () => {
     await page.getByRole('heading', { level: 1, name: `Carrier ${CARRIER}` }).waitFor()
     await page.getByRole('region', { name: 'Binds' }).getByText('bound', { exact: true }).waitFor()
     await page.getByRole('region', { name: 'Nodes with binds' }).getByText('usable').waitFor()
+    await page.getByRole('region', { name: 'Routes of the carrier' }).getByRole('link').waitFor()
     expect(await opened.problems()).toEqual([])
   })
 
@@ -93,9 +94,34 @@ describe('the route explanation', () => {
     await page.getByRole('region', { name: 'Carriers of the route' }).getByText(CARRIER).waitFor()
     await page.getByText('This message would not be sent').waitFor()
     expect(await opened.problems()).toEqual([])
-    await page.getByLabel('To', { exact: true }).fill('+1')
+    await page.getByRole('link', { name: CARRIER, exact: true }).waitFor()
+    const to = page.getByLabel('To', { exact: true })
+    await to.fill('+1')
     await page.keyboard.press('Enter')
-    await page.getByRole('alert').getByText('to', { exact: true }).waitFor()
+    await page.getByText('must be one E.164 number').waitFor()
+    expect(await page.locator(':focus').getAttribute('name')).toBe('to')
+  })
+
+  it('says what is missing beside the field, and of a plan without a route that it has none', async () => {
+    const { servicePlanId } = await service.admin('POST', '/service-plans', {
+      accountId: service.accountId,
+      name: 'Without a route',
+    })
+    await using opened = await open()
+    const { page } = opened
+    await opened.goto('/admin/explain')
+    await page.getByRole('combobox', { name: 'Service plan' }).fill('without a route')
+    await page.getByLabel('From').fill('Aldis')
+    await page.getByRole('button', { name: 'Explain' }).click()
+    await page.getByText('Give a number').waitFor()
+    await page.keyboard.type(RECIPIENT)
+    await page.keyboard.press('Enter')
+    await page.getByText('None: no routing rule matches').waitFor()
+    expect(await page.getByText('Chosen by').count()).toBe(0)
+    expect(await opened.problems()).toEqual([])
+    await page.getByRole('link', { name: 'Without a route' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Service plan Without a route' }).waitFor()
+    await service.admin('DELETE', `/service-plans/${servicePlanId}`)
   })
 })
 
@@ -115,6 +141,8 @@ describe('the audit log', () => {
     const entry = page.getByRole('dialog', { name: 'updateAccount' })
     await entry.getByText(name).waitFor()
     expect(await opened.problems()).toEqual([])
+    await entry.getByRole('link', { name: service.accountId }).click()
+    await page.getByRole('heading', { level: 1, name: `Account ${name}` }).waitFor()
   })
 })
 

@@ -79,7 +79,7 @@ describe('a route: references, a list of objects, numbers, an object that may be
 
     await button(page, 'Delete').click()
     const dialog = page.getByRole('dialog')
-    await dialog.getByText('No routing rules').waitFor()
+    await dialog.getByLabel('Name').waitFor()
     expect(await opened.problems()).toEqual([])
     await page.keyboard.press('Escape')
     await confirmDeletion(opened, 'north')
@@ -88,16 +88,19 @@ describe('a route: references, a list of objects, numbers, an object that may be
     expect(opened.faults).toEqual([])
   })
 
-  it('that is in use says by whom, and what the API answers', async () => {
+  it('that is in use says by whom, and offers no deletion', async () => {
     await using opened = await open()
     const { page } = opened
     await opened.goto(`/admin/routes?open=${ROUTE}`)
     await page.getByText('1 service plan:').waitFor()
-    await confirmDeletion(opened, ROUTE)
-    await page.getByText('This conflicts with what is there').waitFor()
-    // Chromium writes a line for each answer that is no success.
-    expect(opened.faults.splice(0)).toEqual([expect.stringContaining('409')])
+    await button(page, 'Delete').click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('cannot be deleted').waitFor()
+    expect(await dialog.getByRole('button').allTextContents()).toEqual(['', 'Close'])
+    expect(await dialog.getByRole('textbox').count()).toBe(0)
     expect(await opened.problems()).toEqual([])
+    await dialog.getByRole('link').click()
+    await heading(page, 'Service plan Example')
   })
 
   it('has its fault at the field', async () => {
@@ -152,6 +155,54 @@ describe('a service plan: switches, choices, words, texts', () => {
     expect({ ...one, ...own }).toEqual({ ...other, ...own })
     for (const { servicePlanId } of [one, other])
       await service.admin('DELETE', `/service-plans/${servicePlanId}`)
+    expect(await opened.problems()).toEqual([])
+  })
+})
+
+describe('what belongs to what', () => {
+  it('a plan finds its account by name, and leads to the forms of its senders and tokens', async () => {
+    await service.admin('POST', '/accounts', { name: 'Quay Street' })
+    await using opened = await open()
+    const { page } = opened
+    await opened.goto('/admin/plans?view=new')
+    const account = page.getByRole('combobox', { name: 'Account' })
+    await account.fill('Nobody Ltd')
+    await page.getByLabel('Name').fill('Quays')
+    await page.getByText('No account has this name alone').waitFor()
+    await account.fill('quay street')
+    await button(page, 'Create service plan').click()
+    await heading(page, 'Service plan Quays')
+    await page.getByRole('link', { name: 'Quay Street' }).waitFor()
+    await link(page, 'New token').click()
+    await heading(page, 'New token')
+    await page.getByRole('list', { name: 'Service plans chosen' }).getByText('Quays').waitFor()
+    expect(await account.inputValue()).toContain('Quay Street · ')
+    await page.goBack()
+    await link(page, 'New sender').click()
+    await heading(page, 'New sender')
+    expect(await page.getByRole('combobox', { name: 'Service plan' }).inputValue()).toContain('Quays · ')
+    expect(await opened.problems()).toEqual([])
+  })
+
+  it('the carrier of sandbox plans is built in: it has no address and no form', async () => {
+    await service.tenant({ plan: { sandbox: true, route: undefined } })
+    await using opened = await open()
+    const { page } = opened
+    for (const path of [
+      '/admin/carriers',
+      '/admin/carriers/sandbox',
+      '/admin/carrier-settings?open=sandbox',
+    ]) {
+      await opened.goto(path)
+      await page
+        .getByText(/built in/i)
+        .first()
+        .waitFor()
+      expect(await page.getByText(/127\.0\.0\.1(:0)?$/).count()).toBe(0)
+      expect(await page.getByRole('link', { name: /^Edit/ }).count()).toBe(0)
+    }
+    await opened.goto('/admin/carrier-settings?open=sandbox&view=edit')
+    await heading(page, 'Carrier sandbox')
     expect(await opened.problems()).toEqual([])
   })
 })
@@ -213,7 +264,7 @@ describe('tokens and carriers: times, choices of several, keys with values', () 
     })
     await button(page, 'Revoke').click()
     await page.getByLabel('Name', { exact: true }).fill('Till')
-    await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke', exact: true }).click()
     await heading(page, 'Tokens')
     expect(opened.faults).toEqual([])
   })

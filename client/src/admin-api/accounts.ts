@@ -86,6 +86,8 @@ export interface AccountsOperations {
       limit?: string | undefined
       /** nextAfter of the previous page. */
       after?: string | undefined
+      /** Beginning of their name, in any case. */
+      search?: DisplayName | undefined
     }
     answer: AccountPage
   }

@@ -141,6 +141,8 @@ export interface RoutesOperations {
       limit?: string | undefined
       /** nextAfter of the previous page. */
       after?: string | undefined
+      /** Name of a carrier that they have. */
+      carrier?: string | undefined
     }
     answer: RoutePage
   }

@@ -152,6 +152,10 @@ export interface ServicePlansOperations {
       after?: string | undefined
       /** Id of the account, 24 hex digits. */
       accountId?: string | undefined
+      /** Name of their own route. */
+      route?: string | undefined
+      /** Beginning of their name, in any case. */
+      search?: DisplayName | undefined
     }
     answer: ServicePlanPage
   }

@@ -60,6 +60,8 @@ export interface TokensOperations {
       after?: string | undefined
       /** Id of the account, 24 hex digits. */
       accountId?: string | undefined
+      /** Service plan that they are limited to, alone or with others. */
+      servicePlanId?: string | undefined
     }
     answer: TokenPage
   }

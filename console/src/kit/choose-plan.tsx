@@ -4,9 +4,8 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { operatorQuery } from '../api/queries.ts'
 import { EmptyState } from './empty-state.tsx'
-import { ErrorState } from './error-state.tsx'
+import { useNamed } from './named.ts'
 import { PlanField } from './plan-field.tsx'
-import { usePlans } from './plans.ts'
 
 const SHOWN = 10
 
@@ -30,9 +29,8 @@ export function PlanOfPage({ planId }: { planId: string }) {
 
 /** In the place of a page that needs a service plan in its address. */
 export function ChoosePlan({ children }: { children: ReactNode }) {
-  const { data: plans = [], error, refetch } = usePlans()
+  const plans = useNamed('service plan')
   const navigate = useNavigate()
-  if (error !== null) return <ErrorState error={error} onRetry={() => void refetch()} />
   return (
     <EmptyState title="Choose a service plan">
       <Text size="sm" mb="sm">
@@ -43,8 +41,8 @@ export function ChoosePlan({ children }: { children: ReactNode }) {
         onChoose={(chosen) => chosen !== null && void navigate(about(chosen))}
       />
       <Group gap="xs" justify="center" mt="md">
-        {plans.slice(0, SHOWN).map(({ servicePlanId, name }) => (
-          <Anchor key={servicePlanId} component={Link} size="sm" to="." search={{ servicePlanId } as never}>
+        {plans.slice(0, SHOWN).map(({ id, name }) => (
+          <Anchor key={id} component={Link} size="sm" to="." search={{ servicePlanId: id } as never}>
             {name}
           </Anchor>
         ))}

@@ -8,8 +8,12 @@ interface ConfirmDeleteProps {
   readonly title: string
   /** What must be typed: a name or a number. */
   readonly name: string
-  /** What follows from it, and who uses it. */
+  /** "Revoke" */
+  readonly verb: string
+  /** What follows from it. */
   readonly children?: ReactNode
+  /** Why it would be refused, in place of the question. */
+  readonly obstacle?: ReactNode
   readonly onClose: () => void
   readonly opened: boolean
   readonly onConfirm: () => void
@@ -22,12 +26,12 @@ export function ConfirmDelete(props: ConfirmDeleteProps) {
   return (
     <Dialog opened={props.opened} onClose={props.onClose} title={props.title}>
       {/* Mounted anew each time, so that what was typed before is gone. */}
-      <Question {...props} />
+      {props.obstacle === undefined ? <Question {...props} /> : <Refusal {...props} />}
     </Dialog>
   )
 }
 
-function Question({ name, children, onClose, onConfirm, isPending, error }: ConfirmDeleteProps) {
+function Question({ name, verb, children, onClose, onConfirm, isPending, error }: ConfirmDeleteProps) {
   const [typed, setTyped] = useState('')
   const submit = (event: FormEvent) => {
     event.preventDefault()
@@ -38,7 +42,7 @@ function Question({ name, children, onClose, onConfirm, isPending, error }: Conf
       <Stack>
         {children}
         <Text size="sm">
-          Type <Code>{name}</Code> to delete it. This cannot be undone.
+          Type <Code>{name}</Code> to {verb.toLowerCase()} it. This cannot be undone.
         </Text>
         <TextInput
           label="Name"
@@ -53,10 +57,23 @@ function Question({ name, children, onClose, onConfirm, isPending, error }: Conf
             Cancel
           </Button>
           <Button type="submit" color="red" disabled={typed !== name} loading={isPending}>
-            Delete
+            {verb}
           </Button>
         </Group>
       </Stack>
     </form>
+  )
+}
+
+function Refusal({ obstacle, onClose }: ConfirmDeleteProps) {
+  return (
+    <Stack>
+      {obstacle}
+      <Group justify="flex-end">
+        <Button onClick={onClose} data-autofocus>
+          Close
+        </Button>
+      </Group>
+    </Stack>
   )
 }

@@ -1,6 +1,6 @@
 import { useState } from 'react'
-import { planIdIn, planLabel, usePlans } from './plans.ts'
-import { SuggestInput } from './suggest-input.tsx'
+import { idIn } from './named.ts'
+import { NamedField } from './named-field.tsx'
 
 interface PlanFieldProps {
   readonly label: string
@@ -12,29 +12,22 @@ interface PlanFieldProps {
   readonly onChoose: (planId: string | null) => void
 }
 
-/** Finds a service plan by its name or id. Of an operator. */
-export function PlanField({ label, description, size = 'sm', planId = '', onChoose }: PlanFieldProps) {
-  const { data: plans = [] } = usePlans()
-  const [typed, setTyped] = useState<string | null>(null)
-  const given = plans.find(({ servicePlanId }) => servicePlanId === planId)
-  const change = (text: string) => {
-    setTyped(text)
-    onChoose(planIdIn(text, plans))
+/** A NamedField that keeps what is typed, for pages that want to know of a plan only. */
+export function PlanField({ size = 'sm', planId = '', onChoose, ...rest }: PlanFieldProps) {
+  const [value, setValue] = useState(planId)
+  const change = (next: string) => {
+    setValue(next)
+    onChoose(idIn(next, []))
   }
   return (
-    <SuggestInput
-      label={label}
-      description={description}
+    <NamedField
+      {...rest}
+      kind="service plan"
       size={size}
       w={size === 'xs' ? 290 : '100%'}
       maw="100%"
-      placeholder="Name or id"
-      value={typed ?? (given === undefined ? planId : planLabel(given))}
-      onChange={(event) => change(event.currentTarget.value)}
-      // The browser shows what matches the text: with the old one gone, everything.
-      onFocus={(event) => event.currentTarget.select()}
-      suggestions={plans.map((plan) => ({ value: planLabel(plan) }))}
-      spellCheck={false}
+      value={value}
+      onChange={change}
     />
   )
 }

@@ -12,6 +12,7 @@ create table accounts (
   created_at timestamptz not null default now(),
   webhook_headers text
 );
+create index accounts_name on accounts (lower(name) collate "C");
 comment on column accounts.webhook_secret is 'sealed with the secret key (AES-256-GCM)';
 comment on column accounts.webhook_headers is
   'what every webhook of the account carries beside our own headers: JSON, sealed with the secret key; null: nothing';
@@ -88,6 +89,7 @@ create table service_plans (
   opt_out jsonb,
   validity_seconds integer not null default 86400 check (validity_seconds between 60 and 86400)
 );
+create index service_plans_name on service_plans (lower(name) collate "C");
 comment on column service_plans.national_languages is 'national language identifiers (3GPP 23.038) that texts may be sent in';
 comment on column service_plans.opt_out is 'words and replies of STOP, START and HELP; null: not handled';
 comment on column service_plans.validity_seconds is 'from acceptance until a message that no carrier took has failed';

@@ -1,15 +1,20 @@
 import { Anchor, Skeleton, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
-import type { Carrier as CarrierSettings } from '../../../../client/src/admin-api.ts'
+import type { Carrier as CarrierSettings, Route } from '../../../../client/src/admin-api.ts'
+import { useList } from '../../api/list.ts'
 import { useOperator } from '../../api/operator.ts'
-import { operatorQuery } from '../../api/queries.ts'
+import { operatorList, operatorQuery } from '../../api/queries.ts'
+import { type Column, DataTable } from '../../kit/data-table.tsx'
+import { EmptyState } from '../../kit/empty-state.tsx'
 import { ErrorState } from '../../kit/error-state.tsx'
 import { KeyValues } from '../../kit/key-values.tsx'
+import { ObjectLink } from '../../kit/object-link.tsx'
 import { PageHeader } from '../../kit/page-header.tsx'
 import { Section } from '../../kit/section.tsx'
 import { CarrierBinds } from './carrier-binds.tsx'
 import { CarrierState } from './carrier-state.tsx'
+import { isBuiltIn } from './states.ts'
 
 /** One carrier: its sessions on each node, what it does wrong, and its settings. */
 export function Carrier() {
@@ -26,7 +31,10 @@ export function Carrier() {
       {carrier.data !== undefined && (
         <>
           <CarrierBinds carrier={name} />
-          <Section title="Settings" actions={<EditSettings name={name} />}>
+          <Section title="Routes">
+            <CarrierRoutes carrier={name} />
+          </Section>
+          <Section title="Settings" actions={!isBuiltIn(carrier.data) && <EditSettings name={name} />}>
             <Settings carrier={carrier.data} />
           </Section>
           <Section title="Violations of SMPP 3.4">
@@ -36,6 +44,34 @@ export function Carrier() {
       )}
     </>
   )
+}
+
+/** The routes that may send over it. */
+function CarrierRoutes({ carrier }: { carrier: string }) {
+  const list = useList(operatorList('listRoutes', { carrier }))
+  return (
+    <DataTable
+      label="Routes of the carrier"
+      columns={routeColumns(carrier)}
+      list={list}
+      keyOf={({ name }) => name}
+      empty={
+        <EmptyState title="No route has this carrier">
+          Nothing is sent to it. Add it to a <Link to="/admin/routes">route</Link>.
+        </EmptyState>
+      }
+    />
+  )
+}
+
+function routeColumns(carrier: string): readonly Column<Route>[] {
+  const entryOf = ({ carriers }: Route) => carriers.find((each) => each.carrier === carrier)
+  return [
+    { key: 'name', title: 'Route', render: ({ name }) => <ObjectLink type="route" id={name} /> },
+    { key: 'priority', title: 'Priority', align: 'right', render: (route) => entryOf(route)?.priority },
+    { key: 'weight', title: 'Weight', align: 'right', render: (route) => entryOf(route)?.weight },
+    { key: 'beside', title: 'Carriers', align: 'right', render: ({ carriers }) => carriers.length },
+  ]
 }
 
 function EditSettings({ name }: { name: string }) {
@@ -58,8 +94,9 @@ function Settings({ carrier }: { carrier: CarrierSettings }) {
   return (
     <KeyValues
       entries={[
-        ['SMSC', `${carrier.host}:${carrier.port}`],
-        ['TLS', carrier.tls ? `yes, name ${carrier.tlsServerName ?? carrier.host}` : 'no'],
+        ...(isBuiltIn(carrier)
+          ? ([['SMSC', 'Built in: the simulator in each node, which sandbox plans send to']] as const)
+          : addressOf(carrier)),
         ['System id', carrier.systemId],
         ['System type', carrier.systemType === '' ? null : carrier.systemType],
         ['Bind mode', carrier.bindMode],
@@ -81,6 +118,13 @@ function Settings({ carrier }: { carrier: CarrierSettings }) {
       ]}
     />
   )
+}
+
+function addressOf({ host, port, tls, tlsServerName }: CarrierSettings) {
+  return [
+    ['SMSC', `${host}:${port}`],
+    ['TLS', tls ? `yes, name ${tlsServerName ?? host}` : 'no'],
+  ] as const
 }
 
 function statuses(outcomes: CarrierSettings['submitOutcomes']): string {

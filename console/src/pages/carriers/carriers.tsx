@@ -10,7 +10,7 @@ import { NoValue } from '../../kit/no-value.tsx'
 import { PageHeader } from '../../kit/page-header.tsx'
 import { RowLink } from '../../kit/row-link.tsx'
 import { StatusBadge } from '../../kit/status-badge.tsx'
-import { bindTone, OPERATING_TONES } from './states.ts'
+import { bindTone, isBuiltIn, OPERATING_TONES } from './states.ts'
 
 const POLL_MS = 5_000
 
@@ -70,9 +70,12 @@ const COLUMNS: readonly Column<Carrier>[] = [
   {
     key: 'address',
     title: 'SMSC',
-    render: ({ host, port, tls }) => (
-      <span className="aldis-mono">{`${host}:${port}${tls ? ' TLS' : ''}`}</span>
-    ),
+    render: (carrier) =>
+      isBuiltIn(carrier) ? (
+        'built in'
+      ) : (
+        <span className="aldis-mono">{`${carrier.host}:${carrier.port}${carrier.tls ? ' TLS' : ''}`}</span>
+      ),
   },
   { key: 'systemId', title: 'System id', render: ({ systemId }) => systemId },
   { key: 'binds', title: 'Binds', align: 'right', render: ({ binds }) => binds },

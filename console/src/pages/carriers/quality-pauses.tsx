@@ -7,6 +7,7 @@ import { useOperator } from '../../api/operator.ts'
 import { operatorQuery } from '../../api/queries.ts'
 import { type Column, DataTable } from '../../kit/data-table.tsx'
 import { ErrorState } from '../../kit/error-state.tsx'
+import { ObjectLink } from '../../kit/object-link.tsx'
 import { Section } from '../../kit/section.tsx'
 import { Time } from '../../kit/time.tsx'
 
@@ -24,8 +25,8 @@ export function QualityPauses() {
   if (pauses.error !== null) return <ErrorState error={pauses.error} onRetry={() => void pauses.refetch()} />
   if (pauses.data === undefined || pauses.data.items.length === 0) return null
   const columns: readonly Column<QualityPause>[] = [
-    { key: 'route', title: 'Route', render: ({ route }) => route },
-    { key: 'carrier', title: 'Carrier', render: ({ carrier }) => carrier },
+    { key: 'route', title: 'Route', render: ({ route }) => <ObjectLink type="route" id={route} /> },
+    { key: 'carrier', title: 'Carrier', render: ({ carrier }) => <ObjectLink type="carrier" id={carrier} /> },
     { key: 'reason', title: 'Reason', render: ({ reason }) => reason },
     { key: 'since', title: 'Since', render: ({ since }) => <Time at={since} /> },
     { key: 'until', title: 'Until', render: ({ until }) => <Time at={until} /> },

@@ -8,6 +8,7 @@ import { Chart, type ChartSeries } from '../../kit/chart.tsx'
 import { type Column, DataTable } from '../../kit/data-table.tsx'
 import { EmptyState } from '../../kit/empty-state.tsx'
 import { NoValue } from '../../kit/no-value.tsx'
+import { ObjectLink } from '../../kit/object-link.tsx'
 import { PageHeader } from '../../kit/page-header.tsx'
 import { Section } from '../../kit/section.tsx'
 import { StatusBadge } from '../../kit/status-badge.tsx'
@@ -69,8 +70,8 @@ function figure(
 }
 
 const COLUMNS: readonly Column<CarrierQuality>[] = [
-  { key: 'route', title: 'Route', render: ({ route }) => route },
-  { key: 'carrier', title: 'Carrier', render: ({ carrier }) => carrier },
+  { key: 'route', title: 'Route', render: ({ route }) => <ObjectLink type="route" id={route} /> },
+  { key: 'carrier', title: 'Carrier', render: ({ carrier }) => <ObjectLink type="carrier" id={carrier} /> },
   {
     key: 'state',
     title: 'In use',

@@ -1,20 +1,23 @@
-import { Alert, Button, Group, List, TextInput } from '@mantine/core'
+import { Alert, List } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate, useSearch } from '@tanstack/react-router'
-import type { FormEvent } from 'react'
+import { useSearch } from '@tanstack/react-router'
 import type { ExplainedCarrier, RouteExplanation as Explanation } from '../../../../client/src/admin-api.ts'
+import { explain } from '../../api/errors.ts'
 import { listOf } from '../../api/list.ts'
 import { operatorQuery } from '../../api/queries.ts'
+import { PlanName } from '../../kit/choose-plan.tsx'
 import { CommandLine } from '../../kit/command-line.tsx'
 import { type Column, DataTable } from '../../kit/data-table.tsx'
 import { EmptyState } from '../../kit/empty-state.tsx'
 import { ErrorState } from '../../kit/error-state.tsx'
 import { KeyValues } from '../../kit/key-values.tsx'
 import { NoValue } from '../../kit/no-value.tsx'
+import { ObjectLink } from '../../kit/object-link.tsx'
 import { PageHeader } from '../../kit/page-header.tsx'
 import { Section } from '../../kit/section.tsx'
 import { StatusBadge } from '../../kit/status-badge.tsx'
-import { type ExplainSearch, explainSearchOf } from './explain-search.ts'
+import { ExplainForm } from './explain-form.tsx'
+import { explainSearchOf } from './explain-search.ts'
 import { conditionTone } from './states.ts'
 
 /** Why a message to a number would take which carrier, and what it would cost. Nothing is sent. */
@@ -31,31 +34,35 @@ export function RouteExplanation() {
     }),
     enabled: isAsked,
   })
+  const { data, error } = explanation
+  const faults = error === null ? NO_FAULTS : explain(error).faults
   return (
     <>
       <PageHeader
         title="Route explanation"
         description="Which carrier a message would take, why, and at which price."
       />
-      <Form key={JSON.stringify(search)} search={search} />
+      <ExplainForm key={JSON.stringify(search)} search={search} faults={faults} />
       {!isAsked && (
         <EmptyState title="Name a service plan, a sender and a recipient">Nothing is sent.</EmptyState>
       )}
-      {explanation.error !== null && <ErrorState error={explanation.error} />}
-      {explanation.data !== undefined && isAsked && (
+      {error !== null && Object.keys(faults).length === 0 && <ErrorState error={error} />}
+      {data !== undefined && isAsked && (
         <>
-          <Answer explanation={explanation.data} />
-          <Section title="Carriers">
-            <DataTable
-              label="Carriers of the route"
-              columns={COLUMNS}
-              list={listOf(explanation, ({ carriers }) => carriers)}
-              keyOf={({ carrier }) => carrier}
-              empty={
-                <EmptyState title="The route has no carrier">The message would wait, or fail.</EmptyState>
-              }
-            />
-          </Section>
+          <Answer explanation={data} />
+          {data.route !== null && (
+            <Section title="Carriers">
+              <DataTable
+                label="Carriers of the route"
+                columns={COLUMNS}
+                list={listOf(explanation, ({ carriers }) => carriers)}
+                keyOf={({ carrier }) => carrier}
+                empty={
+                  <EmptyState title="The route has no carrier">The message would wait for one.</EmptyState>
+                }
+              />
+            </Section>
+          )}
           <CommandLine words={['route', 'explain', '--plan', servicePlanId, '--from', from, '--to', to]} />
         </>
       )}
@@ -63,43 +70,10 @@ export function RouteExplanation() {
   )
 }
 
-const LABELS = { servicePlanId: 'Service plan', from: 'From', to: 'To', body: 'Text (optional)' }
-const PLACEHOLDERS = { servicePlanId: '24 hex digits', from: 'Example', to: '+15551230001', body: '' }
-
-function Form({ search }: { search: ExplainSearch }) {
-  const navigate = useNavigate()
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const given = Object.fromEntries(new FormData(event.currentTarget))
-    void navigate({ to: '/admin/explain', search: explainSearchOf(given) })
-  }
-  const field = (name: keyof typeof LABELS, w: number) => (
-    <TextInput
-      name={name}
-      label={LABELS[name]}
-      placeholder={PLACEHOLDERS[name]}
-      defaultValue={search[name] ?? ''}
-      required={name !== 'body'}
-      withAsterisk={false}
-      size="sm"
-      w={w}
-    />
-  )
-  return (
-    <form onSubmit={submit}>
-      <Group align="flex-end" gap="sm" mb="md">
-        {field('servicePlanId', 240)}
-        {field('from', 150)}
-        {field('to', 170)}
-        {field('body', 220)}
-        <Button type="submit">Explain</Button>
-      </Group>
-    </form>
-  )
-}
+const NO_FAULTS = {}
 
 function Answer({ explanation }: { explanation: Explanation }) {
-  const { problems, route, rule, country, mccmnc, encoding, segments, charge } = explanation
+  const { servicePlanId, problems, country, mccmnc, encoding, segments, charge } = explanation
   return (
     <Section title="Decision">
       {problems.length > 0 && (
@@ -115,23 +89,50 @@ function Answer({ explanation }: { explanation: Explanation }) {
       )}
       <KeyValues
         entries={[
-          ['Route', route],
-          ['Chosen by', rule === null ? 'the service plan' : `routing rule ${rule.ruleId}`],
+          [
+            'Service plan',
+            <ObjectLink key="plan" type="service-plan" id={servicePlanId}>
+              <PlanName planId={servicePlanId} />
+            </ObjectLink>,
+          ],
+          ...routeEntries(explanation),
           ['Country', country],
           ['Network', mccmnc],
           ['Encoding', encoding],
           ['Segments', segments],
           ['Price', charge === null ? null : `${charge.price} ${charge.currency}`],
           ['Pass-through fee', charge === null ? null : `${charge.ptf} ${charge.currency}`],
-          ['Rate', charge === null ? null : `rate ${charge.rate.rateId}`],
+          ['Rate', charge === null ? null : <Numbered key="rate" type="rate" id={charge.rate.rateId} />],
         ]}
       />
     </Section>
   )
 }
 
+/** Without a route, nothing chose one. */
+function routeEntries({ route, rule }: Explanation) {
+  if (route === null)
+    return [['Route', 'None: no routing rule matches, and the plan has no route of its own']] as const
+  return [
+    ['Route', <ObjectLink key="route" type="route" id={route} />],
+    [
+      'Chosen by',
+      rule === null ? 'the service plan' : <Numbered key="rule" type="routing-rule" id={rule.ruleId} />,
+    ],
+  ] as const
+}
+
+/** "rate 12" */
+function Numbered({ type, id }: { type: string; id: number }) {
+  return (
+    <ObjectLink type={type} id={String(id)}>
+      {type.replace('-', ' ')} {id}
+    </ObjectLink>
+  )
+}
+
 const COLUMNS: readonly Column<ExplainedCarrier>[] = [
-  { key: 'carrier', title: 'Carrier', render: ({ carrier }) => carrier },
+  { key: 'carrier', title: 'Carrier', render: ({ carrier }) => <ObjectLink type="carrier" id={carrier} /> },
   {
     key: 'condition',
     title: 'Condition',

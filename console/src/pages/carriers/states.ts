@@ -1,5 +1,10 @@
 import type { Tone } from '../../kit/status-badge.tsx'
 
+/** The simulator in each node, which sandbox plans send to. */
+export function isBuiltIn({ name }: { readonly name: string }): boolean {
+  return name === 'sandbox'
+}
+
 /** What an operator wants of a carrier. */
 export const OPERATING_TONES = { started: 'good', draining: 'info', stopped: 'neutral' } as const
 

@@ -9,6 +9,7 @@ import { Dialog } from '../../kit/dialog.tsx'
 import { EmptyState } from '../../kit/empty-state.tsx'
 import { Json } from '../../kit/json.tsx'
 import { KeyValues } from '../../kit/key-values.tsx'
+import { ObjectLink } from '../../kit/object-link.tsx'
 import { PageHeader } from '../../kit/page-header.tsx'
 import { Section } from '../../kit/section.tsx'
 import { exactTime, Time } from '../../kit/time.tsx'
@@ -34,7 +35,7 @@ export function AuditLog() {
     {
       key: 'id',
       title: 'Name or number',
-      render: ({ objectId }) => <span className="aldis-mono">{objectId}</span>,
+      render: (entry) => <ChangedObject entry={entry} />,
     },
     { key: 'token', title: 'Operator token', render: ({ token }) => token },
     { key: 'address', title: 'From', render: ({ address }) => <span className="aldis-mono">{address}</span> },
@@ -117,7 +118,8 @@ function Entry({ entry }: { entry: AuditEntry }) {
           ['When', exactTime(entry.at)],
           ['Operator token', entry.token],
           ['From', entry.address],
-          ['Object', `${entry.objectType} ${entry.objectId}`],
+          ['Object', entry.objectType],
+          ['Name or number', <ChangedObject key="object" entry={entry} />],
         ]}
       />
       <Section title="Before">
@@ -127,6 +129,23 @@ function Entry({ entry }: { entry: AuditEntry }) {
         {after === null ? 'There is none any more.' : <Json value={after} label="After" />}
       </Section>
     </Stack>
+  )
+}
+
+/** A link to what was changed, by the name that the change gave it; none to what it deleted. */
+function ChangedObject({ entry: { objectType, objectId, before, after } }: { entry: AuditEntry }) {
+  const isNamed = objectType === 'carrier' || objectType === 'route'
+  const { name = objectId } = (isNamed && after ? after : {}) as { name?: string }
+  return (
+    <span className="aldis-mono">
+      {before !== null && after === null && objectType !== 'webhook-event' ? (
+        objectId
+      ) : (
+        <ObjectLink type={objectType} id={name}>
+          {objectId}
+        </ObjectLink>
+      )}
+    </span>
   )
 }
 

@@ -16,10 +16,10 @@ import { labelOf } from './labels.ts'
 import { PageButton } from './list-page.tsx'
 import { fieldsOf, operationOf } from './operations.ts'
 import { useChange } from './requests.ts'
-import { type Act, nameOf, parametersOf, type Resource } from './resources.ts'
+import { type Act, isMeaningless, nameOf, parametersOf, type Resource } from './resources.ts'
 import { type Filters, useResourceSearch } from './search.ts'
 import { SecretOnce } from './secret-once.tsx'
-import { Uses } from './uses.tsx'
+import { type Users, Uses, useUsers } from './uses.tsx'
 import { Value } from './value.tsx'
 import type { Values } from './values.ts'
 
@@ -27,7 +27,9 @@ import type { Values } from './values.ts'
 export function DetailPage({ resource, item }: { resource: Resource; item: Values }) {
   const { mayChange } = useOperator()
   const meanings = new Map(fieldsOf(resource.create, 'body').map(({ name, control }) => [name, control.none]))
-  const entries = Object.entries(item).map(([name, value]) => {
+  const isBuiltIn = resource.builtIn?.isIt(item) === true
+  const fields = Object.entries(item).filter(([name]) => !isMeaningless(resource, item, name))
+  const entries = fields.map(([name, value]) => {
     const isOwn = name === resource.key.field
     const shown = isOwn ? (
       <Id key={name} value={String(value)} of={resource.noun} />
@@ -44,15 +46,27 @@ export function DetailPage({ resource, item }: { resource: Resource; item: Value
         actions={mayChange && <Actions resource={resource} item={item} />}
       />
       <Section title="Settings">
+        {isBuiltIn && (
+          <Text size="sm" mb="sm">
+            {resource.builtIn!.text}
+          </Text>
+        )}
         <KeyValues entries={entries} />
       </Section>
       {resource.usedBy !== undefined && (
         <Section title="Used by">
-          <Uses uses={resource.usedBy} item={item} />
+          <UsedBy resource={resource} item={item} />
         </Section>
       )}
     </>
   )
+}
+
+function UsedBy({ resource, item }: { resource: Resource; item: Values }) {
+  const { users, error, retry } = useUsers(resource, item)
+  if (error !== null) return <ErrorState error={error} onRetry={retry} />
+  if (users === undefined) return <Skeleton height={60} />
+  return resource.builtIn?.isIt(item) ? <Uses users={users} /> : <Uses users={users} item={item} />
 }
 
 /** The list keeps the filters that it had; of those that name the object only the ones that it needs. */
@@ -85,7 +99,7 @@ function Actions({ resource, item }: { resource: Resource; item: Values }) {
       {acts.map((act) => (
         <ActButton key={act.operation} act={act} resource={resource} />
       ))}
-      {resource.update !== undefined && (
+      {resource.update !== undefined && !resource.builtIn?.isIt(item) && (
         <PageButton
           resource={resource}
           address={{ ...filters, open: open!, view: 'edit' }}
@@ -99,9 +113,28 @@ function Actions({ resource, item }: { resource: Resource; item: Values }) {
 }
 
 function DeleteButton({ resource, item }: { resource: Resource; item: Values }) {
-  const { open, filters, go } = useResourceSearch()
-  const { noun, remove, removal = 'Delete', usedBy, scope } = resource
   const [isOpen, setIsOpen] = useState(false)
+  return (
+    <>
+      <Button size="xs" color="red" variant="outline" onClick={() => setIsOpen(true)}>
+        {resource.removal ?? 'Delete'}
+      </Button>
+      {isOpen && <Deletion resource={resource} item={item} onClose={() => setIsOpen(false)} />}
+    </>
+  )
+}
+
+interface DeletionProps {
+  readonly resource: Resource
+  readonly item: Values
+  readonly onClose: () => void
+}
+
+/** Asks before an object is deleted, unless others use it, which have to go first. */
+function Deletion({ resource, item, onClose }: DeletionProps) {
+  const { open, filters, go } = useResourceSearch()
+  const { noun, remove, removal = 'Delete', scope } = resource
+  const { users } = useUsers(resource, item)
   const change = useChange(remove, { isRemoval: true })
   const parameters = parametersOf(resource, { ...filters, open: open! })
   const name = nameOf(resource, item)
@@ -112,29 +145,40 @@ function DeleteButton({ resource, item }: { resource: Resource; item: Values }) 
         void go(scope === undefined ? {} : { servicePlanId: filters.servicePlanId! })
       },
     })
-  const close = () => {
-    setIsOpen(false)
-    change.reset()
-  }
+  const held = users?.filter(({ items, use }) => items.length > 0 && use.isOwned !== true) ?? []
+  const owned = users?.filter(({ items, use }) => items.length > 0 && use.isOwned === true) ?? []
   return (
-    <>
-      <Button size="xs" color="red" variant="outline" onClick={() => setIsOpen(true)}>
-        {removal}
-      </Button>
-      <ConfirmDelete
-        title={`${removal} ${noun} ${name}`}
-        name={name}
-        opened={isOpen}
-        onClose={close}
-        onConfirm={confirm}
-        isPending={change.isPending}
-        error={change.error}
-      >
-        <Text size="sm">{operationOf(remove).about}</Text>
-        {usedBy !== undefined && <Uses uses={usedBy} item={item} />}
-        <CommandLine words={commandWords(operationOf(remove), parameters)} />
-      </ConfirmDelete>
-    </>
+    <ConfirmDelete
+      title={`${removal} ${noun} ${name}`}
+      name={name}
+      verb={removal}
+      opened
+      onClose={onClose}
+      onConfirm={confirm}
+      isPending={change.isPending}
+      error={change.error}
+      {...(held.length > 0 && { obstacle: <StillUsed noun={noun} users={held} /> })}
+    >
+      <Text size="sm">{operationOf(remove).about}</Text>
+      {owned.length > 0 && (
+        <div>
+          <Text size="sm">Deleted with it:</Text>
+          <Uses users={owned} />
+        </div>
+      )}
+      <CommandLine words={commandWords(operationOf(remove), parameters)} />
+    </ConfirmDelete>
+  )
+}
+
+function StillUsed({ noun, users }: { noun: string; users: readonly Users[] }) {
+  return (
+    <div>
+      <Text size="sm" mb="xs">
+        This {noun} cannot be deleted as long as it is used by
+      </Text>
+      <Uses users={users} />
+    </div>
   )
 }
 

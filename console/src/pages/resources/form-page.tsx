@@ -13,7 +13,7 @@ import { FieldInput } from './field-input.tsx'
 import { type Field, fieldsOf, type OperationId, operationOf } from './operations.ts'
 import { useChange } from './requests.ts'
 import { addressOf, nameOf, parametersOf, type Resource } from './resources.ts'
-import { type ResourceSearch, useResourceSearch } from './search.ts'
+import { type Filters, type ResourceSearch, useResourceSearch } from './search.ts'
 import { SecretOnce } from './secret-once.tsx'
 import { changedValues, presentValues, type Values } from './values.ts'
 
@@ -27,7 +27,7 @@ export function FormPage({ resource, item }: { resource: Resource; item: Values 
     [id, item],
   )
   const parameters = item === null ? {} : parametersOf(resource, { ...filters, open: open! })
-  const form = useForm(fields, item, filters as Values)
+  const form = useForm(fields, item, givenOf(filters))
   const change = useChange(id)
   const [issued, setIssued] = useState<{ secret: string; address: ResourceSearch } | null>(null)
   const request = { ...parameters, ...form.changed }
@@ -91,6 +91,16 @@ const NO_FAULTS = {}
 function frontOf(resource: Resource): ReadonlySet<string> {
   const required = fieldsOf(resource.create, 'path', 'body').filter((field) => field.required)
   return new Set([...required.map(({ name }) => name), ...(resource.front ?? [])])
+}
+
+/** What the address says that a new object is for: fields have the names of filters, or are lists of them. */
+function givenOf(filters: Filters): Values {
+  const { servicePlanId, carrier } = filters
+  return {
+    ...filters,
+    ...(servicePlanId !== undefined && { servicePlanIds: [servicePlanId] }),
+    ...(carrier !== undefined && { carriers: [{ carrier }] }),
+  }
 }
 
 function useForm(fields: readonly Field[], item: Values | null, given: Values) {

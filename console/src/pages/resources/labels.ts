@@ -8,6 +8,7 @@ const NAMES: Readonly<Record<string, string>> = {
   tls: 'TLS',
   defaultDlrUrl: 'Default DLR URL',
   optOut: 'Opt-out words and replies',
+  search: 'Name begins with',
   from: 'Sender',
   to: 'Recipient',
 }

@@ -3,13 +3,14 @@ import { Link } from '@tanstack/react-router'
 import { useOperator } from '../../api/operator.ts'
 import { type Column, DataTable } from '../../kit/data-table.tsx'
 import { EmptyState } from '../../kit/empty-state.tsx'
+import { NoValue } from '../../kit/no-value.tsx'
 import { PageHeader } from '../../kit/page-header.tsx'
 import { RowLink } from '../../kit/row-link.tsx'
 import { FilterFields } from './filter-fields.tsx'
 import { labelOf } from './labels.ts'
 import { fieldsOf, operationOf } from './operations.ts'
 import { useObjects } from './requests.ts'
-import { addressOf, keyOf, type Resource } from './resources.ts'
+import { addressOf, isMeaningless, keyOf, type Resource } from './resources.ts'
 import { type Filters, type ResourceSearch, useResourceSearch } from './search.ts'
 import { Value } from './value.tsx'
 import type { Values } from './values.ts'
@@ -55,6 +56,7 @@ function columnsOf(resource: Resource, filters: Filters): Column<Values>[] {
     render: (item) => {
       if (index > 0 && field === resource.key.field)
         return <span className="aldis-mono">{keyOf(resource, item)}</span>
+      if (isMeaningless(resource, item, field)) return <NoValue />
       if (index > 0) return <Value field={field} value={item[field]} none={meanings.get(field)} isCell />
       const address = { ...filters, ...addressOf(resource, item) }
       return (

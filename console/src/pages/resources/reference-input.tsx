@@ -1,4 +1,5 @@
 import type { TextInputProps } from '@mantine/core'
+import { NamedField } from '../../kit/named-field.tsx'
 import { SuggestInput } from '../../kit/suggest-input.tsx'
 import { choicesOf, useSome } from './requests.ts'
 import type { Resource } from './resources.ts'
@@ -10,21 +11,21 @@ interface ReferenceInputProps extends Omit<TextInputProps, 'value' | 'onChange' 
   readonly onChange: (value: string, isWhole: boolean) => void
 }
 
-/** The key of another object, found by its name. Keys that the first 1,000 do not have can be typed. */
-export function ReferenceInput({ resource, value, onChange, description, ...rest }: ReferenceInputProps) {
+/** The key of another object, found by its name. */
+export function ReferenceInput({ resource, ...rest }: ReferenceInputProps) {
+  if (resource.named !== undefined) return <NamedField {...rest} kind={resource.named} />
+  return <KeyInput resource={resource} {...rest} />
+}
+
+/** Its key is its name. Those that the first 1,000 do not have can be typed. */
+function KeyInput({ resource, onChange, ...rest }: ReferenceInputProps) {
   const choices = choicesOf(resource, useSome(resource, {}).data?.items ?? [])
   const isKey = (text: string) => choices.some((choice) => choice.value === text)
-  const chosen = choices.find((choice) => choice.value === value && choice.label !== value)
   return (
     <SuggestInput
       {...rest}
-      size="xs"
       suggestions={choices}
-      value={value}
-      onChange={({ currentTarget }) =>
-        onChange(currentTarget.value, currentTarget.value === '' || isKey(currentTarget.value))
-      }
-      description={chosen === undefined ? description : chosen.label}
+      onChange={({ currentTarget: { value } }) => onChange(value, value === '' || isKey(value))}
       spellCheck={false}
     />
   )

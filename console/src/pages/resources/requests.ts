@@ -1,4 +1,4 @@
-import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { queryOptions, useMutation, useQueries, useQuery, useQueryClient } from '@tanstack/react-query'
 import { restOf } from '../../../../client/src/client.ts'
 import { operatorClient } from '../../api/clients.ts'
 import { type List, useList } from '../../api/list.ts'
@@ -66,10 +66,28 @@ export interface Some {
 }
 
 export function useSome(resource: Resource, filters: Filters) {
-  return useQuery({
-    ...read<Page>(resource.list, { ...filters, limit: MOST }),
-    select: ({ items, nextAfter }): Some => ({ items, isPart: nextAfter !== null }),
+  return useQuery(someQuery(resource, filters))
+}
+
+/** The same of several kinds; undefined until all are there. */
+export function useSomeOfEach(asked: readonly { readonly resource: Resource; readonly filters: Filters }[]) {
+  return useQueries({
+    queries: asked.map(({ resource, filters }) => someQuery(resource, filters)),
+    combine: (results) => ({
+      data: results.every(({ data }) => data !== undefined) ? results.map(({ data }) => data!) : undefined,
+      error: results.find(({ error }) => error !== null)?.error ?? null,
+      retry: () => {
+        for (const { refetch } of results) void refetch()
+      },
+    }),
   })
+}
+
+function someQuery(resource: Resource, filters: Filters) {
+  return {
+    ...read<Page>(resource.list, { ...filters, limit: MOST }),
+    select: ({ items, nextAfter }: Page): Some => ({ items, isPart: nextAfter !== null }),
+  }
 }
 
 export interface Choice {
@@ -79,9 +97,10 @@ export interface Choice {
 
 /** What a field that refers to `resource` can be set to. */
 export function choicesOf(resource: Resource, items: readonly Values[]): Choice[] {
-  return items.map((item) => {
+  return items.flatMap((item) => {
+    if (resource.builtIn?.isIt(item)) return []
     const [value, name] = [keyOf(resource, item), nameOf(resource, item)]
-    return { value, label: value === name ? value : `${name} · ${value.slice(0, 8)}…` }
+    return [{ value, label: value === name ? value : `${name} · ${value.slice(0, 8)}…` }]
   })
 }
 

@@ -38,7 +38,7 @@ function OneObject({ resource }: { resource: Resource }) {
         )}
       </>
     )
-  const isEdited = view === 'edit' && resource.update !== undefined
+  const isEdited = view === 'edit' && resource.update !== undefined && !resource.builtIn?.isIt(item)
   return isEdited ? (
     <FormPage resource={resource} item={item} />
   ) : (

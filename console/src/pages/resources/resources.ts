@@ -14,6 +14,8 @@ export interface Resource {
   readonly update?: OperationId
   readonly remove: OperationId
   readonly import?: OperationId
+  /** What finds it by its name, if its key is an id. */
+  readonly named?: 'account' | 'service plan'
   /** None if only lists show it. */
   readonly get?: string
   /** The field that is its key, and the parameter of the operations on one. */
@@ -25,6 +27,7 @@ export interface Resource {
   /** Optional fields that stand among the required ones. */
   readonly front?: readonly string[]
   readonly usedBy?: readonly Use[]
+  readonly builtIn?: BuiltIn
   /** The field of what creating answers that is shown this once. */
   readonly secret?: string
   readonly acts?: readonly Act[]
@@ -35,10 +38,21 @@ export interface Resource {
 /** Who uses an object. */
 export interface Use {
   readonly resource: ResourceName
-  /** The filter of the list of users. */
+  /** The filter of the list of users, and what the form of a new one begins with. */
   readonly query: (item: Values) => Filters
   /** Which of them are users, if not all. */
-  readonly isUser?: (user: Values, item: Values) => boolean
+  readonly isUser?: (user: Values) => boolean
+  /** They go with the object; others have to go before it. */
+  readonly isOwned?: true
+}
+
+/** An object that is part of the service. */
+interface BuiltIn {
+  readonly isIt: (item: Values) => boolean
+  /** What it is, and why it has no form. */
+  readonly text: string
+  /** Fields that mean nothing of it. */
+  readonly without: readonly string[]
 }
 
 /** Something else to do with an object. */
@@ -54,11 +68,13 @@ export type ResourceName = keyof typeof TABLE
 const byId = (field: string) => ({ field, parameter: field })
 const ofPlan = ({ servicePlanId }: Values) => ({ servicePlanId }) as Filters
 const isLive = ({ revokedAt }: Values) => revokedAt === null
+const isSandbox = ({ name }: Values) => name === 'sandbox'
 
 const TABLE = {
   account: {
     noun: 'account',
     title: 'Accounts',
+    named: 'account',
     path: '/admin/accounts',
     list: 'listAccounts',
     get: 'getAccount',
@@ -85,6 +101,7 @@ const TABLE = {
   plan: {
     noun: 'service plan',
     title: 'Service plans',
+    named: 'service plan',
     path: '/admin/plans',
     list: 'listServicePlans',
     get: 'getServicePlan',
@@ -97,16 +114,14 @@ const TABLE = {
     usedBy: [
       {
         resource: 'token',
-        query: ({ accountId }) => ({ accountId }) as Filters,
-        isUser: (token, { servicePlanId }) =>
-          isLive(token) &&
-          ((token.servicePlanIds as string[] | null)?.includes(String(servicePlanId)) ?? false),
+        query: ({ accountId, servicePlanId }) => ({ accountId, servicePlanId }) as Filters,
+        isUser: isLive,
       },
-      { resource: 'number', query: ofPlan },
       { resource: 'sender', query: ofPlan },
-      { resource: 'sender-rule', query: ofPlan },
-      { resource: 'routing-rule', query: ofPlan },
-      { resource: 'rate', query: ofPlan },
+      { resource: 'number', query: ofPlan },
+      { resource: 'sender-rule', query: ofPlan, isOwned: true },
+      { resource: 'routing-rule', query: ofPlan, isOwned: true },
+      { resource: 'rate', query: ofPlan, isOwned: true },
     ],
   },
   token: {
@@ -199,12 +214,15 @@ const TABLE = {
     key: { field: 'name', parameter: 'carrier' },
     columns: ['name', 'host', 'port', 'tls', 'bindMode', 'systemId', 'window', 'messagesPerSecond', 'state'],
     front: ['port', 'tls', 'bindMode', 'binds', 'window', 'messagesPerSecond'],
+    builtIn: {
+      isIt: isSandbox,
+      text: 'This carrier is built in: it is the simulator in each node, which sandbox plans send to. It has no settings but its state.',
+      without: ['host', 'port', 'tls', 'tlsCa', 'tlsServerName'],
+    },
     usedBy: [
       {
         resource: 'route',
-        query: () => ({}),
-        isUser: ({ carriers }, { name }) =>
-          (carriers as readonly Values[]).some(({ carrier }) => carrier === name),
+        query: ({ name }) => ({ carrier: name }) as Filters,
       },
     ],
   },
@@ -220,8 +238,13 @@ const TABLE = {
     key: { field: 'name', parameter: 'route' },
     columns: ['name', 'carriers', 'qualityFloor', 'createdAt'],
     front: ['qualityFloor'],
+    builtIn: {
+      isIt: isSandbox,
+      text: 'This route is built in: sandbox plans send over it. It has no settings.',
+      without: [],
+    },
     usedBy: [
-      { resource: 'plan', query: () => ({}), isUser: ({ route }, { name }) => route === name },
+      { resource: 'plan', query: ({ name }) => ({ route: name }) as Filters },
       { resource: 'routing-rule', query: ({ name }) => ({ route: name }) as Filters },
     ],
   },
@@ -306,4 +329,9 @@ export function addressOf(resource: Resource, item: Values): ResourceSearch {
 /** The parameters of an operation on the object that the address opens. */
 export function parametersOf({ key, scope = [] }: Resource, { open, ...filters }: ResourceSearch): Values {
   return { ...Object.fromEntries(scope.map((name) => [name, filters[name]])), [key.parameter]: open }
+}
+
+/** A field that says nothing of a built-in object: it has no address. */
+export function isMeaningless({ builtIn }: Resource, item: Values, field: string): boolean {
+  return builtIn?.isIt(item) === true && builtIn.without.includes(field)
 }

@@ -8,6 +8,8 @@ export interface ResourceSearch {
   readonly accountId?: string
   readonly servicePlanId?: string
   readonly route?: string
+  readonly carrier?: string
+  readonly search?: string
   readonly from?: string
   readonly to?: string
   readonly prefix?: string
@@ -15,7 +17,18 @@ export interface ResourceSearch {
   readonly mccmnc?: string
 }
 
-const FILTERS = ['accountId', 'servicePlanId', 'route', 'from', 'to', 'prefix', 'country', 'mccmnc'] as const
+const FILTERS = [
+  'accountId',
+  'servicePlanId',
+  'route',
+  'carrier',
+  'search',
+  'from',
+  'to',
+  'prefix',
+  'country',
+  'mccmnc',
+] as const
 const VIEWS: readonly unknown[] = ['new', 'edit', 'import']
 
 export function resourceSearch(search: Record<string, unknown>): ResourceSearch {

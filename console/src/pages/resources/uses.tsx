@@ -1,46 +1,87 @@
-import { List, Skeleton, Text } from '@mantine/core'
-import { ErrorState } from '../../kit/error-state.tsx'
+import { Anchor, List, Text } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { useOperator } from '../../api/operator.ts'
 import { count } from '../../kit/formats.ts'
-import { useSome } from './requests.ts'
-import { addressOf, nameOf, RESOURCES, type Use } from './resources.ts'
+import { type Some, useSomeOfEach } from './requests.ts'
+import { addressOf, nameOf, RESOURCES, type Resource, type Use } from './resources.ts'
 import { ObjectLink } from './value.tsx'
 import type { Values } from './values.ts'
 
-/** Who uses an object. */
-export function Uses({ uses, item }: { uses: readonly Use[]; item: Values }) {
+/** Those of one kind that use an object. */
+export interface Users extends Some {
+  readonly use: Use
+}
+
+/** Who uses an object, kind by kind; undefined until all of it is known. */
+export function useUsers({ usedBy = [] }: Resource, item: Values) {
+  const asked = usedBy.map(({ resource, query }) => ({ resource: RESOURCES[resource], filters: query(item) }))
+  const { data, error, retry } = useSomeOfEach(asked)
+  const users = data?.map(({ items, isPart }, index): Users => {
+    const use = usedBy[index]!
+    return { use, items: items.filter((each) => use.isUser?.(each) ?? true), isPart }
+  })
+  return { users, error, retry }
+}
+
+interface UsesProps {
+  readonly users: readonly Users[]
+  /** Of whom, if more of them can be made. */
+  readonly item?: Values
+}
+
+export function Uses({ users, item }: UsesProps) {
+  const { mayChange } = useOperator()
   return (
-    <List size="sm" listStyleType="none">
-      {uses.map((use) => (
-        <List.Item key={use.resource}>
-          <UsesOfKind use={use} item={item} />
+    <List size="sm" listStyleType="none" spacing={4}>
+      {users.map((each) => (
+        <List.Item key={each.use.resource}>
+          <UsersOfKind {...each} />
+          {item !== undefined && mayChange && <NewUser use={each.use} item={item} />}
         </List.Item>
       ))}
     </List>
   )
 }
 
+/** The form of another one, which begins with what it is for. */
+function NewUser({ use: { resource: name, query }, item }: { use: Use; item: Values }) {
+  const { noun, path } = RESOURCES[name]
+  const search = { ...query(item), view: 'new' }
+  return (
+    <>
+      {' · '}
+      <Anchor
+        component={Link}
+        to={path as '/admin/accounts'}
+        search={search as never}
+        inherit
+        underline="always"
+      >
+        New {noun}
+      </Anchor>
+    </>
+  )
+}
+
 /** The rest is counted. */
 const MOST_NAMES = 10
 
-function UsesOfKind({ use: { resource: name, query, isUser }, item }: { use: Use; item: Values }) {
-  const resource = RESOURCES[name]
-  const { data, error, refetch } = useSome(resource, query(item))
-  if (error !== null) return <ErrorState error={error} onRetry={() => void refetch()} />
-  if (data === undefined) return <Skeleton height={18} my={4} />
-  const users = data.items.filter((each) => isUser?.(each, item) ?? true)
-  const title = users.length === 1 ? resource.noun : resource.title.toLowerCase()
-  if (users.length === 0 && !data.isPart)
+function UsersOfKind({ use, items, isPart }: Users) {
+  const resource = RESOURCES[use.resource]
+  const title = items.length === 1 ? resource.noun : resource.title.toLowerCase()
+  if (items.length === 0)
     return (
-      <Text size="sm" c="dimmed">
+      <Text span inherit c="dimmed">
         No {title}
+        {isPart && ' among the first 1,000'}
       </Text>
     )
   return (
-    <Text size="sm" component="div">
-      {count(users.length)} {title}
-      {data.isPart && ` among the first ${count(data.items.length)}`}
-      {users.length > 0 && ': '}
-      {users.slice(0, MOST_NAMES).map((each, index) => (
+    <>
+      {isPart && 'At least '}
+      {count(items.length)} {title}
+      {': '}
+      {items.slice(0, MOST_NAMES).map((each, index) => (
         <span key={JSON.stringify(addressOf(resource, each))}>
           {index > 0 && ', '}
           <ObjectLink resource={resource} address={addressOf(resource, each)}>
@@ -48,7 +89,7 @@ function UsesOfKind({ use: { resource: name, query, isUser }, item }: { use: Use
           </ObjectLink>
         </span>
       ))}
-      {users.length > MOST_NAMES && ' …'}
-    </Text>
+      {items.length > MOST_NAMES && ' …'}
+    </>
   )
 }

@@ -22,6 +22,7 @@ import {
   CallbackUrl,
   DisplayName,
   described,
+  NameSearch,
   NullableText,
   pageQuery,
   RateLimitField,
@@ -107,7 +108,7 @@ export function registerAccounts(scope: AdminScope, deps: AdminDeps): void {
     },
     prepare,
   })
-  addReads(scope, deps, accounts, pageQuery(PublicId, {}))
+  addReads(scope, deps, accounts, pageQuery(PublicId, { search: Type.Optional(NameSearch) }))
   const change = (
     transaction: Transaction,
     accountId: string,

@@ -122,6 +122,11 @@ export const DisplayName = patterned(
   'must have 1 to 100 printable characters and no space at the ends',
   { title: 'DisplayName', description: 'Name to show', examples: ['Example Ltd'] },
 )
+/** The filter of lists of what has a name for people. */
+export const NameSearch = {
+  ...DisplayName,
+  description: 'Beginning of their name, in any case',
+} as typeof DisplayName
 export const Keyword = patterned(KEYWORD, 'must be one word of at most 32 characters', {
   description: 'One word, matched in any case',
   examples: ['JOIN'],

@@ -3,7 +3,7 @@ import type { QualityFloor } from '../../../domain/configuration.ts'
 import { createRoute, updateRoute } from '../../../operations/manage-routes.ts'
 import { type RouteRecord, routes } from '../../../store/routes.ts'
 import { changeBody, Nullable, requestBody, titled } from '../../schemas/shapes.ts'
-import { LinkName, pageQuery, RouteKey, Timestamp } from './fields.ts'
+import { described, LinkName, pageQuery, RouteKey, Timestamp } from './fields.ts'
 import { AT_ONCE, addChange, addCreate, addReads, addRemoval, type Resource } from './resource.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
@@ -105,7 +105,8 @@ export function registerRoutes(scope: AdminScope, deps: AdminDeps): void {
       qualityFloor: judgedBy(qualityFloor),
     }),
   )
-  addReads(scope, deps, ROUTES, pageQuery(LinkName, {}))
+  const carrier = Type.Optional(described(LinkName, 'Name of a carrier that they have'))
+  addReads(scope, deps, ROUTES, pageQuery(LinkName, { carrier }))
   addChange(scope, deps, ROUTES, Change, (transaction, route, { carriers, qualityFloor, ...rest }) =>
     updateRoute(transaction, route, {
       ...rest,

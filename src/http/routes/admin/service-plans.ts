@@ -20,6 +20,8 @@ import {
   DisplayName,
   described,
   LinkKey,
+  LinkName,
+  NameSearch,
   NullableText,
   pageQuery,
   RateLimitField,
@@ -114,7 +116,11 @@ const Change = changeBody(
   { name: Type.Optional(DisplayName), ...settings },
   { route: 'main', inboundUrl: 'https://hooks.example.com/inbound' },
 )
-const Query = pageQuery(PublicId, { accountId: Type.Optional(AccountId) })
+const Query = pageQuery(PublicId, {
+  accountId: Type.Optional(AccountId),
+  route: Type.Optional(described({ ...LinkName, examples: ['main'] }, 'Name of their own route')),
+  search: Type.Optional(NameSearch),
+})
 const ServicePlan = titled('ServicePlan', {
   servicePlanId: Type.String(),
   accountId: Type.String(),

@@ -5,7 +5,15 @@ import { issueToken } from '../../../operations/manage-tokens.ts'
 import { type TokenRecord, tokens } from '../../../store/tokens.ts'
 import { PublicId } from '../../schemas/parameters.ts'
 import { Nullable, oneOf, requestBody, titled } from '../../schemas/shapes.ts'
-import { AccountId, DisplayName, pageQuery, Timestamp, TokenId } from './fields.ts'
+import {
+  AccountId,
+  DisplayName,
+  described,
+  pageQuery,
+  ServicePlanId,
+  Timestamp,
+  TokenId,
+} from './fields.ts'
 import { addDelete, addIssue, addReads, PAGED, type Resource } from './resource.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
@@ -42,7 +50,12 @@ const Creation = requestBody(
     servicePlanIds: ['65f0c0ffee65f0c0ffee65f0'],
   },
 )
-const Query = pageQuery(TokenId, { accountId: Type.Optional(AccountId) })
+const Query = pageQuery(TokenId, {
+  accountId: Type.Optional(AccountId),
+  servicePlanId: Type.Optional(
+    described(ServicePlanId, 'Service plan that they are limited to, alone or with others'),
+  ),
+})
 const Token = titled('Token', {
   tokenId: Type.Integer(),
   accountId: Type.String(),

@@ -224,6 +224,14 @@ function sentBy(accountId: string): Readonly<Record<string, string>> {
     .webhookHeaders
 }
 
+test('200: the list of names that begin so; 400 for no name', async () => {
+  const { body } = await server.request('POST', '/accounts', { name: 'Zymurgy Ltd' })
+  const found = await server.request('GET', '/accounts?search=zYM')
+  expect(found.body).toMatchObject({ items: [{ accountId: body.accountId }], nextAfter: null })
+  expect((await server.request('GET', '/accounts?search=ymurgy')).body.items).toEqual([])
+  expect((await server.request('GET', '/accounts?search=')).status).toBe(400)
+})
+
 test('200: lists go on behind the last item until there is none', async () => {
   for (let count = 0; count < 5; count++) await createAccount(server, `Listed ${count}`)
   const seen: string[] = []

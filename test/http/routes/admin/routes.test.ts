@@ -26,6 +26,15 @@ test('201: a route over carriers, by priority', async () => {
   expect((await server.request('POST', '/routes', { name: 'default', carriers: [] })).status).toBe(409)
 })
 
+test('200: the list of those with a carrier; 400 for no name', async () => {
+  await server.request('POST', '/carriers', { ...CARRIER, name: 'lonely' })
+  await server.request('POST', '/routes', { name: 'lonely', carriers: [{ carrier: 'lonely' }] })
+  const { body } = await server.request('GET', '/routes?carrier=lonely')
+  expect(body.items.map(({ name }: { name: string }) => name)).toEqual(['lonely'])
+  expect((await server.request('GET', '/routes?carrier=nobody')).body.items).toEqual([])
+  expect((await server.request('GET', '/routes?carrier=a%20b')).status).toBe(400)
+})
+
 test.each([
   ['carriers', [{ carrier: 'nobody' }]],
   ['carriers', [{ carrier: 'acme' }, { carrier: 'acme', priority: 1 }]],

@@ -161,6 +161,23 @@ test('200: the list of one account', async () => {
   expect(body.nextAfter).toBeNull()
 })
 
+test('200: the list of one route, and of names that begin so; 400 for no name', async () => {
+  const idsOf = async (query: string) =>
+    (await server.request('GET', `/service-plans?${query}`)).body.items.map(
+      (plan: { servicePlanId: string }) => plan.servicePlanId,
+    )
+  await server.request('POST', '/routes', { name: 'listed', carriers: [] })
+  const { servicePlanId } = await createPlan(server, { route: 'listed', name: 'Ärende 100% _x' })
+  const { servicePlanId: other } = await createPlan(server, { name: 'ärenden' })
+  expect(await idsOf('route=listed')).toEqual([servicePlanId])
+  expect(await idsOf(`search=${encodeURIComponent('äRENDE')}`)).toEqual([servicePlanId, other].sort())
+  // Nothing of what is searched for is a pattern.
+  expect(await idsOf(`search=${encodeURIComponent('ärende 100%')}`)).toEqual([servicePlanId])
+  expect(await idsOf('search=%25')).toEqual([])
+  for (const query of ['route=a%20b', 'search=', 'search=%00'])
+    expect((await server.request('GET', `/service-plans?${query}`)).status).toBe(400)
+})
+
 test('opt-outs: off, on with the words of the field, changed in part, off again', async () => {
   const { servicePlanId } = await createPlan(server)
   const path = `/service-plans/${servicePlanId}`

@@ -30,6 +30,18 @@ test('201: a token, shown this once, stored as its hash', async () => {
   expect(server.directory.current().tokenByHash(hashToken(token))).toMatchObject({ planIds: null })
 })
 
+test('200: the list of those that are limited to a plan; 400 for no id', async () => {
+  const { accountId, servicePlanId } = await createPlan(server)
+  const make = async (name: string, servicePlanIds?: string[]) =>
+    server.request('POST', '/tokens', { accountId, name, servicePlanIds })
+  await make('of all')
+  await make('of one', [servicePlanId])
+  const { body } = await server.request('GET', `/tokens?servicePlanId=${servicePlanId.toUpperCase()}`)
+  expect(body.items.map(({ name }: { name: string }) => name)).toEqual(['of one'])
+  expect((await server.request('GET', `/tokens?servicePlanId=${'f'.repeat(24)}`)).body.items).toEqual([])
+  expect((await server.request('GET', '/tokens?servicePlanId=x')).status).toBe(400)
+})
+
 test('201: a token limited to plans of its account; 400 for a plan of another', async () => {
   const mine = await createPlan(server)
   const other = await createPlan(server)

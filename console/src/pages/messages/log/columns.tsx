@@ -4,8 +4,8 @@ import type { DeliveryReceipt } from '../../../../../client/src/api.ts'
 import type { Column } from '../../../kit/data-table.tsx'
 import { meaningOf } from '../../../kit/error-codes.ts'
 import { countryName, money } from '../../../kit/formats.ts'
+import { useNameOf } from '../../../kit/named.ts'
 import { NoValue } from '../../../kit/no-value.tsx'
-import { usePlans } from '../../../kit/plans.ts'
 import { RowLink } from '../../../kit/row-link.tsx'
 import { MessageStatusBadge, StatusBadge } from '../../../kit/status-badge.tsx'
 import { Time } from '../../../kit/time.tsx'
@@ -59,10 +59,10 @@ export function operatorColumns(row: RowContext): Column<ListedMessage>[] {
   ]
 }
 
-/** The name, where it is among the plans that a choice shows. */
+/** The name, where it is among the first plans. */
 function PlanOfRow({ planId }: { planId: string }) {
-  const plan = usePlans().data?.find(({ servicePlanId }) => servicePlanId === planId)
-  if (plan !== undefined) return <span title={planId}>{plan.name}</span>
+  const name = useNameOf('service plan', planId)
+  if (name !== undefined) return <span title={planId}>{name}</span>
   return (
     <span className="aldis-mono" title={planId}>
       {planId.slice(0, 8)}…
