@@ -1,7 +1,7 @@
-import { Box, Button, Group, NativeSelect, TextInput } from '@mantine/core'
-import { IconFilter } from '@tabler/icons-react'
+import { Button, Group, NativeSelect, TextInput } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
+import type { FormEvent } from 'react'
+import { FilterFold } from './filter-fold.tsx'
 import { instantOf, localOf } from './filters.ts'
 
 interface Filter {
@@ -20,13 +20,9 @@ interface FilterFormProps {
   readonly values: Readonly<Record<string, string | undefined>>
 }
 
-/**
- * The filters of a list, in one row. They apply when the form is sent, and are in the address then. A phone shows them when
- * asked to.
- */
+/** The filters of a list, in one row. They apply when the form is sent, and are in the address then. */
 export function FilterForm({ filters, values }: FilterFormProps) {
   const navigate = useNavigate()
-  const [isOpen, setOpen] = useState(false)
   const apply = (change: Record<string, string | undefined>) =>
     void navigate({ to: '.', search: (search: object) => ({ ...search, ...change }) } as never)
   const submit = (event: FormEvent<HTMLFormElement>) => {
@@ -40,41 +36,28 @@ export function FilterForm({ filters, values }: FilterFormProps) {
   }
   const chosen = filters.filter(({ name }) => values[name] !== undefined)
   return (
-    <>
-      <Button
-        hiddenFrom="sm"
-        mb="sm"
-        size="xs"
-        variant="default"
-        leftSection={<IconFilter size={14} aria-hidden />}
-        aria-expanded={isOpen}
-        onClick={() => setOpen(!isOpen)}
-      >
-        {chosen.length === 0 ? 'Filters' : `Filters: ${chosen.length}`}
-      </Button>
-      <Box {...(!isOpen && { visibleFrom: 'sm' })}>
-        {/* Filled anew when the address changes. */}
-        <form onSubmit={submit} key={JSON.stringify(values)} aria-label="Filters">
-          <Group align="flex-end" gap="xs" mb="md">
-            {filters.map((filter) => (
-              <Field key={filter.name} filter={filter} value={values[filter.name] ?? ''} />
-            ))}
-            <Button type="submit" size="xs">
-              Filter
+    <FilterFold applied={chosen.length}>
+      {/* Filled anew when the address changes. */}
+      <form onSubmit={submit} key={JSON.stringify(values)} aria-label="Filters">
+        <Group align="flex-end" gap="xs">
+          {filters.map((filter) => (
+            <Field key={filter.name} filter={filter} value={values[filter.name] ?? ''} />
+          ))}
+          <Button type="submit" size="xs">
+            Filter
+          </Button>
+          {chosen.length > 0 && (
+            <Button
+              size="xs"
+              variant="default"
+              onClick={() => apply(Object.fromEntries(chosen.map(({ name }) => [name, undefined])))}
+            >
+              Clear
             </Button>
-            {chosen.length > 0 && (
-              <Button
-                size="xs"
-                variant="default"
-                onClick={() => apply(Object.fromEntries(chosen.map(({ name }) => [name, undefined])))}
-              >
-                Clear
-              </Button>
-            )}
-          </Group>
-        </form>
-      </Box>
-    </>
+          )}
+        </Group>
+      </form>
+    </FilterFold>
   )
 }
 

@@ -1,19 +1,20 @@
-import { Anchor, Button, Group, Stack, TextInput } from '@mantine/core'
-import { useNavigate, useSearch } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
+import { Anchor, Stack } from '@mantine/core'
+import { useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
 import type { AuditEntry } from '../../../../client/src/admin-api.ts'
 import { useList } from '../../api/list.ts'
 import { operatorList } from '../../api/queries.ts'
 import { type Column, DataTable } from '../../kit/data-table.tsx'
 import { Dialog } from '../../kit/dialog.tsx'
 import { EmptyState } from '../../kit/empty-state.tsx'
+import { FilterForm } from '../../kit/filter-form.tsx'
 import { Json } from '../../kit/json.tsx'
 import { KeyValues } from '../../kit/key-values.tsx'
 import { ObjectLink } from '../../kit/object-link.tsx'
 import { PageHeader } from '../../kit/page-header.tsx'
 import { Section } from '../../kit/section.tsx'
 import { exactTime, Time } from '../../kit/time.tsx'
-import { AUDIT_FILTERS, type AuditSearch, auditSearchOf } from './audit-search.ts'
+import { AUDIT_FILTERS, auditSearchOf } from './audit-search.ts'
 
 /** Who changed what, from where: one row for each change of an operator. */
 export function AuditLog() {
@@ -47,7 +48,7 @@ export function AuditLog() {
         title="Audit log"
         description="Every change that operators made through the API, the newest first."
       />
-      <Filters key={JSON.stringify(filters)} filters={filters} />
+      <FilterForm filters={AUDIT_FILTERS} values={filters} />
       <DataTable
         label="Audit log"
         columns={columns}
@@ -63,49 +64,6 @@ export function AuditLog() {
         {shown !== null && <Entry entry={shown} />}
       </Dialog>
     </>
-  )
-}
-
-const LABELS = {
-  objectType: 'Object',
-  objectId: 'Name or number',
-  token: 'Operator token',
-  operation: 'Operation',
-}
-
-function Filters({ filters }: { filters: AuditSearch }) {
-  const navigate = useNavigate()
-  const submit = (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    const given = Object.fromEntries(new FormData(event.currentTarget))
-    void navigate({ to: '/admin/audit-log', search: auditSearchOf(given) })
-  }
-  return (
-    <form onSubmit={submit}>
-      <Group align="flex-end" gap="sm" mb="md">
-        {AUDIT_FILTERS.map((name) => (
-          <TextInput
-            key={name}
-            name={name}
-            label={LABELS[name]}
-            defaultValue={filters[name] ?? ''}
-            size="xs"
-          />
-        ))}
-        <Button type="submit" size="xs">
-          Filter
-        </Button>
-        {Object.keys(filters).length > 0 && (
-          <Button
-            size="xs"
-            variant="default"
-            onClick={() => void navigate({ to: '/admin/audit-log', search: {} })}
-          >
-            Clear
-          </Button>
-        )}
-      </Group>
-    </form>
   )
 }
 

@@ -1,9 +1,15 @@
+import { textsOf } from '../../kit/filters.ts'
+
 /** What the address of the audit log holds: its filters, by the names of the API. */
-export const AUDIT_FILTERS = ['objectType', 'objectId', 'token', 'operation'] as const
+export const AUDIT_FILTERS = [
+  { name: 'objectType', label: 'Object', placeholder: 'carrier' },
+  { name: 'objectId', label: 'Name or number' },
+  { name: 'token', label: 'Operator token' },
+  { name: 'operation', label: 'Operation', placeholder: 'updateCarrier' },
+  { name: 'fromDate', label: 'Since', isTime: true },
+  { name: 'toDate', label: 'Until', isTime: true },
+] as const
 
-export type AuditSearch = { readonly [Name in (typeof AUDIT_FILTERS)[number]]?: string }
+const NAMES = AUDIT_FILTERS.map(({ name }) => name)
 
-export function auditSearchOf(search: Record<string, unknown>): AuditSearch {
-  const given = AUDIT_FILTERS.map((name) => [name, search[name]] as const)
-  return Object.fromEntries(given.filter(([, value]) => typeof value === 'string' && value !== ''))
-}
+export const auditSearchOf = (search: Record<string, unknown>) => textsOf(NAMES, search)

@@ -1,5 +1,6 @@
 import { Button, Group, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
+import { FilterFold } from '../../kit/filter-fold.tsx'
 import { labelOf } from './labels.ts'
 import type { Field } from './operations.ts'
 import { ReferenceInput } from './reference-input.tsx'
@@ -30,36 +31,41 @@ export function FilterFields({ fields, filters, onChange }: FilterFieldsProps) {
     return next
   }
   return (
-    <form onSubmit={submit} aria-label="Filters">
-      <Group gap="xs" mb="md" align="flex-end">
-        {names.map((name) => {
-          const resource = referredBy(name)
-          const shown = { label: labelOf(name), size: 'xs', value: typed[name] ?? '' } as const
-          if (resource === undefined)
+    <FilterFold
+      applied={names.filter((name) => filters[name] !== undefined).length}
+      isNeeded={fields.some(({ name, required }) => required && !(name in filters))}
+    >
+      <form onSubmit={submit} aria-label="Filters">
+        <Group gap="xs" align="flex-end">
+          {names.map((name) => {
+            const resource = referredBy(name)
+            const shown = { label: labelOf(name), size: 'xs', value: typed[name] ?? '' } as const
+            if (resource === undefined)
+              return (
+                <TextInput
+                  key={name}
+                  {...shown}
+                  onChange={(event) => change(name, event.currentTarget.value)}
+                />
+              )
             return (
-              <TextInput
+              <ReferenceInput
                 key={name}
                 {...shown}
-                onChange={(event) => change(name, event.currentTarget.value)}
+                resource={resource}
+                inputWrapperOrder={['label', 'input', 'description']}
+                onChange={(text, isWhole) => {
+                  const next = change(name, text)
+                  if (isWhole) apply(next)
+                }}
               />
             )
-          return (
-            <ReferenceInput
-              key={name}
-              {...shown}
-              resource={resource}
-              inputWrapperOrder={['label', 'input', 'description']}
-              onChange={(text, isWhole) => {
-                const next = change(name, text)
-                if (isWhole) apply(next)
-              }}
-            />
-          )
-        })}
-        <Button type="submit" size="xs" variant="default">
-          Filter
-        </Button>
-      </Group>
-    </form>
+          })}
+          <Button type="submit" size="xs" variant="default">
+            Filter
+          </Button>
+        </Group>
+      </form>
+    </FilterFold>
   )
 }
