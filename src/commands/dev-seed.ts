@@ -32,14 +32,28 @@ export async function seed(
     sandbox: true,
     inboundUrl,
   })
-  await requestAdmin(connection, 'PATCH', `/carriers/${SANDBOX}`, { state: 'started' })
+  // Only what differs is written: each change is a row of the audit log.
+  const ensure = async (method: 'PATCH' | 'PUT', path: string, wanted: Readonly<Record<string, string>>) => {
+    const present = await presentOf(connection, path)
+    if (Object.entries(wanted).some(([field, value]) => present[field] !== value))
+      await requestAdmin(connection, method, path, wanted)
+  }
+  await ensure('PATCH', `/carriers/${SANDBOX}`, { state: 'started' })
   if (hasNewInboundUrl)
     await requestAdmin(connection, 'PATCH', `/service-plans/${servicePlanId}`, { inboundUrl })
-  await requestAdmin(connection, 'PUT', `/service-plans/${servicePlanId}/senders/${DEV_SENDER}`, {
-    status: 'approved',
-  })
+  await ensure('PUT', `/service-plans/${servicePlanId}/senders/${DEV_SENDER}`, { status: 'approved' })
   await create('/inbound-numbers', { number: DEV_INBOUND_NUMBER, servicePlanId, keywords: ['HELLO'] })
   if (state.token !== null) return state.token
   const issued = await requestAdmin(connection, 'POST', '/tokens', { accountId, name: 'Development' })
   return (issued as { token: string }).token
+}
+
+/** An object of the admin API; empty if there is none. */
+async function presentOf(connection: ConnectionOptions, path: string): Promise<Record<string, unknown>> {
+  try {
+    return (await requestAdmin(connection, 'GET', path)) as Record<string, unknown>
+  } catch (error) {
+    if (error instanceof AdminRefusal && error.status === 404) return {}
+    throw error
+  }
 }

@@ -143,14 +143,19 @@ describe('aldis dev', () => {
   })
 
   // From here on each test goes on with what the one before it has left.
-  test('kill -9, and the next start has data and tokens', async () => {
+  test('kill -9, and the next start has data and tokens, and has changed nothing', async () => {
     const before = dev.ready
+    const env = () => ({ ALDIS_URL: dev.ready.baseUrl, ALDIS_OPERATOR_TOKEN: before.operatorToken })
+    const changes = async () => (await runCommand(['audit-log', 'list', '--json'], { env: env() })).stdout
+    const log = await changes()
     const { json } = await send(before)
     dev.running.kill('SIGKILL')
     await dev.running.exited
     dev = await startDev(folder.path, ['--listen-port', String(receiver.port)])
     const { baseUrl, ...same } = dev.ready
     expect(before).toMatchObject(same)
+    expect(log).not.toBe('')
+    expect(await changes()).toBe(log)
     expect((await lookUp(dev.ready, json.msgId)).json.msgId).toBe(json.msgId)
   })
 
