@@ -178,7 +178,8 @@ export const OPERATIONS = {
     'GET /admin/v1/messages?limit&after&servicePlanId&from&to&status&country&mccmnc&fromDate&toDate&errorCode&carrier&carrierMessageId',
   countMessagesOfPlans:
     'GET /admin/v1/messages/counts?servicePlanId&from&to&status&country&mccmnc&fromDate&toDate&errorCode&carrier&carrierMessageId',
-  listInboundMessagesOfPlan: 'GET /admin/v1/inbound-messages?limit&after&servicePlanId&from&to&keyword',
+  listInboundMessagesOfPlan:
+    'GET /admin/v1/inbound-messages?limit&after&servicePlanId&from&to&keyword&fromDate&toDate',
   getInboundMessageOfPlan: 'GET /admin/v1/inbound-messages/{msgId}',
   listUnownedInboundMessages: 'GET /admin/v1/unowned-inbound-messages?limit&after',
   giveUnownedInboundMessage: 'POST /admin/v1/unowned-inbound-messages/{msgId}/give body',

@@ -18,7 +18,7 @@ describe('carriers', () => {
     const { page } = opened
     await opened.goto('/admin/carriers')
     const row = page.getByRole('row').filter({ hasText: CARRIER })
-    await row.getByText('BOUND_TRX').waitFor()
+    await row.getByText('1 of 1 bound').waitFor()
     await row.getByRole('link').focus()
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { level: 1, name: `Carrier ${CARRIER}` }).waitFor()

@@ -235,12 +235,62 @@ export interface CarrierNode {
   reportAgeMs: number | null
 }
 
-export interface CarrierPage {
-  items: Carrier[]
-  nextAfter: string | null
+export type IdRule = 'exact' | 'normalised' | 'decimal-hex' | 'hex-decimal' | 'auto'
+
+export interface ListedCarrier {
+  carrierId: number
+  name: string
+  host: string
+  systemId: string
+  /** draining: bound, but nothing new is submitted; stopped: unbound; default: started. */
+  state: OperatingState
+  /** TCP port; 0: that of the simulator in each node (carrier sandbox). */
+  port: number
+  /** Connect with TLS; false: connect without TLS; default: no TLS. */
+  tls: boolean
+  /** Authorities (PEM) that its certificate may come from; null: those that Node.js or the system trusts. */
+  tlsCa: string | null
+  /** Name that its certificate must have; null: its host. */
+  tlsServerName: string | null
+  /** How to bind; default: transceiver. */
+  bindMode: BindMode
+  /** Binds of each kind, shared among the nodes; default: 1. */
+  binds: number
+  /** system_type to bind with; default: none. */
+  systemType: string
+  /** Unanswered submit_sm of each bind, at most; default: 10. */
+  window: number
+  /** Messages a second, at most; null: no limit. */
+  messagesPerSecond: number | null
+  /** Messages a second from one sender, at most; null: no limit. */
+  senderMessagesPerSecond: number | null
+  /** How a long text is sent: UDH with an 8- or 16-bit reference, sar_* TLVs, or whole in message_payload; default: udh. */
+  longMessages: LongMessages
+  /** Longest validity_period that it is given; null: the remaining validity of the message. */
+  validitySeconds: number | null
+  /** How validity_period of submit_sm is written (SMPP 3.4 §7.1.1); none: the field is empty; default: relative. */
+  validityFormat: 'relative' | 'absolute' | 'none'
+  /** What a command_status (0x45 or 69) of submit_sm_resp means: throttled, retry, limited-retry, rebind, permanent; empty: the default table. */
+  submitOutcomes: Record<string, SubmitOutcome>
+  /** How message ids in receipts match those in answers; auto: learned from the first receipts; default: auto. */
+  idRule: IdRule
+  /** what idRule auto has learned; null: nothing yet. */
+  learnedIdRule: string | null
+  /** which node has which bind. */
+  leases: BindLease[]
+  /** of the node that answers; null: it has none. */
+  link: CarrierLink | null
+  /** how often the carrier violated SMPP 3.4, by kind, as counted by the node that answers since it started. */
+  anomalies: Record<string, number>
+  createdAt: string
+  /** its binds on all nodes; what other nodes say is some seconds old. */
+  bindStates: CarrierBindState[]
 }
 
-export type IdRule = 'exact' | 'normalised' | 'decimal-hex' | 'hex-decimal' | 'auto'
+export interface ListedCarrierPage {
+  items: ListedCarrier[]
+  nextAfter: string | null
+}
 
 export type LongMessages = 'udh' | 'udh16' | 'sar' | 'payload'
 
@@ -260,7 +310,7 @@ export interface CarriersOperations {
       /** nextAfter of the previous page. */
       after?: string | undefined
     }
-    answer: CarrierPage
+    answer: ListedCarrierPage
   }
   /** Show a carrier. Returns its settings, except its password, and the state of its binds on the node that answers. */
   getCarrier: {

@@ -53,6 +53,10 @@ export interface InboundMessageSearchOperations {
       to?: string | undefined
       /** One word, matched in any case. */
       keyword?: string | undefined
+      /** Start of the window, RFC 3339, inclusive. */
+      fromDate?: string | undefined
+      /** End of the window, RFC 3339, inclusive. */
+      toDate?: string | undefined
     }
     answer: InspectedInboundMessagePage
   }

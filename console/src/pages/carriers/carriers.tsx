@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import type { Carrier } from '../../../../client/src/admin-api.ts'
+import type { ListedCarrier } from '../../../../client/src/admin-api.ts'
 import { useList } from '../../api/list.ts'
 import { useOperator } from '../../api/operator.ts'
 import { operatorList } from '../../api/queries.ts'
@@ -10,11 +10,11 @@ import { NoValue } from '../../kit/no-value.tsx'
 import { PageHeader } from '../../kit/page-header.tsx'
 import { RowLink } from '../../kit/row-link.tsx'
 import { StatusBadge } from '../../kit/status-badge.tsx'
-import { bindTone, isBuiltIn, OPERATING_TONES } from './states.ts'
+import { isBuiltIn, OPERATING_TONES } from './states.ts'
 
 const POLL_MS = 5_000
 
-/** Every carrier, with its sessions on the node that answers. */
+/** Every carrier, with its binds on all nodes. */
 export function Carriers() {
   const { mayChange } = useOperator()
   const list = useList(operatorList('listCarriers', {}), POLL_MS)
@@ -46,7 +46,7 @@ export function Carriers() {
   )
 }
 
-const COLUMNS: readonly Column<Carrier>[] = [
+const COLUMNS: readonly Column<ListedCarrier>[] = [
   {
     key: 'name',
     title: 'Carrier',
@@ -61,12 +61,7 @@ const COLUMNS: readonly Column<Carrier>[] = [
     title: 'State',
     render: ({ state }) => <StatusBadge tone={OPERATING_TONES[state]}>{state}</StatusBadge>,
   },
-  {
-    key: 'link',
-    title: 'Link',
-    render: ({ link }) =>
-      link === null ? <NoValue /> : <StatusBadge tone={bindTone(link.state)}>{link.state}</StatusBadge>,
-  },
+  { key: 'binds', title: 'Binds', render: (carrier) => <Binds carrier={carrier} /> },
   {
     key: 'address',
     title: 'SMSC',
@@ -78,13 +73,12 @@ const COLUMNS: readonly Column<Carrier>[] = [
       ),
   },
   { key: 'systemId', title: 'System id', render: ({ systemId }) => systemId },
-  { key: 'binds', title: 'Binds', align: 'right', render: ({ binds }) => binds },
   { key: 'window', title: 'Window', align: 'right', render: ({ window }) => window },
   {
     key: 'unanswered',
     title: 'Unanswered',
     align: 'right',
-    render: ({ link }) => link?.unanswered ?? <NoValue />,
+    render: ({ bindStates }) => bindStates.reduce((sum, bind) => sum + (bind.unanswered ?? 0), 0),
   },
   {
     key: 'rate',
@@ -92,5 +86,21 @@ const COLUMNS: readonly Column<Carrier>[] = [
     align: 'right',
     render: ({ messagesPerSecond }) => messagesPerSecond ?? 'no limit',
   },
-  { key: 'error', title: 'Last error', render: ({ link }) => link?.lastError ?? <NoValue /> },
+  { key: 'error', title: 'Last error', render: ({ bindStates }) => <LastError binds={bindStates} /> },
 ]
+
+/** "2 of 2 bound", on all nodes. */
+function Binds({ carrier: { state, bindStates } }: { carrier: ListedCarrier }) {
+  const bound = bindStates.filter((bind) => bind.state === 'bound').length
+  if (state === 'stopped' && bound === 0) return <NoValue />
+  const tone = bound === bindStates.length ? 'good' : bound === 0 ? 'bad' : 'warning'
+  return <StatusBadge tone={tone}>{`${bound} of ${bindStates.length} bound`}</StatusBadge>
+}
+
+/** Of a bind that is down, why; of one that is bound it is past. */
+function LastError({ binds }: { binds: ListedCarrier['bindStates'] }) {
+  const errors = binds.filter(({ state }) => state !== 'bound').flatMap((bind) => bind.errors.slice(0, 1))
+  const [last] = errors.toSorted((one, other) => other.at.localeCompare(one.at))
+  if (last === undefined) return <NoValue />
+  return [last.error, last.status ?? last.detail].filter((part) => part !== null).join(': ')
+}

@@ -1,3 +1,4 @@
+import type { CarrierBindState } from '../../../../client/src/admin-api.ts'
 import type { Tone } from '../../kit/status-badge.tsx'
 
 /** The simulator in each node, which sandbox plans send to. */
@@ -8,10 +9,9 @@ export function isBuiltIn({ name }: { readonly name: string }): boolean {
 /** What an operator wants of a carrier. */
 export const OPERATING_TONES = { started: 'good', draining: 'info', stopped: 'neutral' } as const
 
-/** Of a session, in any spelling: BOUND_TRX of a link, bound of a bind. */
-export function bindTone(state: string): Tone {
-  if (/^bound/i.test(state)) return 'good'
-  return /unassigned|unreported|stopped/.test(state) ? 'neutral' : 'bad'
+export function bindTone(state: CarrierBindState['state']): Tone {
+  if (state === 'bound') return 'good'
+  return state === 'unassigned' || state === 'unreported' || state === 'stopped' ? 'neutral' : 'bad'
 }
 
 const CONDITION_TONES: Readonly<Record<string, Tone>> = {

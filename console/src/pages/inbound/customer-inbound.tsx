@@ -17,7 +17,7 @@ import { exactTime } from '../../kit/time.tsx'
 import { MESSAGE_COLUMNS } from './message-columns.tsx'
 import { MessageDrawer } from './message-drawer.tsx'
 import { EventOfMessage, MessageText } from './message-parts.tsx'
-import { customerSearch, FILTERS, THE_BEGINNING, TIMES } from './search.ts'
+import { customerSearch, FILTERS, THE_BEGINNING } from './search.ts'
 
 const PAGE = 50
 
@@ -38,7 +38,7 @@ export function CustomerInbound() {
         title="Inbound messages"
         description="What people wrote to your numbers, the newest first."
       />
-      <FilterForm filters={[...FILTERS, ...TIMES]} values={filters} />
+      <FilterForm filters={FILTERS} values={filters} />
       <DataTable
         label="Inbound messages"
         columns={MESSAGE_COLUMNS}

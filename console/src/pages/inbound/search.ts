@@ -2,13 +2,11 @@ import { textsOf } from '../../kit/filters.ts'
 
 /** What the addresses of inbound messages hold: filters, by the names of the API, and the message that is open. */
 
-const CUSTOMER_FILTERS = ['from', 'to', 'keyword', 'fromDate', 'toDate'] as const
-const OPERATOR_FILTERS = ['from', 'to', 'keyword'] as const
+const NAMES = ['from', 'to', 'keyword', 'fromDate', 'toDate', 'open'] as const
 
-export const customerSearch = (search: Record<string, unknown>) =>
-  textsOf([...CUSTOMER_FILTERS, 'open'] as const, search)
+export const customerSearch = (search: Record<string, unknown>) => textsOf(NAMES, search)
 export const operatorSearch = (search: Record<string, unknown>) =>
-  textsOf([...OPERATOR_FILTERS, 'servicePlanId', 'open'] as const, search)
+  textsOf([...NAMES, 'servicePlanId'] as const, search)
 
 /** The list of customers needs a filter, and everything is after this. */
 export const THE_BEGINNING = '2000-01-01T00:00:00Z'
@@ -17,8 +15,6 @@ export const FILTERS = [
   { name: 'from', label: 'Sender', placeholder: '+15551230000' },
   { name: 'to', label: 'Number', placeholder: '+15550001000' },
   { name: 'keyword', label: 'Keyword', placeholder: 'JOIN' },
-] as const
-export const TIMES = [
   { name: 'fromDate', label: 'Since', isTime: true },
   { name: 'toDate', label: 'Until', isTime: true },
 ] as const

@@ -1,4 +1,4 @@
-import type { Carrier, CarrierBinds, Node, QualityPause, Queue } from '../../../../client/src/admin-api.ts'
+import type { ListedCarrier, Node, QualityPause, Queue } from '../../../../client/src/admin-api.ts'
 import { counted, duration } from '../../kit/formats.ts'
 import { MESSAGE_CAUSES } from '../../kit/waiting.ts'
 
@@ -14,18 +14,16 @@ export interface Concern {
 
 /** What is known of the installation. */
 export interface Installation {
-  readonly carriers: readonly Carrier[]
-  /** Of the carriers that may not be bound as they should be. */
-  readonly binds: readonly CarrierBinds[]
+  readonly carriers: readonly ListedCarrier[]
   readonly queue: Queue
   readonly nodes: readonly Node[]
   readonly pauses: readonly QualityPause[]
 }
 
 /** Empty when nothing needs a person; the worst first. */
-export function concernsOf({ binds, queue, nodes, pauses }: Installation, nowMs: number): Concern[] {
+export function concernsOf({ carriers, queue, nodes, pauses }: Installation, nowMs: number): Concern[] {
   const concerns = [
-    ...binds.flatMap(ofBinds),
+    ...carriers.flatMap(ofBinds),
     ...queue.messages.flatMap((waiting) => ofMessages(waiting, nowMs)),
     ...pauses.map(ofPause),
     ...queue.destinations.map(ofDestination),
@@ -34,14 +32,7 @@ export function concernsOf({ binds, queue, nodes, pauses }: Installation, nowMs:
   return [...concerns.filter(({ tone }) => tone === 'bad'), ...concerns.filter(({ tone }) => tone !== 'bad')]
 }
 
-/** The node that answers knows its own binds; whether a carrier is well if it has others, only their nodes know. */
-export function mayBeUnbound({ state, link, leases }: Carrier): boolean {
-  if (state === 'stopped') return false
-  if (link === null || leases.length > link.links.length) return true
-  return !link.state.startsWith('BOUND') || link.links.some((bind) => !bind.state.startsWith('BOUND'))
-}
-
-function ofBinds({ carrier, state, binds }: CarrierBinds): Concern[] {
+function ofBinds({ name: carrier, state, bindStates: binds }: ListedCarrier): Concern[] {
   if (state === 'stopped') return []
   const down = binds.filter((bind) => bind.state !== 'bound' && bind.state !== 'unreported')
   if (down.length === 0) return []

@@ -1,10 +1,8 @@
-import { useQueries, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { operatorQuery } from '../../api/queries.ts'
-import { type Installation, mayBeUnbound } from './concerns.ts'
+import type { Installation } from './concerns.ts'
 import { POLL_MS } from './statistics.ts'
 
-/** Of so many carriers the binds on other nodes are asked for. */
-const MOST_ASKED = 20
 const POLL = { refetchInterval: POLL_MS }
 
 /** What the node that answers knows of the installation; undefined until all of it is there. */
@@ -17,18 +15,12 @@ export function useInstallation(): {
   const queue = useQuery({ ...operatorQuery('getQueue', {}), ...POLL })
   const nodes = useQuery({ ...operatorQuery('listNodes', {}), ...POLL })
   const pauses = useQuery({ ...operatorQuery('listQualityPauses', {}), ...POLL })
-  const asked = (carriers.data?.items ?? []).filter(mayBeUnbound).slice(0, MOST_ASKED)
-  const binds = useQueries({
-    queries: asked.map(({ name }) => ({ ...operatorQuery('listCarrierBinds', { carrier: name }), ...POLL })),
-  })
   const all = [carriers, queue, nodes, pauses]
-  const isThere =
-    carriers.data && queue.data && nodes.data && pauses.data && binds.every(({ isPending }) => !isPending)
+  const isThere = carriers.data && queue.data && nodes.data && pauses.data
   return {
     data: isThere
       ? {
           carriers: carriers.data.items,
-          binds: binds.flatMap(({ data }) => data ?? []),
           queue: queue.data,
           nodes: nodes.data.items,
           pauses: pauses.data.items,

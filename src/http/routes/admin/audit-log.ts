@@ -4,23 +4,20 @@ import { checked } from '../../../errors.ts'
 import { listAuditLog } from '../../../store/audit-log.ts'
 import { titled } from '../../schemas/shapes.ts'
 import { patterned } from '../../validate.ts'
-import { PlainText, pageQuery, Timestamp } from './fields.ts'
+import { pageQuery, plainText, Timestamp, WINDOW } from './fields.ts'
 import { addList } from './resource.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
-const text = (description: string, example: string) =>
-  Type.Optional({ ...PlainText, description, examples: [example] } as typeof PlainText)
 const AuditId = patterned(/^[1-9][0-9]{0,14}$/, 'must be the number of a row', {
   description: 'Number of the row, as listed',
   examples: ['1'],
 })
 const Query = pageQuery(AuditId, {
-  objectType: text('Kind of the object: account, service-plan, carrier, …', 'carrier'),
-  objectId: text('Name or number of the object, as listed', 'acme'),
-  token: text('Name of the operator token; that of OPERATOR_TOKEN is environment', 'environment'),
-  operation: text('operationId in the OpenAPI document: updateCarrier', 'updateCarrier'),
-  fromDate: text('Start of the window, RFC 3339, inclusive', '2026-11-01T00:00:00Z'),
-  toDate: text('End of the window, RFC 3339, inclusive', '2026-11-30T23:59:59Z'),
+  objectType: plainText('Kind of the object: account, service-plan, carrier, …', 'carrier'),
+  objectId: plainText('Name or number of the object, as listed', 'acme'),
+  token: plainText('Name of the operator token; that of OPERATOR_TOKEN is environment', 'environment'),
+  operation: plainText('operationId in the OpenAPI document: updateCarrier', 'updateCarrier'),
+  ...WINDOW,
 })
 /** Any object, or null. */
 const State = (description: string) =>

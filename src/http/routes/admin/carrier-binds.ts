@@ -1,9 +1,9 @@
 import { Type } from 'typebox'
 import { MAX_BIND_ERRORS } from '../../../domain/bind-errors.ts'
-import { BIND_STATES, bindStates, nodeCondition } from '../../../domain/node-reports.ts'
+import { BIND_STATES, bindStates, type LivingNode, nodeCondition } from '../../../domain/node-reports.ts'
 import { notFound } from '../../../errors.ts'
 import { readNodes } from '../../../operations/read-nodes.ts'
-import { carriers } from '../../../store/carriers.ts'
+import { type CarrierRecord, carriers } from '../../../store/carriers.ts'
 import { nullableInteger, nullableNumber, nullableString, oneOf, titled } from '../../schemas/shapes.ts'
 import { LinkKey } from './fields.ts'
 import { answers } from './responses.ts'
@@ -31,7 +31,7 @@ const CarrierNode = titled('CarrierNode', {
   }),
   reportAgeMs: nullableInteger({ description: 'how old this is, and what it says of its binds' }),
 })
-const CarrierBindState = titled('CarrierBindState', {
+export const CarrierBindState = titled('CarrierBindState', {
   number: Type.Integer({ description: 'which of the binds, from 0' }),
   type: Type.String({ description: 'transceiver, transmitter or receiver' }),
   node: nullableString({ description: 'null: no node has it' }),
@@ -91,8 +91,13 @@ export function registerCarrierBinds(scope: AdminScope, { reads, ownReport = () 
           const { binds: _, ...traffic } = own
           return [{ node, ...traffic, condition: nodeCondition(carrier, own), reportAgeMs }]
         }),
-        binds: bindStates(carrier, nodes).map((bind) => ({ ...bind, errors: [...bind.errors] })),
+        binds: presentBinds(carrier, nodes),
       }
     },
   )
+}
+
+/** The binds of a carrier on these nodes. */
+export function presentBinds(carrier: CarrierRecord, nodes: readonly LivingNode[]) {
+  return bindStates(carrier, nodes).map((bind) => ({ ...bind, errors: [...bind.errors] }))
 }

@@ -12,8 +12,10 @@ import {
   VALIDITY_SECONDS,
 } from '../../../domain/configuration.ts'
 import { createCarrier, updateCarrier } from '../../../operations/manage-carriers.ts'
+import { readNodes } from '../../../operations/read-nodes.ts'
 import { type CarrierRecord, carriers as table } from '../../../store/carriers.ts'
 import { Nullable, requestBody, titled } from '../../schemas/shapes.ts'
+import { CarrierBindState, presentBinds } from './carrier-binds.ts'
 import {
   described,
   LinkKey,
@@ -24,7 +26,16 @@ import {
   pageQuery,
   Timestamp,
 } from './fields.ts'
-import { AT_ONCE, addChange, addCreate, addReads, addRemoval, type Resource } from './resource.ts'
+import {
+  AT_ONCE,
+  addChange,
+  addCreate,
+  addList,
+  addRemoval,
+  addShow,
+  documentOf,
+  type Resource,
+} from './resource.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 /** Limits of host names and of the PEM text: more than the usual lists of a carrier, within the limit of a request. */
@@ -157,6 +168,13 @@ const Carrier = titled('Carrier', {
   }),
   createdAt: Timestamp,
 })
+const ListedCarrier = titled('ListedCarrier', {
+  ...Carrier.properties,
+  bindStates: Type.Array(CarrierBindState, {
+    description: 'its binds on all nodes; what other nodes say is some seconds old',
+  }),
+})
+
 export function registerCarriers(scope: AdminScope, deps: AdminDeps): void {
   const { secretKey } = deps
   const carriers = carriersOf(deps)
@@ -164,11 +182,35 @@ export function registerCarriers(scope: AdminScope, deps: AdminDeps): void {
   addCreate(scope, deps, carriers, Creation, (transaction, body) =>
     createCarrier(transaction, secretKey, body),
   )
-  addReads(scope, deps, carriers, pageQuery(LinkName, {}))
+  addCarrierList(scope, deps, carriers)
+  addShow(scope, deps, carriers)
   addChange(scope, deps, carriers, Change, (transaction, carrier, body) =>
     updateCarrier(transaction, secretKey, carrier, body),
   )
   addRemoval(scope, deps, carriers, 'the carrier is still used by a route')
+}
+
+/** The settings of each, and the binds on every node: of the whole page in one read. */
+function addCarrierList(
+  scope: AdminScope,
+  { reads, ownReport = () => null }: AdminDeps,
+  carriers: Resource<typeof Carrier, CarrierRecord>,
+): void {
+  addList(scope, carriers.path, {
+    ...documentOf(carriers, 'list'),
+    query: pageQuery(LinkName, {}),
+    item: ListedCarrier,
+    fetch: async ({ query: { after = '' } }, limit) => {
+      const rows = await table.list(reads, { after, limit })
+      const nodes = await readNodes(reads, ownReport)
+      return rows.map((carrier) => ({ carrier, nodes }))
+    },
+    keyOf: ({ carrier }) => carrier.name,
+    present: ({ carrier, nodes }) => ({
+      ...carriers.present(carrier),
+      bindStates: presentBinds(carrier, nodes),
+    }),
+  })
 }
 
 function carriersOf({ linkSummary, carrierAnomalies }: AdminDeps): Resource<typeof Carrier, CarrierRecord> {

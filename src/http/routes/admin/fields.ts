@@ -193,6 +193,15 @@ const Limit = patterned(/^(?:[1-9][0-9]{0,2}|1000)$/, 'must be a whole number fr
   examples: ['100'],
 })
 
+/** A filter of a list: any text. */
+export const plainText = (description: string, example: string) =>
+  Type.Optional({ ...PlainText, description, examples: [example] } as typeof PlainText)
+/** The window of a list, for `parseWindow`. */
+export const WINDOW = {
+  fromDate: plainText('Start of the window, RFC 3339, inclusive', '2026-11-01T00:00:00Z'),
+  toDate: plainText('End of the window, RFC 3339, inclusive', '2026-11-30T23:59:59Z'),
+}
+
 /** Query of a list: `after` is the key of the last item of the previous page. */
 export function pageQuery<F extends Type.TProperties>(after: Type.TSchema, filters: F) {
   const After = { ...after, examples: undefined, description: 'nextAfter of the previous page' } as unknown

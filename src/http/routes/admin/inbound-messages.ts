@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { createdAtMs } from '../../../domain/identifiers.ts'
-import { AppError } from '../../../errors.ts'
+import { parseWindow } from '../../../domain/list-filters.ts'
+import { AppError, checked } from '../../../errors.ts'
 import { keyOfPlan } from '../../../operations/configuration-rows.ts'
 import { findInboundForOperator, listInboundForOperator } from '../../../store/inbound-message-list.ts'
 import { titled } from '../../schemas/shapes.ts'
@@ -13,6 +14,7 @@ import {
   pageQuery,
   ServicePlanId,
   Timestamp,
+  WINDOW,
 } from './fields.ts'
 import { addList } from './resource.ts'
 import { answers } from './responses.ts'
@@ -44,13 +46,12 @@ export function registerInboundMessages(scope: AdminScope, { reads }: AdminDeps)
       from: Type.Optional(InboundSender),
       to: Type.Optional(InboundNumberField),
       keyword: Type.Optional(Keyword),
+      ...WINDOW,
     }),
     item: InboundMessage,
-    fetch: async (
-      { query: { servicePlanId, from = null, to = null, keyword = null, after = null } },
-      limit,
-    ) => {
-      const filters = { from, to, keyword, fromDate: null, toDate: null }
+    fetch: async ({ query }, limit) => {
+      const { servicePlanId, from = null, to = null, keyword = null, after = null } = query
+      const filters = { from, to, keyword, ...checked((faults) => parseWindow(query, faults)) }
       const planId = await keyOfPlan(reads, servicePlanId)
       return listInboundForOperator(reads, { planId, filters, after, limit })
     },

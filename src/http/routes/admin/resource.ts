@@ -150,7 +150,7 @@ export function addList<
 /** `GET` of the list, whose `query` is a `pageQuery` with filters of the table, and `GET` of one row, or 404. */
 export function addReads<Item extends Type.TSchema, Row extends object>(
   scope: AdminScope,
-  { reads }: AdminDeps,
+  deps: AdminDeps,
   resource: Resource<Item, Row>,
   query: Type.TSchema,
 ): void {
@@ -161,12 +161,21 @@ export function addReads<Item extends Type.TSchema, Row extends object>(
     item,
     fetch: (given, limit) => {
       const { after = '', ...filters } = given.query as { after?: string }
-      return table.list(reads, { after, limit }, filters)
+      return table.list(deps.reads, { after, limit }, filters)
     },
     keyOf,
     present,
   })
+  addShow(scope, deps, resource)
+}
 
+/** `GET` of one row, or 404. */
+export function addShow<Item extends Type.TSchema, Row extends object>(
+  scope: AdminScope,
+  { reads }: AdminDeps,
+  resource: Resource<Item, Row>,
+): void {
+  const { table, item, present } = resource
   const { path, params } = pathOfOne(resource)
   const show = schemas(resource, 'show', { params, response: answers(200, item) })
   scope.get<PathOfOne>(path, show, async (request) => {
@@ -298,7 +307,8 @@ function schemas(
   return { schema: { ...documentOf(rows, operation, schema.body), ...schema } as FastifySchema }
 }
 
-function documentOf(
+/** What the document says of an operation. */
+export function documentOf(
   { table: { noun }, texts, removal }: DocumentedRows,
   operation: keyof typeof VERBS,
   body?: unknown,

@@ -5,15 +5,7 @@ import { issueToken } from '../../../operations/manage-tokens.ts'
 import { type TokenRecord, tokens } from '../../../store/tokens.ts'
 import { PublicId } from '../../schemas/parameters.ts'
 import { Nullable, oneOf, requestBody, titled } from '../../schemas/shapes.ts'
-import {
-  AccountId,
-  DisplayName,
-  described,
-  pageQuery,
-  ServicePlanId,
-  Timestamp,
-  TokenId,
-} from './fields.ts'
+import { AccountId, DisplayName, described, pageQuery, ServicePlanId, Timestamp, TokenId } from './fields.ts'
 import { addDelete, addIssue, addReads, PAGED, type Resource } from './resource.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 

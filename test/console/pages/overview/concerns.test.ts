@@ -22,7 +22,7 @@ function told(cause: string, count = 2) {
     oldestAt: '2026-11-23T11:50:00Z',
   }
   const queue = { ...QUEUE, messages: [waiting] }
-  return concernsOf({ carriers: [], binds: [], queue, nodes: [], pauses: [] }, NOW_MS).map(
+  return concernsOf({ carriers: [], queue, nodes: [], pauses: [] }, NOW_MS).map(
     ({ tone, title }) => `${tone}: ${title}`,
   )
 }
@@ -57,7 +57,7 @@ test('a destination and what waits for it', () => {
     oldestAt: null,
   }
   const queue = { ...QUEUE, destinations: [destination] }
-  const concerns = concernsOf({ carriers: [], binds: [], queue, nodes: [], pauses: [] }, NOW_MS)
+  const concerns = concernsOf({ carriers: [], queue, nodes: [], pauses: [] }, NOW_MS)
   expect(concerns).toMatchObject([
     { title: 'https://hooks.example.com is paused', detail: '1 webhook event waiting' },
   ])

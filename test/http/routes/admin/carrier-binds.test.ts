@@ -45,6 +45,11 @@ test('200: each bind with its node, and the traffic of each node; no password', 
     })
     expect(JSON.stringify(body)).not.toContain(CARRIER.password)
   }
+  const { status, body } = await server.request('GET', '/carriers')
+  expect(status).toBe(200)
+  expect(body.items).toMatchObject([
+    { name: 'acme', bindStates: [{ state: 'unassigned' }, { ...bind, node: 'node-a' }] },
+  ])
 })
 
 test('200: a stopped carrier', async () => {

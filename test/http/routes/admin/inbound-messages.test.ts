@@ -57,6 +57,12 @@ test('200: filtered', async () => {
   expect(await idsOf({ to: '+15550001111' })).toEqual([ids[1]])
   expect(await idsOf({ keyword: 'join' })).toEqual([ids[0]])
   expect(await idsOf({ from: '+46701234567', to: '71234' })).toEqual([ids[3], ids[0]])
+  const at = '2026-01-02T03:04:05.678Z'
+  expect(await idsOf({ fromDate: at, toDate: at })).toEqual([ids[0]])
+  expect(await idsOf({ from: '+46701234567', fromDate: '2026-01-02T03:04:05.679Z' })).toEqual([
+    ids[3],
+    ids[1],
+  ])
 })
 
 test('200: one, whosever it is', async () => {
@@ -72,6 +78,7 @@ test.each([
   [`servicePlanId=${servicePlanId}&from=%00`, 'from', 'INVALID_FORMAT'],
   [`servicePlanId=${servicePlanId}&to=Aldis`, 'to', 'INVALID_FORMAT'],
   [`servicePlanId=${servicePlanId}&keyword=two%20words`, 'keyword', 'INVALID_FORMAT'],
+  [`servicePlanId=${servicePlanId}&fromDate=today`, 'fromDate', 'INVALID_FORMAT'],
   [`servicePlanId=${servicePlanId}&after=x`, 'after', 'INVALID_FORMAT'],
   [`servicePlanId=${servicePlanId}&status=SENT`, 'status', 'UNKNOWN_FIELD'],
 ])('400 to ?%s', async (query, field, code) => {
