@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openConsole } from '../support/console-page.ts'
+import { openConsole, tabTo } from '../support/console-page.ts'
 import { CARRIER, RECIPIENT, ROUTE, type Service, startService } from '../support/service.ts'
 
 let service: Service
@@ -60,7 +60,7 @@ describe('carriers', () => {
 })
 
 describe('quality', () => {
-  it('shows each carrier in its route, and ends a pause', async () => {
+  it('shows each carrier in its route, and a pause is ended by keyboard', async () => {
     await service.admin('PATCH', `/routes/${ROUTE}`, { qualityFloor: { minDelivered: 1 } })
     const { rows } = await service.db.query(
       `insert into carrier_pauses (route_id, carrier_id, since, until, reason)
@@ -74,7 +74,8 @@ describe('quality', () => {
     await page.getByRole('region', { name: 'Quality of carriers' }).getByText(CARRIER).waitFor()
     await page.getByText(rows[0].reason).waitFor()
     expect(await opened.problems()).toEqual([])
-    await page.getByRole('button', { name: 'End the pause' }).click()
+    await tabTo(page, 'End the pause')
+    await page.keyboard.press('Enter')
     await page.getByText(rows[0].reason).waitFor({ state: 'detached' })
     expect((await service.admin('GET', '/quality/pauses')).items).toEqual([])
   })
@@ -126,22 +127,26 @@ describe('the route explanation', () => {
 })
 
 describe('the audit log', () => {
-  it('is filtered in the address, and shows an entry before and after', async () => {
+  it('is filtered and looked into by keyboard, and leads to what was changed', async () => {
     const name = 'Renamed by a test'
     await service.admin('PATCH', `/accounts/${service.accountId}`, { name })
     await using opened = await open()
     const { page } = opened
     await opened.goto('/admin/audit-log')
-    await page.getByLabel('Operation', { exact: true }).fill('updateAccount')
+    await tabTo(page, 'Operation')
+    await page.keyboard.type('updateAccount')
     await page.keyboard.press('Enter')
     await page.waitForURL('**/audit-log?operation=updateAccount')
     const table = page.getByRole('region', { name: 'Audit log' })
     await table.getByText('setSender').waitFor({ state: 'detached' })
-    await table.getByRole('button', { name: 'updateAccount' }).first().click()
+    await tabTo(page, 'updateAccount')
+    await page.keyboard.press('Enter')
     const entry = page.getByRole('dialog', { name: 'updateAccount' })
     await entry.getByText(name).waitFor()
     expect(await opened.problems()).toEqual([])
-    await page.getByRole('button', { name: 'Close' }).click()
+    await page.keyboard.press('Escape')
+    await entry.waitFor({ state: 'hidden' })
+    expect(await page.locator(':focus').textContent()).toBe('updateAccount')
     await opened.look({ width: 360, scheme: 'light' })
     expect(await page.getByLabel('Operation', { exact: true }).isVisible()).toBe(false)
     await page.getByRole('button', { name: 'Filters: 1' }).click()
@@ -153,11 +158,17 @@ describe('the audit log', () => {
 })
 
 describe('nodes', () => {
-  it('are shown with what they hold', async () => {
+  it('are shown with what they hold, by keyboard alone', async () => {
     await using opened = await open()
-    await opened.goto('/admin/nodes')
-    await opened.page.getByText('256 of 256').waitFor()
-    await opened.page.getByText('alive').waitFor()
+    const { page } = opened
+    await opened.goto('/admin')
+    await tabTo(page, 'Nodes')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: 'Nodes' }).waitFor()
+    await page.getByText('256 of 256').waitFor()
+    await page.getByText('alive').waitFor()
+    // The table scrolls inside itself, so the keyboard comes to it.
+    await tabTo(page, 'Nodes')
     expect(await opened.problems()).toEqual([])
   })
 })

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ConsolePage, openConsole } from '../support/console-page.ts'
+import { type ConsolePage, openConsole, tabTo } from '../support/console-page.ts'
 import { MAIN, NODE_COMPILE_CACHE, start } from '../support/process.ts'
 import { CARRIER, ROUTE, type Service, startService } from '../support/service.ts'
 
@@ -369,19 +369,9 @@ it('by keyboard alone: a rate is created', async () => {
   await link(page, 'New rate').focus()
   await page.keyboard.press('Enter')
   await heading(page, 'New rate')
-  const tabTo = async (label: string) => {
-    for (let steps = 0; steps < 60; steps++) {
-      await page.keyboard.press('Tab')
-      const name = await page.evaluate(
-        `document.activeElement?.labels?.[0]?.textContent ?? document.activeElement?.textContent`,
-      )
-      if (String(name).startsWith(label)) return
-    }
-    throw new Error(`the keyboard does not come to ${label}`)
-  }
-  await tabTo('Price')
+  await tabTo(page, 'Price')
   await page.keyboard.type('0.04')
-  await tabTo('Currency')
+  await tabTo(page, 'Currency')
   await page.keyboard.type('EUR')
   await page.keyboard.press('Enter')
   await page.getByText('Rate 1').first().waitFor()

@@ -170,3 +170,18 @@ async function violations(page: Page, rules: readonly string[]): Promise<string[
   const sideways = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
   return sideways === 0 ? found : [...found, `it scrolls sideways by ${sideways} px`]
 }
+
+/** More than any page has stops. */
+const MOST_STOPS = 80
+
+/** Presses Tab until what has the focus begins with this name. */
+export async function tabTo(page: Page, name: string): Promise<void> {
+  for (let stops = 0; stops < MOST_STOPS; stops += 1) {
+    await page.keyboard.press('Tab')
+    const text = await page.evaluate(
+      '(({ labels, ariaLabel, textContent }) => labels?.[0]?.textContent ?? ariaLabel ?? textContent)(document.activeElement)',
+    )
+    if (String(text).startsWith(name)) return
+  }
+  throw new Error(`the keyboard does not come to ${name}`)
+}
