@@ -8,6 +8,7 @@ import { databaseOfFile, freshDatabase } from '../support/database.ts'
 import { KeptClient, KeptSender } from '../support/kept-connections.ts'
 import {
   eventually,
+  lookUp,
   provision,
   type Ready,
   runAldis,
@@ -64,6 +65,41 @@ async function receiptsParked(): Promise<number> {
     `select coalesce(pg_sequence_last_value(pg_get_serial_sequence('parked_receipts', 'id')::regclass), 0)::integer as count`,
   )
   return rows[0]!.count
+}
+
+interface CarrierNodes {
+  readonly nodes: readonly { readonly condition: string }[]
+}
+
+/** Its receipt comes half a minute after the submit. */
+const LATE = '+15551231010'
+
+function admin({ baseUrl, operatorToken }: Served, method: string, path: string, body?: object) {
+  return requestAdmin({ url: baseUrl, operatorToken }, method, path, body)
+}
+
+/** Access to a sandbox plan of the same account. */
+async function sandboxPlan(service: Served, access: Ready): Promise<Ready> {
+  const fields = { accountId: access.accountId, name: 'Tests', sandbox: true }
+  const { servicePlanId } = (await admin(service, 'POST', '/service-plans', fields)) as Ready
+  await admin(service, 'PUT', `/service-plans/${servicePlanId}/senders/${access.sender}`, {
+    status: 'approved',
+  })
+  return { ...access, servicePlanId }
+}
+
+/** Sends a message over a connection of its own: the system chooses the worker. Returns its id. */
+async function sentAlone(service: Served, { servicePlanId, sender, token }: Ready, to: string) {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const body = JSON.stringify({ servicePlanId, channel: 'SMS', from: sender, to, body: 'Hello' })
+  const request = requestBytes({ method: 'POST', path: '/v1/sendsms', headers, body })
+  const answer = await exchange(portOf(service), request)
+  expect([answer?.status, answer?.text]).toEqual([202, expect.anything()])
+  return JSON.parse(answer!.text).msgId as string
+}
+
+async function statusesOf(access: Ready, msgIds: readonly string[]): Promise<string[]> {
+  return await Promise.all(msgIds.map(async (msgId) => (await lookUp(access, msgId)).json.status))
 }
 
 describe('two workers', () => {
@@ -146,6 +182,38 @@ describe('two workers', () => {
     expect(new Set(clients.flatMap(({ statuses }) => statuses))).toEqual(new Set([202]))
     const msgIds = clients.flatMap((client) => client.msgIds)
     await eventually(async () => (await countOf(msgIds, 'DELIVERED')) === msgIds.length, 60_000)
+  })
+
+  test('share sandbox plans; one killed loses the receipts of its own simulator, and nothing is sent twice', async () => {
+    const plan = await sandboxPlan(service, access)
+    await eventually(async () => {
+      const { nodes } = (await admin(service, 'GET', '/carriers/sandbox/binds')) as CarrierNodes
+      return nodes.filter(({ condition }) => condition === 'usable').length === 2
+    })
+    const before = await byWorker(service, 'aldis_messages_accepted_total')
+    const late: string[] = []
+    // Until both workers have taken some: the system chooses the worker of each connection.
+    await eventually(async () => {
+      late.push(...(await Promise.all(Array.from({ length: 4 }, () => sentAlone(service, plan, LATE)))))
+      const now = await byWorker(service, 'aldis_messages_accepted_total')
+      return [1, 2].every((worker) => now[worker]! > before[worker]!)
+    })
+    await eventually(async () => (await statusesOf(plan, late)).every((status) => status === 'SENT'))
+
+    const ready = said(service, 'worker is ready').length
+    process.kill(said(service, 'worker is ready').at(-1)!.pid, 'SIGKILL')
+    await service.running.until(() => said(service, 'worker is ready').length > ready)
+    const prompt = await Promise.all(
+      Array.from({ length: 8 }, () => sentAlone(service, plan, '+15551230000')),
+    )
+    await eventually(async () => (await statusesOf(plan, prompt)).every((status) => status === 'DELIVERED'))
+    for (const msgId of late) {
+      const { submissions } = (await admin(service, 'GET', `/messages/${msgId}`)) as { submissions: object[] }
+      expect(submissions).toHaveLength(1)
+    }
+    const statuses = await statusesOf(plan, late)
+    expect(statuses.filter((status) => status !== 'SENT' && status !== 'DELIVERED')).toEqual([])
+    expect(statuses).toContain('SENT')
   })
 
   test('SIGTERM under load: every request is answered, every message recorded, exit code 0', async () => {
