@@ -22,7 +22,7 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 60_000 } },
-    maxWorkers: 3,
+    maxWorkers: 4,
     // Files share a process: starting one and loading src/ for each took half of the CPU of the whole run.
     isolate: false,
     // Node runs the tests itself, as it runs the service.

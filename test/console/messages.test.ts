@@ -179,7 +179,7 @@ describe('an open message', () => {
     await opened.goto(`/admin/messages/${failed}`)
     const told = story(opened)
     await told.getByText(`Accepted by ${CARRIER}`).waitFor()
-    await told.getByText('Receipt: FAILED').click()
+    await told.getByText('Receipt: FAILED').first().click()
     expect(await told.innerText()).toContain('stat:UNDELIV')
     await told.getByText('FAILED → HTTP 200').waitFor()
     const hrefOf = (name: string) =>

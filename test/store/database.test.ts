@@ -150,7 +150,8 @@ describe('withTransaction', () => {
       withTransaction(fresh.db, async (transaction) => {
         const { rows } = await transaction.query('select pg_backend_pid() as pid')
         const { stream } = connectionOf(transaction as unknown as pg.Client)
-        await transaction.query('set local idle_in_transaction_session_timeout = 1')
+        // Long enough to stop reading before the session ends.
+        await transaction.query('set local idle_in_transaction_session_timeout = 500')
         // As a process that stands still, it has its next statement ready before it has read that the session has ended.
         // Corked, because a write to the closed socket may fail before that is read.
         stream.pause()
