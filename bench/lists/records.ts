@@ -5,7 +5,7 @@ import { openDatabase } from '../../src/store/database-pool.ts'
 import { type OfAKind, withKindsNoted } from '../../src/store/message-kinds.ts'
 import { randomOctets, SeededRandom } from '../seeded-random.ts'
 
-/** Messages of earlier days, written by COPY as the projection writes them: a third of one plan, the others of 20 plans. */
+/** Messages of earlier days, written by COPY as the projection writes them: a share of one plan, the others of 20 plans. */
 
 export interface RecordsOptions {
   readonly databaseUrl: string
@@ -14,6 +14,8 @@ export interface RecordsOptions {
   /** The days over which they are spread, for which there are partitions; 1: the last 24 hours. */
   readonly days: number
   readonly nowMs: number
+  /** 1 of so many messages is the plan's; default: 3. */
+  readonly oneOf?: number
 }
 
 /** Values of the plan's messages, by how many messages have them. */
@@ -84,8 +86,13 @@ export async function makeRecords(options: RecordsOptions): Promise<void> {
   await db.end()
 }
 
-function rowOf({ planId, records }: RecordsOptions, random: SeededRandom, nth: number, atMs: number): Row {
-  const isOwn = nth % 3 === 0
+function rowOf(
+  { planId, records, oneOf = 3 }: RecordsOptions,
+  random: SeededRandom,
+  nth: number,
+  atMs: number,
+): Row {
+  const isOwn = nth % oneOf === 0
   const network = often(random, COUNTRIES.length * NETWORKS)
   const isDomestic = random.once(10)
   const at = isDomestic ? random.below(NETWORKS) : network
@@ -99,7 +106,7 @@ function rowOf({ planId, records }: RecordsOptions, random: SeededRandom, nth: n
     mccmnc: `${CODES[Math.floor(at / NETWORKS)]}0${at % NETWORKS}`,
     status: (random.once(25) ? 'FAILED' : 'DELIVERED') as Status,
   }
-  return isOwn ? { ...row, ...seldom(Math.floor(nth / 3), Math.floor(records / 3)) } : row
+  return isOwn ? { ...row, ...seldom(Math.floor(nth / oneOf), Math.floor(records / oneOf)) } : row
 }
 
 /** Spreads rare values evenly over all messages: one after the other, then all of them at once. */
