@@ -28,10 +28,10 @@ const DAY_MS = 86_400_000
 const FILTERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'no filter': {},
   'status, 4 %': { status: VALUES.status.many },
-  'country, an eighth': { country: VALUES.country.many },
+  'country, a third': { country: VALUES.country.many },
   'status, 50 messages': { status: VALUES.status.few },
   'to, 50 messages': { to: VALUES.to.few },
-  'country and status, few both': { country: VALUES.country.few, status: VALUES.status.many },
+  'country and status, 1 %': { country: VALUES.country.many, status: VALUES.status.many },
 }
 
 const { values } = parseArgs({
