@@ -34,6 +34,7 @@ export const OPERATIONS = {
   listMessages:
     'GET /v1/messages/sms?servicePlanId&from&to&status&country&mccmnc&fromDate&toDate&limit&cursor',
   countMessages: 'GET /v1/messages/sms/counts?servicePlanId&from&to&status&country&mccmnc&fromDate&toDate',
+  getMessageWait: 'GET /v1/messages/sms/{msgId}/wait?servicePlanId',
   listSenders: 'GET /v1/senders?servicePlanId&limit&cursor',
   getInboundMessage: 'GET /v1/inbound/sms/{msgId}?servicePlanId',
   listInboundMessages: 'GET /v1/inbound/sms?servicePlanId&from&to&keyword&fromDate&toDate&limit&cursor',

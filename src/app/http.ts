@@ -70,6 +70,7 @@ export async function listenHttp(
   })
   const testEvents = startTestEvents(platform)
   const conditionOf = (carrierId: number, routeId: number) => submitter.conditionOf(carrierId, routeId)
+  const heldCause = (msgId: string) => submitter.backlog(msgId)[0]?.cause ?? null
   const backlog = new BacklogWatch({ reads, directory, held: () => submitter.backlog(), conditionOf, clock })
   backlogMetrics(registry, backlog)
   const gate = { isOpen: false }
@@ -87,6 +88,7 @@ export async function listenHttp(
     messages,
     keys: cursorKeys(options),
     carrierCondition: conditionOf,
+    heldCause,
     limits: { ...limits, drainTimeoutMs },
     baseUrl: options.baseUrl,
     retentionDays: options.retentionDays,
@@ -113,6 +115,7 @@ export async function listenHttp(
         linkSummary: (carrierId) => links.summary(carrierId),
         carrierAnomalies: (carrierId) => anomalies.of(carrierId),
         carrierCondition: conditionOf,
+        heldCause,
         ownReport: () => reports.own(),
         quality,
         backlog,

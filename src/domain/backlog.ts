@@ -24,6 +24,41 @@ export type WaitingCause =
   | 'ambiguous'
   | 'no-room'
 
+/** The same for customers, who do not know carriers. */
+export const PUBLIC_CAUSES = [
+  'turn',
+  'carrier-answer',
+  'rate-limit',
+  'recipient',
+  'retry',
+  'in-doubt',
+  'carrier-unavailable',
+  'no-route',
+  'plan-inactive',
+] as const
+type PublicCause = (typeof PUBLIC_CAUSES)[number]
+
+const PUBLIC_CAUSE_OF: Readonly<Record<HeldCause | WaitingCause, PublicCause>> = {
+  queued: 'turn',
+  'no-room': 'turn',
+  'in-flight': 'carrier-answer',
+  throttled: 'rate-limit',
+  'sender-rate': 'rate-limit',
+  'recipient-full': 'recipient',
+  retry: 'retry',
+  ambiguous: 'in-doubt',
+  'carrier-stopped': 'carrier-unavailable',
+  'carrier-draining': 'carrier-unavailable',
+  'carrier-unbound': 'carrier-unavailable',
+  'carrier-silent': 'carrier-unavailable',
+  'no-route': 'no-route',
+  'plan-inactive': 'plan-inactive',
+}
+
+export function publicCause(cause: HeldCause | WaitingCause): PublicCause {
+  return PUBLIC_CAUSE_OF[cause]
+}
+
 /**
  * Why a webhook in the database waits. due: for room in memory; retry: for its next attempt; behind: for an earlier event
  * of its message. The others are states of its destination.

@@ -19,9 +19,10 @@ import { type DocsDeps, registerDocs } from './routes/docs.ts'
 import { type FeedDeps, registerEventFeed } from './routes/event-feed.ts'
 import { type Readiness, refuseUntilOpen, registerHealth } from './routes/health.ts'
 import { registerInboundMessages } from './routes/inbound-messages.ts'
+import { registerMessageWaits, type WaitDeps } from './routes/message-waits.ts'
 import { type LookupDeps, registerMessages } from './routes/messages.ts'
 import { registerMetrics } from './routes/metrics.ts'
-import { type PreflightDeps, registerPreflight } from './routes/preflight.ts'
+import { registerPreflight } from './routes/preflight.ts'
 import { registerHandset, registerSandbox, type SandboxDeps } from './routes/sandbox.ts'
 import { registerSenders } from './routes/senders.ts'
 import { registerSend, SEND_PATH, type SendDeps } from './routes/sendsms.ts'
@@ -40,13 +41,12 @@ import { answerUnroutable, checkArrivals } from './wire/arrivals.ts'
 import { Connections, type ShortWay } from './wire/connections.ts'
 import { rawResponses } from './wire/raw-responses.ts'
 
-export interface ServerDeps extends SendDeps, LookupDeps, FeedDeps, WebhookActionDeps, SandboxDeps {
+export interface ServerDeps extends SendDeps, LookupDeps, WaitDeps, FeedDeps, WebhookActionDeps, SandboxDeps {
   /** Pages for browsers, with `sessions` for those who use them. Absent: there are none. */
   readonly pages?: Pick<ConsoleSessionDeps, 'operatorTokenHashes'> & {
     readonly console: ConsoleDeps['files']
     readonly docs: DocsDeps['files']
   }
-  readonly carrierCondition: PreflightDeps['carrierCondition']
   readonly limits: HttpLimits
   /** False while the node starts: only health checks are answered then. Default: always open. */
   readonly isOpen?: () => boolean
@@ -154,6 +154,7 @@ async function registerCustomerRoutes(
     reads.addHook('onRequest', limitReads)
     reads.addHook('onRoute', inTurns(new SharedTurns(limits.readsAtOnce)))
     registerMessages(reads, deps)
+    registerMessageWaits(reads, deps)
     registerSenders(reads, deps)
     registerInboundMessages(reads, deps)
     registerEventFeed(reads, deps)

@@ -1,4 +1,5 @@
 import type { WaitingDestination, WaitingGroup } from '../domain/backlog.ts'
+import { bucketOf } from '../domain/identifiers.ts'
 import type { Queryable } from './database.ts'
 
 /**
@@ -71,6 +72,21 @@ export async function countWaitingMessages(db: Queryable): Promise<CountedMessag
     groups: rows.map(({ chosenCarrierId: _, share: __, pairs: ___, ...group }) => group),
     more: isFull || first?.pairs === MAX_PAIRS,
   }
+}
+
+/** Of one message in the database; undefined when it does not wait there. */
+export async function findWaitingMessage(
+  db: Queryable,
+  msgId: string,
+): Promise<(WaitingGroup & { readonly dueAt: Date }) | undefined> {
+  const { rows } = await db.query<WaitingGroup & { dueAt: Date }>(
+    `select plan_id as "planId", route_id as "routeId", coalesce(nullif(chosen_carrier_id, 0), carrier_id) as "carrierId",
+            ambiguous, attempt > 0 as retried, due_at <= now() as due, due_at as "dueAt", 1 as count,
+            msg_id as "oldestMsgId"
+     from dispatches where bucket = $1 and msg_id = $2`,
+    [bucketOf(msgId), msgId],
+  )
+  return rows[0]
 }
 
 /** Webhooks that no node holds, except those that wait for a destination in trouble. */

@@ -4,6 +4,7 @@ import { recoverLanes } from '../../src/operations/recover-lanes.ts'
 import { withTransaction } from '../../src/store/database.ts'
 import { quietLog } from '../support/log.ts'
 import { CARRIER, eventually, RECIPIENT, ROUTE, type Service, startService } from '../support/service.ts'
+import { call } from '../support/tenant.ts'
 import { acknowledge, type WebhookExchange } from '../support/webhook-receiver.ts'
 
 let service: Service
@@ -289,7 +290,7 @@ describe('what the metrics say', () => {
 
   test('messages that wait for a carrier that is stopped: where, why, and for how long', async () => {
     await service.admin('PATCH', `/carriers/${CARRIER}`, { state: 'stopped' })
-    await service.sent()
+    const msgId = await service.sent()
     const queue = await eventually(async () => {
       const answer = await service.admin('GET', '/queue')
       return answer.messages.length > 0 && answer
@@ -304,6 +305,11 @@ describe('what the metrics say', () => {
         oldestAt: expect.any(String),
       },
     ])
+    const { waiting } = await service.admin('GET', `/messages/${msgId}`)
+    expect(waiting).toEqual({ cause: 'carrier-stopped', nextAttemptAt: null })
+    const url = `${service.app.url}/v1/messages/sms/${msgId}/wait?servicePlanId=${service.servicePlanId}`
+    const { body } = await call(url, service.token)
+    expect(body).toMatchObject({ status: 'QUEUED', waiting: true, cause: 'carrier-unavailable' })
     const text = await scrape()
     expect(text).toContain(`aldis_messages_waiting{route="${ROUTE}",carrier="",cause="carrier-stopped"} 1`)
     expect(text).toMatch(/aldis_messages_oldest_seconds\{place="database"\} [0-9.]+/)

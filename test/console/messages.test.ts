@@ -190,6 +190,20 @@ describe('an open message', () => {
     expect(await opened.problems()).toEqual([])
   })
 
+  it('says why it waits', async () => {
+    await using tenant = await service.tenant({ smscPort: 1, bound: false })
+    const msgId = await tenant.sent()
+    await using opened = await openConsole(tenant.app.url, {
+      tokens: [tenant.token, tenant.operatorToken],
+    })
+    await opened.goto(`/messages/${msgId}`)
+    await story(opened).getByText('waiting for a carrier: none takes messages now').waitFor()
+    expect(await opened.problems()).toEqual([])
+    await opened.goto(`/admin/messages/${msgId}`)
+    await story(opened).getByText('waiting for a carrier that is not bound').waitFor()
+    expect(await opened.problems()).toEqual([])
+  })
+
   it('is composed again with the same fields, and its text is in no address', async () => {
     await using opened = await asCustomer()
     const { page } = opened

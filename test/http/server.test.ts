@@ -166,6 +166,7 @@ describe('GET /openapi.json', () => {
       '/v1/messages/sms',
       '/v1/messages/sms/counts',
       '/v1/messages/sms/{msgId}',
+      '/v1/messages/sms/{msgId}/wait',
       '/v1/messages/{msgId}',
       '/v1/sandbox',
       '/v1/sandbox/inbound',

@@ -48,7 +48,13 @@ export async function startAdminServer(
   options: Partial<
     Pick<
       AdminDeps,
-      'messages' | 'backlog' | 'linkSummary' | 'carrierAnomalies' | 'carrierCondition' | 'ownReport'
+      | 'messages'
+      | 'backlog'
+      | 'linkSummary'
+      | 'carrierAnomalies'
+      | 'carrierCondition'
+      | 'heldCause'
+      | 'ownReport'
     >
   > & {
     database?: FreshDatabase

@@ -72,6 +72,7 @@ export async function startHttpServer(options: Options): Promise<HttpServer> {
     // Without carrier links there is no simulator.
     sandbox: { outcomes: OUTCOME_TABLE, send: async () => null },
     carrierCondition: () => 'usable',
+    heldCause: () => null,
     keys: { cursor: randomBytes(32) },
     limits: { ...HTTP_LIMITS, quietMs: 0, ...limits },
     baseUrl: null,

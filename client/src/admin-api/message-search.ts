@@ -39,6 +39,8 @@ export interface InspectedMessage {
   attempts: SubmitAttempt[]
   submissions: SegmentSubmission[]
   receipts: Receipt[]
+  /** why it is not submitted yet; null: it is not to be submitted, or not any more. */
+  waiting: MessageWaiting | null
   webhookAttempts: EventAttempt[]
   webhookEvents: MessageEvent[]
   /** all of this in order, as readable text. */
@@ -84,6 +86,13 @@ export interface MessageEvent {
   deliveredAt: string | null
   /** null: no attempt is planned. */
   dueAt: string | null
+}
+
+export interface MessageWaiting {
+  /** as in the backlog; null: only another node knows. */
+  cause: string | null
+  /** null: as soon as it can be submitted. */
+  nextAttemptAt: string | null
 }
 
 export interface Receipt {

@@ -15,6 +15,17 @@ export interface MessageList {
   pagination: Pagination
 }
 
+export interface MessageWait {
+  msgId: string
+  status: MessageStatus
+  /** Whether it is still to be submitted. */
+  waiting: boolean
+  /** Why it waits: turn, carrier-answer, rate-limit, recipient, retry, in-doubt, carrier-unavailable, no-route, plan-inactive; null: it does not, or only another node knows. */
+  cause: string | null
+  /** When it is tried again at the latest; null: as soon as it can be submitted. */
+  nextAttemptAt: string | null
+}
+
 export interface OwnSender {
   /** The from of a send. */
   sender: string
@@ -240,6 +251,16 @@ export interface MessagesOperations {
       toDate?: string | undefined
     }
     answer: StatusCounts
+  }
+  /** Tell why a message waits. Of a message that is QUEUED: what it waits for until a carrier has it. */
+  getMessageWait: {
+    input: {
+      /** Service plan: 24 hex digits. */
+      servicePlanId: string
+      /** As it was answered when the message was sent. */
+      msgId: string
+    }
+    answer: MessageWait
   }
   /** List the senders of a service plan, by name. Returns every sender that the plan is subscribed to. A send from any other sender is answered 403. */
   listSenders: {

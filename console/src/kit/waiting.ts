@@ -15,3 +15,16 @@ export const MESSAGE_CAUSES: Readonly<Record<string, string>> = {
   ambiguous: 'in doubt: perhaps sent, waiting for a receipt',
   'no-room': 'waiting for room in memory',
 }
+
+/** The same as customers are told, who do not know carriers. */
+export const PUBLIC_CAUSES: Readonly<Record<string, string>> = {
+  turn: 'waiting for its turn',
+  'carrier-answer': "waiting for the carrier's answer",
+  'rate-limit': 'waiting for a rate limit',
+  recipient: 'waiting behind others to the same recipient',
+  retry: 'waiting for another attempt',
+  'in-doubt': 'in doubt: perhaps sent, waiting for a receipt',
+  'carrier-unavailable': 'waiting for a carrier: none takes messages now',
+  'no-route': 'waiting for a route: the service plan has none with a carrier',
+  'plan-inactive': 'waiting: the service plan is not active',
+}

@@ -100,7 +100,13 @@ export function registerMessages(app: FastifyInstance, deps: ListDeps & LookupDe
   })
 }
 
-async function lookUp({ directory, messages }: LookupDeps, request: FastifyRequest) {
+async function lookUp(deps: LookupDeps, request: FastifyRequest) {
+  const { message, plan } = await findRequested(deps, request)
+  return publicMessage(message, plan)
+}
+
+/** The message that a request names, of a plan that its token may read, or 404. */
+export async function findRequested({ directory, messages }: LookupDeps, request: FastifyRequest) {
   const { msgId } = request.params as Static<typeof MessagePathSchema>
   const { servicePlanId } = request.query as Static<typeof ShortLookupQuery>
   const snapshot = await directory()
@@ -111,5 +117,5 @@ async function lookUp({ directory, messages }: LookupDeps, request: FastifyReque
   const message = await messages.find(planIds, msgId)
   const plan = message === null ? undefined : snapshot.planById(message.planId)
   if (message === null || plan === undefined) throw new AppError('MESSAGE_NOT_FOUND')
-  return publicMessage(message, plan)
+  return { message, plan, directory: snapshot }
 }

@@ -106,6 +106,14 @@ export const HANDSET_MESSAGE = {
 
 export const MESSAGE_LIST = { items: [DELIVERED_MESSAGE], pagination: LAST_PAGE }
 
+export const MESSAGE_WAIT = {
+  msgId: MSG_ID,
+  status: 'QUEUED',
+  waiting: true,
+  cause: 'carrier-unavailable',
+  nextAttemptAt: null,
+}
+
 export const STATUS_COUNTS = {
   counted: 1_000,
   hasMore: true,

@@ -194,10 +194,11 @@ export class HeldMessages {
     else this.#countByFlow.set(flow, left)
   }
 
-  /** Messages with a job, grouped by route, carrier and cause. */
-  groups(causeOf: (job: SubmitJob) => HeldCause): HeldGroup[] {
+  /** Messages with a job, or the one that is named, grouped by route, carrier and cause. */
+  groups(causeOf: (job: SubmitJob) => HeldCause, only?: string): HeldGroup[] {
     const groups = new Map<string, HeldGroup>()
-    for (const { job } of this.#messages.values()) {
+    for (const held of only === undefined ? this.#messages.values() : [this.#messages.get(only)]) {
+      const job = held?.job ?? null
       if (job === null) continue
       const { msgId } = job.dispatch
       const [routeId, carrierId, cause] = [job.route.id, job.carrier.id, causeOf(job)]

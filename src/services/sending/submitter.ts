@@ -100,9 +100,9 @@ export class Submitter implements SubmitEvents<SubmitToken> {
     return this.#held.size
   }
 
-  /** The messages in memory, and why they wait. */
-  backlog(): HeldGroup[] {
-    return this.#held.groups((job) => this.#queue(job.carrier).causeOf(job))
+  /** The messages in memory, or the one that is named, and why they wait. */
+  backlog(msgId?: string): HeldGroup[] {
+    return this.#held.groups((job) => this.#queue(job.carrier).causeOf(job), msgId)
   }
 
   start(): void {

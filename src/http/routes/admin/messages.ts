@@ -3,6 +3,7 @@ import { decimal, EVENT_STATES, eventId } from '../../../domain/events.ts'
 import { createdAtMs } from '../../../domain/identifiers.ts'
 import { attemptsOf, receiptsOf, timelineOf } from '../../../domain/message-timeline.ts'
 import { AppError } from '../../../errors.ts'
+import { waitOf } from '../../../operations/explain-waits.ts'
 import { findMessageForOperator } from '../../../store/messages-admin.ts'
 import { Nullable, oneOf, titled } from '../../schemas/shapes.ts'
 import { shownUrl } from './callback-urls.ts'
@@ -67,6 +68,15 @@ const Message = titled('InspectedMessage', {
       tlvs: Type.Record(Type.String(), Type.String(), { description: 'octets in hexadecimal' }),
     }),
   ),
+  waiting: Nullable({
+    ...titled('MessageWaiting', {
+      cause: Nullable(Type.String({ description: 'as in the backlog; null: only another node knows' })),
+      nextAttemptAt: Nullable(
+        Type.String({ format: 'date-time', description: 'null: as soon as it can be submitted' }),
+      ),
+    }),
+    description: 'why it is not submitted yet; null: it is not to be submitted, or not any more',
+  }),
   webhookAttempts: Type.Array(
     titled('EventAttempt', {
       event: Type.Integer({ description: '1, 2, … for the changes of status' }),
@@ -100,7 +110,9 @@ const Message = titled('InspectedMessage', {
   sentAt: Nullable(Timestamp),
   updatedAt: Timestamp,
 })
-export function registerMessages(scope: AdminScope, { reads, messages, secretKey }: AdminDeps): void {
+export function registerMessages(scope: AdminScope, deps: AdminDeps): void {
+  const { reads, messages, secretKey, directory, carrierCondition = () => 'unbound' as const } = deps
+  const { heldCause = () => null } = deps
   const tags = ['Message search']
 
   scope.get(
@@ -141,7 +153,8 @@ export function registerMessages(scope: AdminScope, { reads, messages, secretKey
         attempts: attemptsOf(message.attempts, shown),
         receipts: receiptsOf(message.receipts, message.submissions),
       }
-      return { ...travelled, timeline: timelineOf(travelled) }
+      const waiting = await waitOf(reads, directory.current(), { carrierCondition, heldCause }, message)
+      return { ...travelled, waiting, timeline: timelineOf(travelled) }
     },
   )
 }

@@ -10,10 +10,10 @@ import type { Backlog } from '../../../domain/backlog.ts'
 import type { CallbackChecker } from '../../../domain/callback-url.ts'
 import type { Directory } from '../../../domain/directory.ts'
 import type { LinkSummary } from '../../../domain/node-reports.ts'
-import type { CarrierCondition } from '../../../domain/routing.ts'
 import type { SecretKeys } from '../../../domain/secrets.ts'
 import type { Operator } from '../../../domain/tokens.ts'
 import type { Changed } from '../../../operations/audited-changes.ts'
+import type { WaitsOfNode } from '../../../operations/explain-waits.ts'
 import type { MessageReads } from '../../../operations/read-messages.ts'
 import type { OwnReport } from '../../../operations/read-nodes.ts'
 import type { TestEvents } from '../../../operations/send-test-event.ts'
@@ -66,7 +66,9 @@ export interface AdminDeps {
   /** What the carrier did that SMPP does not allow, by kind, since this node started. Also absent then. */
   readonly carrierAnomalies?: (carrierId: number) => Readonly<Record<string, number>>
   /** What this node could do with the carrier in a route now. Absent where this node runs no carrier links. */
-  readonly carrierCondition?: (carrierId: number, routeId: number) => CarrierCondition
+  readonly carrierCondition?: WaitsOfNode['carrierCondition']
+  /** Also absent then. */
+  readonly heldCause?: WaitsOfNode['heldCause']
   /** This node and its binds, for those who look at all nodes. Also absent then. */
   readonly ownReport?: OwnReport
 }

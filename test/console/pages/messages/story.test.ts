@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import type { StoryEvent } from '../../../../console/src/pages/messages/story/entries.ts'
 import { nextLookMs } from '../../../../console/src/pages/messages/story/next-look.ts'
 import { momentsOf, TimeScale } from '../../../../console/src/pages/messages/story/time-axis.ts'
+import { waitEntry } from '../../../../console/src/pages/messages/story/wait-entry.ts'
 import { webhookEntries } from '../../../../console/src/pages/messages/story/webhook-entries.ts'
 
 const AT = Date.parse('2026-11-23T12:00:00Z')
@@ -35,6 +36,22 @@ it('an event is its attempts, and what comes of them', () => {
   expect(told({ state: 'failed', nextAttemptAt: null })).toEqual(['10 SENT → HTTP 500', '15 SENT given up'])
   expect(told({ state: 'kept', attempts: 0, attemptRecords: [] })).toEqual(['9 SENT kept'])
   expect(told({ state: 'delivered', deliveredAt: at(99), attemptRecords: [] })).toEqual(['99 SENT → taken'])
+})
+
+it('a message waits for a carrier, then for its receipt, and then for nothing', () => {
+  const words = { 'carrier-unbound': 'waiting for a carrier that is not bound' }
+  const wait = (status: string, cause: string | null, nextAttemptAt: string | null = null) =>
+    waitEntry(status, { cause, nextAttemptAt }, words, AT).map(
+      ({ atMs, tone, title, detail }) => `${atMs - AT} ${tone}: ${title}, ${detail}`,
+    )
+  expect(wait('QUEUED', 'carrier-unbound')).toEqual([
+    '0 warning: Not submitted yet, waiting for a carrier that is not bound',
+  ])
+  expect(wait('QUEUED', 'retry', at(9_000))).toEqual(['9000 neutral: Not submitted yet, retry'])
+  expect(wait('QUEUED', null)).toEqual(['0 neutral: Not submitted yet, in the memory of a node'])
+  expect(wait('SENT', null)).toEqual(['0 neutral: Waiting for the receipt, undefined'])
+  expect(wait('UNKNOWN', null)).toEqual([])
+  expect(waitEntry('QUEUED', null, words, AT)).toEqual([])
 })
 
 it('a change of status is shown at what caused it', () => {

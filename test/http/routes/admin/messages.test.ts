@@ -83,6 +83,7 @@ test('200: a message of any plan, with what the carrier said', async () => {
     receipts: [],
     webhookAttempts: [],
     webhookEvents: [],
+    waiting: null,
     timeline: [
       { at: '2026-01-02T03:04:05.678Z', what: 'status', detail: 'QUEUED' },
       { at: '2026-01-02T03:04:06.678Z', what: 'attempt', detail: 'acme: accepted, ids a1 b2' },

@@ -1,5 +1,7 @@
 import type { DeliveryReceipt } from '../../../../../client/src/api.ts'
+import { PUBLIC_CAUSES } from '../../../kit/waiting.ts'
 import { inOrder, type Story, type StoryEntry, type StoryEvent, statusesOf, TONES } from './entries.ts'
+import { type StoryWait, waitEntry } from './wait-entry.ts'
 import { webhookEntries } from './webhook-entries.ts'
 
 const TITLES = {
@@ -9,8 +11,13 @@ const TITLES = {
   UNKNOWN: 'Nothing reliable is known',
 } as const
 
-/** A message as the customers' API tells it: no carrier has a name. */
-export function customerStory(message: DeliveryReceipt, events: readonly StoryEvent[]): Story {
+/** A message as the customers' API told it at `nowMs`: no carrier has a name. */
+export function customerStory(
+  message: DeliveryReceipt,
+  events: readonly StoryEvent[],
+  wait: StoryWait | null,
+  nowMs: number,
+): Story {
   const statuses = statusesOf(message, events)
   const acceptedMs = Date.parse(message.createdAt)
   const changes = statuses.flatMap(({ status, atMs }): StoryEntry[] => {
@@ -37,7 +44,12 @@ export function customerStory(message: DeliveryReceipt, events: readonly StoryEv
   return {
     acceptedMs,
     statuses,
-    entries: inOrder([acceptedEntry(message), ...changes, ...webhookEntries(events, null)]),
+    entries: inOrder([
+      acceptedEntry(message),
+      ...changes,
+      ...waitEntry(message.status, wait, PUBLIC_CAUSES, nowMs),
+      ...webhookEntries(events, null),
+    ]),
   }
 }
 

@@ -30,12 +30,14 @@ export interface ShownMessage {
 interface FactsProps {
   readonly message: ShownMessage
   readonly segmentTexts: ReactNode
+  /** What it waits for. */
+  readonly waiting: string | null
   /** Further ones, as `Fact`s. */
   readonly children: ReactNode
 }
 
 /** The message itself: its state, its text, and what is known at a glance. */
-export function Facts({ message, segmentTexts, children }: FactsProps) {
+export function Facts({ message, segmentTexts, waiting, children }: FactsProps) {
   const { status, from, country, mccmnc, price, ptf, currency, segments, createdAt, msgId } = message
   return (
     <div className="facts">
@@ -44,6 +46,7 @@ export function Facts({ message, segmentTexts, children }: FactsProps) {
       <dl className="facts-list">
         <Fact name="Status">
           <MessageStatusBadge status={status as Status} />
+          {waiting !== null && <div className="facts-waiting">{waiting}</div>}
         </Fact>
         <Fact name="From">{from}</Fact>
         <Fact name="Country and network">

@@ -9,6 +9,7 @@ import { ErrorState } from '../../../kit/error-state.tsx'
 import type { Story, StoryEntry } from './entries.ts'
 import { Facts, type ShownMessage } from './message-facts.tsx'
 import { StoryView } from './story-view.tsx'
+import { WAIT } from './wait-entry.ts'
 
 export interface StoryProps {
   readonly message: ShownMessage | undefined
@@ -48,7 +49,7 @@ export function MessageStory(props: StoryProps) {
     )
   return (
     <Stack gap="md">
-      <Facts message={message} segmentTexts={props.segmentTexts}>
+      <Facts message={message} segmentTexts={props.segmentTexts} waiting={waitingOf(story)}>
         {props.facts}
       </Facts>
       {error !== null && <ErrorState error={error} onRetry={retry} />}
@@ -56,6 +57,12 @@ export function MessageStory(props: StoryProps) {
       <StoryView story={story} actionsOf={actionsOf} />
     </Stack>
   )
+}
+
+/** What the message waits for, if it does. */
+function waitingOf({ entries }: Story): string | null {
+  const entry = entries.find(({ id }) => id === WAIT)
+  return entry === undefined ? null : (entry.detail ?? entry.title)
 }
 
 function isNotFound(error: Error): boolean {

@@ -5,6 +5,7 @@ import type {
   SubmitAttempt,
 } from '../../../../../client/src/admin-api.ts'
 import { meaningOf } from '../../../kit/error-codes.ts'
+import { MESSAGE_CAUSES } from '../../../kit/waiting.ts'
 import { acceptedEntry } from './customer-story.ts'
 import {
   inOrder,
@@ -16,10 +17,15 @@ import {
   statusesOf,
   TONES,
 } from './entries.ts'
+import { waitEntry } from './wait-entry.ts'
 import { webhookEntries } from './webhook-entries.ts'
 
-/** A message with everything that the carriers said. */
-export function operatorStory(message: InspectedMessage, events: readonly StoryEvent[]): Story {
+/** A message with everything that the carriers had said at `nowMs`. */
+export function operatorStory(
+  message: InspectedMessage,
+  events: readonly StoryEvent[],
+  nowMs: number,
+): Story {
   const statuses = statusesOf(message, events)
   const carrier = [
     ...message.attempts.map((attempt, index) => submitEntry(message, attempt, index)),
@@ -34,6 +40,7 @@ export function operatorStory(message: InspectedMessage, events: readonly StoryE
       acceptedEntry(message),
       ...carrier,
       ...unexplained(message, statuses),
+      ...waitEntry(message.status, message.waiting, MESSAGE_CAUSES, nowMs),
       ...webhookEntries(events, message.callbackUrl),
     ]),
   }

@@ -20,6 +20,11 @@ export function useCustomerStory(msgId: string) {
     ...customerQuery('getMessage', { servicePlanId, msgId }),
     refetchInterval,
   })
+  const wait = useQuery({
+    ...customerQuery('getMessageWait', { servicePlanId, msgId }),
+    enabled: message?.status === 'QUEUED',
+    refetchInterval,
+  })
   const list = useQuery({
     ...customerQuery('listWebhookEvents', { servicePlanId, msgId, limit: MOST_EVENTS }),
     enabled: scopes.includes('webhooks'),
@@ -41,7 +46,7 @@ export function useCustomerStory(msgId: string) {
     message,
     error: read.error ?? list.error,
     retry: () => void Promise.all([read.refetch(), list.refetch()]),
-    story: message && customerStory(message, events),
+    story: message && customerStory(message, events, wait.data ?? null, read.dataUpdatedAt),
     data: { message, webhookEvents: details.flatMap(({ data }) => data ?? []) },
     redeliver: useRedeliver('customer', (eventId) =>
       client.redeliverWebhookEvent({ eventId, servicePlanId }),
@@ -84,7 +89,7 @@ export function useOperatorStory(msgId: string) {
     message,
     error: read.error ?? list.error,
     retry: () => void Promise.all([read.refetch(), list.refetch()]),
-    story: message && operatorStory(message, events),
+    story: message && operatorStory(message, events, read.dataUpdatedAt),
     data: message,
     redeliver: useRedeliver('operator', (eventId) => client.redeliverWebhookEventOfPlan({ eventId })),
     mayRedeliver: mayChange,

@@ -31,7 +31,7 @@ export function StoryView({ story, actionsOf }: StoryViewProps) {
       </div>
       <ol className="story-moments" aria-label="What happened, in order">
         {moments.map((moment) => (
-          <MomentRow key={`${moment.atMs} ${moment.entries[0]!.id}`} moment={moment} actionsOf={actionsOf} />
+          <MomentRow key={moment.entries[0]!.id} moment={moment} actionsOf={actionsOf} />
         ))}
       </ol>
     </div>

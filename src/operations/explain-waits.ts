@@ -1,0 +1,40 @@
+import { type HeldCause, type WaitingCause, waitingCause } from '../domain/backlog.ts'
+import type { Directory } from '../domain/directory.ts'
+import type { Status } from '../domain/messages.ts'
+import type { CarrierCondition } from '../domain/routing.ts'
+import { findWaitingMessage } from '../store/backlog.ts'
+import type { Queryable } from '../store/database.ts'
+
+/** What a node knows of the messages that wait. */
+export interface WaitsOfNode {
+  readonly carrierCondition: (carrierId: number, routeId: number) => CarrierCondition
+  /** Why a message waits in the memory of this node; null when it is not there. */
+  readonly heldCause: (msgId: string) => HeldCause | null
+}
+
+/** Why a message waits to be submitted. */
+export interface Wait {
+  /** Null: another process has it in memory. */
+  readonly cause: HeldCause | WaitingCause | null
+  /** ISO 8601; null: as soon as that is possible. */
+  readonly nextAttemptAt: string | null
+}
+
+/** Why the message waits; null when it is not to be submitted, or not any more. */
+export async function waitOf(
+  db: Queryable,
+  directory: Directory,
+  { carrierCondition, heldCause }: WaitsOfNode,
+  { msgId, status }: { readonly msgId: string; readonly status: Status },
+): Promise<Wait | null> {
+  if (status !== 'QUEUED') return null
+  const held = heldCause(msgId)
+  if (held !== null) return { cause: held, nextAttemptAt: null }
+  const waiting = await findWaitingMessage(db, msgId)
+  if (waiting === undefined) return { cause: null, nextAttemptAt: null }
+  const { due, dueAt } = waiting
+  return {
+    cause: waitingCause(waiting, directory, carrierCondition),
+    nextAttemptAt: due ? null : dueAt.toISOString(),
+  }
+}
