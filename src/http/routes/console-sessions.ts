@@ -39,14 +39,8 @@ interface Held {
 }
 
 const SESSION_PATH = '/console/session'
-/** The same wrong token from one address: ten times, and then ten a minute. */
-const REPEATED: RateLimit = { perSecond: 10 / 60, burst: 10 }
-/**
- * Any wrong tokens from one address, which may be a proxy's: a few people who mistype theirs shut nobody out. Tokens have 32
- * characters or more, so a hundred guesses a minute find none.
- */
-const WRONG: RateLimit = { perSecond: 100 / 60, burst: 100 }
-const MAX_REPEATED = 10_000
+/** Wrong tokens of one address: ten, and then ten a minute. */
+const FAILURES: RateLimit = { perSecond: 10 / 60, burst: 10 }
 /** Plans that a session names at most. */
 const MAX_PLANS = 1_000
 
@@ -84,8 +78,7 @@ const Ended = Type.Object({ kind: Type.Optional(oneOf(SESSION_KINDS)) }, { addit
 export function registerConsoleSessions(app: FastifyInstance, deps: ConsoleSessionDeps): void {
   const { clock, kinds, sessions } = deps
   const routes = app.withTypeProvider<TypeBoxTypeProvider>()
-  const repeated = new RateLimiter<string>(MAX_REPEATED)
-  const wrong = new RateLimiter<string>()
+  const failed = new RateLimiter<string>()
   routes.post(
     SESSION_PATH,
     {
@@ -93,16 +86,12 @@ export function registerConsoleSessions(app: FastifyInstance, deps: ConsoleSessi
     },
     async (request, reply) => {
       requireSameOrigin(request)
-      const [address, tokenHash, nowMs] = [subscriberOf(request.ip), hashToken(request.body.token), clock()]
-      const limits = [
-        { limiter: wrong, name: 'sign-in', key: address, limit: WRONG, nowMs },
-        { limiter: repeated, name: 'sign-in-token', key: `${address} ${tokenHash}`, limit: REPEATED, nowMs },
-      ] as const
-      for (const each of limits)
-        if (each.limiter.left(each.key, each.limit, nowMs) === 0) takeOrRefuse(each.limiter, each)
+      const wrong = { name: 'sign-in', key: subscriberOf(request.ip), limit: FAILURES, nowMs: clock() }
+      if (failed.left(wrong.key, FAILURES, wrong.nowMs) === 0) takeOrRefuse(failed, wrong)
+      const tokenHash = hashToken(request.body.token)
       const kind = await kindOf(deps, tokenHash)
       if (kind === null) {
-        for (const each of limits) takeOrRefuse(each.limiter, each)
+        takeOrRefuse(failed, wrong)
         throw invalidToken()
       }
       const begun = sessions.begin(request, reply, kind, tokenHash)

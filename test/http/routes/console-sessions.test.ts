@@ -261,33 +261,19 @@ test('signing in and out is for the console’s own pages', async () => {
   }
 })
 
-test('429 after a wrong token ten times; others at the address still sign in', async () => {
+test('429 after ten wrong tokens, for the whole address, until some seconds have passed', async () => {
   let nowMs = Date.now()
   await using own = await startAdminServer({ clock: () => nowMs })
   const signIn = (token: string) => signInAt(own, token)
-  for (let n = 0; n < 10; n += 1) expect((await signIn('wrong')).status).toBe(401)
-  const answer = await signIn('wrong')
-  expect([answer.status, await answer.json()]).toMatchObject([429, { errorCode: 'RATE_LIMITED' }])
-  expect(answer.headers.get('retry-after')).toBe('6')
-  expect(answer.headers.get('ratelimit-policy')).toBe('"sign-in-token";q=10;w=60')
-  expect((await signIn('mistyped')).status).toBe(401)
-  expect((await signIn(own.operatorToken)).status).toBe(200)
-  nowMs += 6_000
-  expect((await signIn('wrong')).status).toBe(401)
-})
-
-test('429 after a hundred wrong tokens, for the whole address, until there is room', async () => {
-  let nowMs = Date.now()
-  await using own = await startAdminServer({ clock: () => nowMs })
-  const signIn = (token: string) => signInAt(own, token)
-  for (let n = 0; n < 110; n += 1) expect((await signIn(own.operatorToken)).status).toBe(200)
-  for (let n = 0; n < 100; n += 1) expect((await signIn(`wrong-${n}`)).status).toBe(401)
+  for (let n = 0; n < 30; n += 1) expect((await signIn(own.operatorToken)).status).toBe(200)
+  for (let n = 0; n < 10; n += 1) expect((await signIn(`wrong-${n}`)).status).toBe(401)
   for (const token of ['wrong', own.operatorToken]) {
     const answer = await signIn(token)
-    expect([answer.status, answer.headers.get('retry-after')]).toEqual([429, '1'])
-    expect(answer.headers.get('ratelimit-policy')).toBe('"sign-in";q=100;w=60')
+    expect([answer.status, await answer.json()]).toMatchObject([429, { errorCode: 'RATE_LIMITED' }])
+    expect(answer.headers.get('retry-after')).toBe('6')
+    expect(answer.headers.get('ratelimit-policy')).toBe('"sign-in";q=10;w=60')
   }
-  nowMs += 600
+  nowMs += 6_000
   expect((await signIn(own.operatorToken)).status).toBe(200)
   expect((await signIn('wrong')).status).toBe(401)
   expect((await signIn(own.operatorToken)).status).toBe(429)
