@@ -3,6 +3,7 @@
 import type { AccountsOperations } from './admin-api/accounts.ts'
 import type { AuditLogOperations } from './admin-api/audit-log.ts'
 import type { CarriersOperations } from './admin-api/carriers.ts'
+import type { ConfigurationOperations } from './admin-api/configuration.ts'
 import type { InboundMessageSearchOperations } from './admin-api/inbound-message-search.ts'
 import type { InboundNumbersOperations } from './admin-api/inbound-numbers.ts'
 import type { MessageSearchOperations } from './admin-api/message-search.ts'
@@ -26,6 +27,7 @@ import type { WebhookAdministrationOperations } from './admin-api/webhook-admini
 export type * from './admin-api/accounts.ts'
 export type * from './admin-api/audit-log.ts'
 export type * from './admin-api/carriers.ts'
+export type * from './admin-api/configuration.ts'
 export type * from './admin-api/inbound-message-search.ts'
 export type * from './admin-api/inbound-numbers.ts'
 export type * from './admin-api/message-search.ts'
@@ -76,6 +78,7 @@ export interface Operations
   extends AccountsOperations,
     AuditLogOperations,
     CarriersOperations,
+    ConfigurationOperations,
     InboundMessageSearchOperations,
     InboundNumbersOperations,
     MessageSearchOperations,
@@ -132,6 +135,8 @@ export const OPERATIONS = {
   listOptOuts: 'GET /admin/v1/opt-outs?limit&after&servicePlanId&from&to',
   deleteOptOut: 'DELETE /admin/v1/opt-outs?servicePlanId&from&to',
   importOptOuts: 'POST /admin/v1/opt-outs/import body',
+  getConfiguration: 'GET /admin/v1/configuration',
+  applyConfiguration: 'POST /admin/v1/configuration/apply?dryRun&prune&confirm body',
   createCarrier: 'POST /admin/v1/carriers body',
   listCarriers: 'GET /admin/v1/carriers?limit&after',
   getCarrier: 'GET /admin/v1/carriers/{carrier}',

@@ -53,6 +53,17 @@ export function replyTo(request: OptOutRequest, settings: OptOutSettings): strin
 }
 
 /**
+ * Settings that are not in `change` keep their values. If there are none, the words are those of the field, without replies.
+ * Null: STOP, START and HELP are ordinary messages.
+ */
+export function completeOptOut(
+  change: Partial<OptOutSettings> | null,
+  present: OptOutSettings | null,
+): OptOutSettings | null {
+  return change && { ...(present ?? DEFAULT_OPT_OUT), ...change }
+}
+
+/**
  * Faults of `optOut` that a schema cannot see: words without a letter or digit, repeated words, and texts that cannot be
  * sent.
  */

@@ -26,6 +26,7 @@ const OPERATOR_TAGS = [
   ['Tokens', "Credentials of the customers' API."],
   ['Operator tokens', 'Credentials of the admin API, by name and role.'],
   ['Audit log', 'Every change through the admin API: who, when, and what.'],
+  ['Configuration', 'All objects that a configuration file can have.'],
   ['Senders', 'Senders that a service plan may use.'],
   ['Sender rules', 'Types of sender that a country allows.'],
   ['Inbound numbers', 'Numbers that people send messages to.'],

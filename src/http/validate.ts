@@ -128,7 +128,7 @@ function requestCheck(schema: FastifySchema): (request: FastifyRequest) => reado
 }
 
 /** Compiles a schema when it is first used, because most never are. `names`: the parameters, if it is one of a query. */
-function checkOf(schema: TSchema, names?: readonly string[]): Check {
+export function checkOf(schema: TSchema, names?: readonly string[]): Check {
   let validator: ReturnType<typeof Compile> | undefined
   const rule = RULES.get(schema)
   const { rules, rest } = separated(schema)

@@ -12,7 +12,7 @@ import {
   type WebhookHeaderSettings,
 } from '../domain/webhook-requests.ts'
 import { conflict, refuseAny } from '../errors.ts'
-import { type AccountRecord, type AccountSettings, accounts, deleteAccount } from '../store/accounts.ts'
+import { type AccountRecord, type AccountSettings, accounts, deleteAccounts } from '../store/accounts.ts'
 import type { Transaction } from '../store/database.ts'
 import { changeRow, lockedRow } from './configuration-rows.ts'
 import { sayConflicts } from './write-conflicts.ts'
@@ -32,9 +32,9 @@ export async function createAccount(
   input: AccountSettings & WebhookHeaderChange & { accountId?: string },
 ): Promise<IssuedAccount> {
   const accountId = canonicalPublicId(input.accountId ?? publicId(randomBytes(12)))
-  const webhookSecret = formatWebhookSecret(randomBytes(WEBHOOK_KEY_BYTES))
+  const { webhookSecret, sealed: sealedSecret } = newWebhookSecret(secretKey, accountId)
   const sealed = {
-    webhookSecret: seal(secretKey, webhookSecret, accountId),
+    webhookSecret: sealedSecret,
     webhookHeaders: sealedHeaders(secretKey, accountId, NO_WEBHOOK_HEADERS, input),
   }
   const account = await sayConflicts({ taken: `account ${accountId} exists already` }, () =>
@@ -58,7 +58,7 @@ export async function updateAccount(
 /** Headers that stay, and those that are replaced altogether, are not opened: perhaps no key opens them any more. */
 function changedHeaders(
   secretKey: SecretKeys,
-  account: AccountRecord,
+  account: Pick<AccountRecord, 'accountId' | 'webhookHeaders'>,
   change: WebhookHeaderChange,
 ): string | null {
   const given = [change.webhookHeaders, change.webhookCredentials].filter((value) => value !== undefined)
@@ -70,7 +70,7 @@ function changedHeaders(
 /** The account's webhook headers in plain text. Throws SecretError if they were sealed with another key. */
 export function webhookHeadersOf(
   secretKey: SecretKeys,
-  { accountId, webhookHeaders }: AccountRecord,
+  { accountId, webhookHeaders }: Pick<AccountRecord, 'accountId' | 'webhookHeaders'>,
 ): WebhookHeaderSettings {
   const open = (sealed: string, context: string) => openSecret(secretKey, sealed, context)
   return openWebhookHeaders(open, webhookHeaders, accountId)
@@ -80,7 +80,7 @@ export function webhookHeadersOf(
 export async function removeAccount(transaction: Transaction, accountId: string): Promise<void> {
   const words = { inUse: 'the account still has service plans or live tokens' }
   const account = await lockedRow(transaction, accounts, accountId)
-  await sayConflicts(words, () => deleteAccount(transaction, account.id))
+  await sayConflicts(words, () => deleteAccounts(transaction, [account.id]))
 }
 
 /**
@@ -92,13 +92,13 @@ export async function rotateWebhookSecret(
   secretKey: SecretKeys,
   accountId: string,
 ): Promise<IssuedAccount> {
-  const webhookSecret = formatWebhookSecret(randomBytes(WEBHOOK_KEY_BYTES))
   const account = await lockedRow(transaction, accounts, accountId)
   if (account.previousWebhookSecret !== null) {
     throw conflict('the previous webhook secret is still live: remove it before the next rotation')
   }
+  const { webhookSecret, sealed } = newWebhookSecret(secretKey, account.accountId)
   const changed = await changeRow(transaction, accounts, accountId, {
-    webhookSecret: seal(secretKey, webhookSecret, account.accountId),
+    webhookSecret: sealed,
     previousWebhookSecret: account.webhookSecret,
   })
   return { account: changed, webhookSecret }
@@ -124,6 +124,12 @@ function sealedHeaders(
   return sealWebhookHeaders(secretKey, settings, randomBytes(IV_BYTES), accountId)
 }
 
-function seal(secretKey: SecretKeys, webhookSecret: string, accountId: string): string {
-  return sealSecret(secretKey, webhookSecret, randomBytes(IV_BYTES), accountSecretContext(accountId))
+/** A webhook secret in plain text, and as it is stored with the account. */
+export function newWebhookSecret(
+  secretKey: SecretKeys,
+  accountId: string,
+): { readonly webhookSecret: string; readonly sealed: string } {
+  const webhookSecret = formatWebhookSecret(randomBytes(WEBHOOK_KEY_BYTES))
+  const sealed = sealSecret(secretKey, webhookSecret, randomBytes(IV_BYTES), accountSecretContext(accountId))
+  return { webhookSecret, sealed }
 }

@@ -7,13 +7,13 @@ import {
 } from '../domain/configuration.ts'
 import { isSandbox, SANDBOX } from '../domain/sandbox.ts'
 import { carrierSecretContext, IV_BYTES, type SecretKeys, sealSecret } from '../domain/secrets.ts'
-import { conflict, invalidField } from '../errors.ts'
+import { checked, conflict, type Fault, fault } from '../errors.ts'
 import {
   type CarrierRecord,
   type CarrierSettings,
   carriers,
   type NewCarrier,
-  reserveCarrierId,
+  reserveCarrierIds,
 } from '../store/carriers.ts'
 import type { Transaction } from '../store/database.ts'
 import { changeRow, lockedRow, refuseReservedName } from './configuration-rows.ts'
@@ -29,7 +29,7 @@ export async function createCarrier(
   input: NewCarrier & { password: string },
 ): Promise<CarrierRecord> {
   refuseReservedName(input)
-  const settings = checked(input)
+  const settings = checked((faults) => storableCarrier(input, faults))
   return sayConflicts({ taken: `carrier ${input.name} exists already` }, () =>
     insertCarrier(transaction, secretKey, settings),
   )
@@ -41,8 +41,8 @@ export async function insertCarrier(
   secretKey: SecretKeys,
   carrier: NewCarrier & { password: string },
 ): Promise<CarrierRecord> {
-  const carrierId = await reserveCarrierId(transaction)
-  const password = seal(secretKey, carrier.password, carrierId)
+  const [carrierId] = (await reserveCarrierIds(transaction, 1)) as [number]
+  const password = sealCarrierPassword(secretKey, carrier.password, carrierId)
   return carriers.insert(transaction, { ...carrier, carrierId, password })
 }
 
@@ -54,7 +54,7 @@ export async function updateCarrier(
   change: Partial<CarrierSettings> & { password?: string },
 ): Promise<CarrierRecord> {
   refuseReservedName(change)
-  const settings = checked(change)
+  const settings = checked((faults) => storableCarrier(change, faults))
   return sayConflicts({ taken: `carrier ${change.name} exists already` }, async () => {
     const carrier = await lockedRow(transaction, carriers, nameOrId)
     const { carrierId } = carrier
@@ -62,63 +62,67 @@ export async function updateCarrier(
       throw conflict(`only the state of the carrier ${SANDBOX} can be changed`)
     return changeRow(transaction, carriers, nameOrId, {
       ...settings,
-      ...(change.password !== undefined && { password: seal(secretKey, change.password, carrierId) }),
+      ...(change.password !== undefined && {
+        password: sealCarrierPassword(secretKey, change.password, carrierId),
+      }),
       // Setting a rule, even `auto`, discards what was learned.
       ...(change.idRule !== undefined && { learnedIdRule: null }),
     })
   })
 }
 
-/** The settings as they are stored. Throws for faults that a schema cannot express. */
-function checked<Given extends Partial<CarrierSettings>>(given: Given): Given {
+/** The settings as they are stored. Adds the faults that a schema cannot express. */
+export function storableCarrier<Given extends Partial<CarrierSettings>>(
+  given: Given,
+  faults: Fault[],
+): Given {
   const { host, tlsCa, tlsServerName, submitOutcomes } = given
-  if (host !== undefined) checkHost('host', host)
-  if (tlsServerName != null) checkHost('tlsServerName', tlsServerName)
+  for (const [field, name] of Object.entries({ host, tlsServerName }))
+    if (name != null && !isCarrierHost(name))
+      faults.push(fault(field, 'INVALID_FORMAT', 'must be a host name or an IP address'))
   return {
     ...given,
-    ...(tlsCa != null && { tlsCa: checkedAuthorities(tlsCa) }),
-    ...(submitOutcomes !== undefined && { submitOutcomes: byDecimalStatus(submitOutcomes) }),
+    ...(tlsCa != null && { tlsCa: authorities(tlsCa, faults) }),
+    ...(submitOutcomes !== undefined && { submitOutcomes: byDecimalStatus(submitOutcomes, faults) }),
   }
-}
-
-function checkHost(field: string, host: string): void {
-  if (!isCarrierHost(host))
-    throw invalidField(field, 'INVALID_FORMAT', 'must be a host name or an IP address')
 }
 
 /** Keeps only the certificates: a key pasted with them would be shown to every operator. */
-function checkedAuthorities(pem: string): string {
-  const invalid = invalidField(
-    'tlsCa',
-    'INVALID_FORMAT',
-    'must be one or more certificates in PEM, nothing else',
-  )
+function authorities(pem: string, faults: Fault[]): string {
   const certificates = pemCertificates(pem)
-  if (certificates === null) throw invalid
-  for (const certificate of certificates) {
-    try {
-      new X509Certificate(certificate)
-    } catch {
-      throw invalid
-    }
-  }
-  return certificates.join('\n')
+  if (certificates === null || !certificates.every(isCertificate))
+    faults.push(fault('tlsCa', 'INVALID_FORMAT', 'must be one or more certificates in PEM, nothing else'))
+  return certificates?.join('\n') ?? pem
 }
 
-function byDecimalStatus(outcomes: Readonly<Record<string, RefusedOutcome>>): Record<string, RefusedOutcome> {
+function isCertificate(pem: string): boolean {
+  try {
+    new X509Certificate(pem)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function byDecimalStatus(
+  outcomes: Readonly<Record<string, RefusedOutcome>>,
+  faults: Fault[],
+): Record<string, RefusedOutcome> {
   const byStatus = new Map<number, RefusedOutcome>()
   for (const [text, outcome] of Object.entries(outcomes)) {
     const field = `submitOutcomes.${text}`
     const status = parseCommandStatus(text)
     if (status === null)
-      throw invalidField(field, 'INVALID_FORMAT', 'must be a command_status, such as 0x45 or 69')
-    if (status === 0) throw invalidField(field, 'NOT_ALLOWED', 'is ESME_ROK, which always means accepted')
-    if (byStatus.has(status)) throw invalidField(field, 'REPEATED', 'is the same status as another')
-    byStatus.set(status, outcome)
+      faults.push(fault(field, 'INVALID_FORMAT', 'must be a command_status, such as 0x45 or 69'))
+    else if (status === 0)
+      faults.push(fault(field, 'NOT_ALLOWED', 'is ESME_ROK, which always means accepted'))
+    else if (byStatus.has(status)) faults.push(fault(field, 'REPEATED', 'is the same status as another'))
+    else byStatus.set(status, outcome)
   }
   return Object.fromEntries(byStatus)
 }
 
-function seal(secretKey: SecretKeys, password: string, carrierId: number): string {
+/** The password as it is stored with the carrier of this number. */
+export function sealCarrierPassword(secretKey: SecretKeys, password: string, carrierId: number): string {
   return sealSecret(secretKey, password, randomBytes(IV_BYTES), carrierSecretContext(carrierId))
 }

@@ -1,5 +1,5 @@
 import { repeatedKeyword } from '../domain/configuration.ts'
-import { invalidField } from '../errors.ts'
+import { type Fault, fault, refuseAny } from '../errors.ts'
 import type { Transaction } from '../store/database.ts'
 import { type InboundNumberRecord, inboundNumbers } from '../store/inbound-numbers.ts'
 import { changeRow, keyOfPlan } from './configuration-rows.ts'
@@ -10,7 +10,7 @@ export async function createInboundNumber(
   transaction: Transaction,
   input: { number: string; servicePlanId: string; keywords?: readonly string[] },
 ): Promise<InboundNumberRecord> {
-  checkKeywords(input.keywords ?? [])
+  refuseAny(keywordFaults(input.keywords ?? []))
   const planId = await keyOfPlan(transaction, input.servicePlanId)
   return sayConflicts({ taken: `inbound number ${input.number} exists already`, inUse: PLAN_GONE }, () =>
     inboundNumbers.insert(transaction, { ...input, planId }),
@@ -23,7 +23,7 @@ export async function updateInboundNumber(
   number: string,
   { servicePlanId, keywords }: { servicePlanId?: string; keywords?: readonly string[] },
 ): Promise<InboundNumberRecord> {
-  checkKeywords(keywords ?? [])
+  refuseAny(keywordFaults(keywords ?? []))
   const change = {
     ...(servicePlanId !== undefined && { planId: await keyOfPlan(transaction, servicePlanId) }),
     ...(keywords !== undefined && { keywords }),
@@ -31,8 +31,8 @@ export async function updateInboundNumber(
   return sayConflicts({ inUse: PLAN_GONE }, () => changeRow(transaction, inboundNumbers, number, change))
 }
 
-function checkKeywords(keywords: readonly string[]): void {
+export function keywordFaults(keywords: readonly string[]): Fault[] {
   const repeated = repeatedKeyword(keywords)
-  if (repeated === null) return
-  throw invalidField('keywords', 'REPEATED', `must differ in more than case: ${repeated} is repeated`)
+  if (repeated === null) return []
+  return [fault('keywords', 'REPEATED', `must differ in more than case: ${repeated} is repeated`)]
 }

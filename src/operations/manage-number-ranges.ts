@@ -4,7 +4,7 @@ import * as store from '../store/number-ranges.ts'
 import { refuseMore } from './configuration-rows.ts'
 
 /** Every node keeps all of them in memory. */
-const MAX_NUMBER_RANGES = 200_000
+export const MAX_NUMBER_RANGES = 200_000
 
 /** Adds or replaces one range. Returns it before and after. */
 export async function putNumberRange(

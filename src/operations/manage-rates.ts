@@ -23,7 +23,7 @@ export interface RateInput extends RecipientMatch {
 
 /** Adds a rate. One of the same plan and destination is a conflict. */
 export async function createRate(transaction: Transaction, input: RateInput): Promise<store.RateRecord> {
-  const rate = checked((faults) => canonical(input, '', faults))
+  const rate = checked((faults) => canonicalRate(input, '', faults))
   const words = { taken: 'a rate of this plan and destination exists already', inUse: PLAN_GONE }
   return sayConflicts(words, async () => {
     const planId = await keyOfPlanOrAll(transaction, rate.servicePlanId)
@@ -72,7 +72,7 @@ function checkedRates(inputs: readonly RateInput[]): CheckedRate[] {
   const seen = new Set<string>()
   return checked((faults) =>
     inputs.map((input, index) => {
-      const rate = canonical(input, pathOf(index), faults)
+      const rate = canonicalRate(input, pathOf(index), faults)
       const key = JSON.stringify([rate.servicePlanId, rate.prefix, rate.country, rate.mccmnc])
       if (seen.has(key)) {
         faults.push(
@@ -85,7 +85,8 @@ function checkedRates(inputs: readonly RateInput[]): CheckedRate[] {
   )
 }
 
-function canonical(input: RateInput, path: string, faults: Fault[]): CheckedRate {
+/** The rate as it is stored. Adds what is wrong with its fields, whose names get `path` in front. */
+export function canonicalRate(input: RateInput, path: string, faults: Fault[]): CheckedRate {
   const { servicePlanId } = input
   faults.push(...recipientMatchFaults(input).map((each) => ({ ...each, field: `${path}${each.field}` })))
   return {

@@ -1,6 +1,6 @@
 import { type QualityFloor, repeatedValue } from '../domain/configuration.ts'
 import { isSandbox, SANDBOX } from '../domain/sandbox.ts'
-import { conflict, invalidField } from '../errors.ts'
+import { conflict, type Fault, fault, invalidField, refuseAny } from '../errors.ts'
 import type { Transaction } from '../store/database.ts'
 import { type RouteCarrierRecord, type RouteRecord, replaceRouteCarriers, routes } from '../store/routes.ts'
 import { changeRow, lockedRow, refuseReservedName } from './configuration-rows.ts'
@@ -17,7 +17,7 @@ interface RouteInput {
 /** Creates a route over carriers known by name. */
 export async function createRoute(transaction: Transaction, input: RouteInput): Promise<RouteRecord> {
   refuseReservedName(input)
-  checkCarriers(input.carriers)
+  refuseAny(routeCarrierFaults(input.carriers))
   const words = { taken: `route ${input.name} exists already`, inUse: GONE }
   return sayConflicts(words, async () => {
     const { routeId } = await routes.insert(transaction, input)
@@ -33,7 +33,7 @@ export async function updateRoute(
   change: Partial<RouteInput>,
 ): Promise<RouteRecord> {
   refuseReservedName(change)
-  if (change.carriers !== undefined) checkCarriers(change.carriers)
+  if (change.carriers !== undefined) refuseAny(routeCarrierFaults(change.carriers))
   const words = { taken: `route ${change.name} exists already`, inUse: GONE }
   return sayConflicts(words, async () => {
     const route = await lockedRow(transaction, routes, nameOrId)
@@ -44,13 +44,14 @@ export async function updateRoute(
   })
 }
 
-function checkCarriers(carriers: readonly RouteCarrierRecord[]): void {
+/** What is wrong with the carriers of a route, except that they do not exist. */
+export function routeCarrierFaults(carriers: readonly { readonly carrier: string }[]): Fault[] {
   const names = carriers.map((entry) => entry.carrier)
   if (names.includes(SANDBOX))
-    throw invalidField('carriers', 'NOT_ALLOWED', `must not have ${SANDBOX}, which is for sandbox plans`)
+    return [fault('carriers', 'NOT_ALLOWED', `must not have ${SANDBOX}, which is for sandbox plans`)]
   const repeated = repeatedValue(names)
-  if (repeated === null) return
-  throw invalidField('carriers', 'REPEATED', `must name each carrier once: ${repeated} is repeated`)
+  if (repeated === null) return []
+  return [fault('carriers', 'REPEATED', `must name each carrier once: ${repeated} is repeated`)]
 }
 
 async function putCarriers(
@@ -58,7 +59,7 @@ async function putCarriers(
   routeId: number,
   carriers: readonly RouteCarrierRecord[],
 ): Promise<void> {
-  const missing = await replaceRouteCarriers(transaction, routeId, carriers)
+  const missing = await replaceRouteCarriers(transaction, [{ routeId, carriers }])
   if (missing.length === 0) return
   throw invalidField('carriers', 'NOT_FOUND', `must be existing carriers: ${missing.join(', ')} not found`)
 }

@@ -1,7 +1,7 @@
 import { classifySender } from '../domain/addresses.ts'
 import type { RecipientMatch } from '../domain/configuration.ts'
 import { recipientMatchFaults } from '../domain/recipients.ts'
-import { fault, refuseAny, WHOLE_REQUEST } from '../errors.ts'
+import { type Fault, fault, refuseAny, WHOLE_REQUEST } from '../errors.ts'
 import type { Transaction } from '../store/database.ts'
 import { type RoutingRuleRecord, routingRules } from '../store/routing-rules.ts'
 import {
@@ -14,7 +14,7 @@ import {
 import { sayConflicts } from './write-conflicts.ts'
 
 /** Every node keeps all of them in memory. */
-const MAX_ROUTING_RULES = 100_000
+export const MAX_ROUTING_RULES = 100_000
 
 const GONE = 'the service plan or the route was removed meanwhile'
 
@@ -30,7 +30,7 @@ export async function createRoutingRule(
   transaction: Transaction,
   input: RoutingRuleInput,
 ): Promise<RoutingRuleRecord> {
-  checkLimits(input)
+  refuseAny(routingRuleFaults(input))
   const words = { taken: 'there is a rule with these limits already', inUse: GONE }
   return sayConflicts(words, async () => {
     const rule = await routingRules.insert(transaction, {
@@ -56,7 +56,8 @@ export async function updateRoutingRule(
   })
 }
 
-function checkLimits(input: RoutingRuleInput): void {
+/** What is wrong with the limits of a rule, and their schemas cannot say. */
+export function routingRuleFaults(input: Omit<RoutingRuleInput, 'route'>): Fault[] {
   const { servicePlanId, from, prefix, country, mccmnc } = input
   const faults = recipientMatchFaults(input)
   if (from !== null && classifySender(from) === null)
@@ -65,5 +66,5 @@ function checkLimits(input: RoutingRuleInput): void {
     faults.push(
       fault(WHOLE_REQUEST, 'REQUIRED', 'must have one of servicePlanId, from, prefix, country and mccmnc'),
     )
-  refuseAny(faults)
+  return faults
 }

@@ -38,6 +38,7 @@ async function makeRoute(transaction: Transaction, secretKey: SecretKeys): Promi
   const carrier = await carriers.find(transaction, SANDBOX)
   if (carrier === undefined) await insertCarrier(transaction, secretKey, CARRIER)
   const { routeId } = await routes.insert(transaction, { name: SANDBOX })
-  await replaceRouteCarriers(transaction, routeId, [{ carrier: SANDBOX, priority: 0, weight: 1 }])
+  const carriersOfIt = [{ carrier: SANDBOX, priority: 0, weight: 1 }]
+  await replaceRouteCarriers(transaction, [{ routeId, carriers: carriersOfIt }])
   return routeId
 }

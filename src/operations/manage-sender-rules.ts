@@ -1,6 +1,6 @@
 import type { SenderType } from '../domain/addresses.ts'
-import { isCountryCode } from '../domain/countries.ts'
-import { invalidField } from '../errors.ts'
+import { recipientMatchFaults } from '../domain/recipients.ts'
+import { refuseAny } from '../errors.ts'
 import type { Transaction } from '../store/database.ts'
 import { type SenderRuleRecord, senderRules } from '../store/sender-rules.ts'
 import { keyOfPlanOrAll, refuseMore } from './configuration-rows.ts'
@@ -14,9 +14,7 @@ export async function createSenderRule(
   transaction: Transaction,
   input: { servicePlanId: string | null; country: string; senderTypes: readonly SenderType[] },
 ): Promise<SenderRuleRecord> {
-  if (!isCountryCode(input.country)) {
-    throw invalidField('country', 'NOT_FOUND', 'must be a country code of ISO 3166-1')
-  }
+  refuseAny(recipientMatchFaults({ prefix: null, mccmnc: null, country: input.country }))
   const words = { taken: 'a sender rule of this plan and country exists already', inUse: PLAN_GONE }
   return sayConflicts(words, async () => {
     const planId = await keyOfPlanOrAll(transaction, input.servicePlanId)

@@ -1,5 +1,5 @@
 import { classifySender } from '../domain/addresses.ts'
-import { invalidField, notFound } from '../errors.ts'
+import { type Fault, fault, notFound, refuseAny } from '../errors.ts'
 import type { Transaction } from '../store/database.ts'
 import * as store from '../store/sender-subscriptions.ts'
 import { servicePlans } from '../store/service-plans.ts'
@@ -22,17 +22,7 @@ export async function setSenderSubscription(
   before: store.SenderSubscriptionRecord | undefined
   after: store.SenderSubscriptionRecord & { created: boolean }
 }> {
-  if (classifySender(sender) === null) {
-    throw invalidField(
-      'sender',
-      'INVALID_FORMAT',
-      'must be 3-8 digits, an E.164 number, or 1-11 letters, digits, space . _ - & with at least one letter',
-    )
-  }
-  if (!force && !STATUSES.includes(status)) {
-    const known = `${STATUSES.slice(0, -1).join(', ')} or ${STATUSES.at(-1)}`
-    throw invalidField('status', 'UNKNOWN_STATUS', `must be ${known}; any other status needs force`)
-  }
+  refuseAny(senderFaults(sender, { status, force }))
   // Locked, because two calls at once would both find no subscription.
   const { id: planId } = await lockedRow(transaction, servicePlans, servicePlanId)
   const before = await store.findSenderSubscription(transaction, planId, sender)
@@ -40,6 +30,30 @@ export async function setSenderSubscription(
     store.upsertSenderSubscription(transaction, planId, sender, status),
   )
   return { before, after }
+}
+
+export function senderFaults(
+  sender: string,
+  { status, force = false }: { readonly status: string; readonly force?: boolean },
+): Fault[] {
+  const faults: Fault[] = []
+  if (classifySender(sender) === null)
+    faults.push(
+      fault(
+        'sender',
+        'INVALID_FORMAT',
+        'must be 3-8 digits, an E.164 number, or 1-11 letters, digits, space . _ - & with at least one letter',
+      ),
+    )
+  if (!force && !isUsualStatus(status))
+    faults.push(
+      fault('status', 'UNKNOWN_STATUS', 'must be approved, pending or denied; any other status needs force'),
+    )
+  return faults
+}
+
+export function isUsualStatus(status: string): boolean {
+  return STATUSES.includes(status)
 }
 
 /** Returns the subscription that there was. */

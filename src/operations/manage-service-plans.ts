@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import type { OptOutSettings } from '../domain/configuration.ts'
 import { canonicalPublicId, publicId } from '../domain/identifiers.ts'
-import { DEFAULT_OPT_OUT, optOutFaults } from '../domain/opt-outs.ts'
+import { completeOptOut, optOutFaults } from '../domain/opt-outs.ts'
 import { SANDBOX_RATE_LIMIT } from '../domain/sandbox.ts'
 import type { SecretKeys } from '../domain/secrets.ts'
 import { conflict, invalidField, refuseAny } from '../errors.ts'
 import type { Transaction } from '../store/database.ts'
 import {
-  deleteServicePlan,
+  deleteServicePlans,
   type NewServicePlan,
   type ServicePlanRecord,
   servicePlans,
@@ -77,28 +77,24 @@ function sandboxLimit(messagesPerSecond: number | null | undefined) {
 export async function removeServicePlan(
   transaction: Transaction,
   servicePlanId: string,
-  messages: Pick<MessageReads, 'hasInProgress'>,
+  messages: Pick<MessageReads, 'plansInProgress'>,
 ): Promise<void> {
   const words = { inUse: 'the service plan still has senders or inbound numbers' }
   await sayConflicts(words, async () => {
     const plan = await lockedRow(transaction, servicePlans, servicePlanId)
     // Asked before the records are read, so that messages that move into them meanwhile are found there.
-    const hasMessages = await messages.hasInProgress(plan.id)
-    const uses = await servicePlanUses(transaction, plan.id, hasMessages)
-    if (uses.length > 0) {
+    const inProgress = await messages.plansInProgress([plan.id])
+    const uses = (await servicePlanUses(transaction, [plan.id], inProgress)).get(plan.id)
+    if (uses !== undefined) {
       throw conflict(`the service plan still has ${uses.join(' and ')}; make it inactive instead`)
     }
-    await deleteServicePlan(transaction, plan.id)
+    await deleteServicePlans(transaction, [plan.id])
   })
 }
 
-/**
- * Settings that are not in `change` keep their values. If there are none, the words are those of the field, without replies.
- */
 function optOutOf(change: OptOutChange, present: OptOutSettings | null): OptOutSettings | null {
-  if (change === null) return null
-  const settings = { ...(present ?? DEFAULT_OPT_OUT), ...change }
-  refuseAny(optOutFaults(settings))
+  const settings = completeOptOut(change, present)
+  if (settings !== null) refuseAny(optOutFaults(settings))
   return settings
 }
 

@@ -148,13 +148,15 @@ export class MessageReads {
     await (msgId === null ? this.projectOwn(planId) : this.untilRecorded([msgId], planId))
   }
 
-  /** Whether any node has messages of the plan that are not in the records yet. */
-  async hasInProgress(planId: number): Promise<boolean> {
+  /** Those of these plans of which any node has messages that are not in the records yet. */
+  async plansInProgress(planIds: readonly number[]): Promise<ReadonlySet<number>> {
     const { own, others } = this.#options
     await others.catchUp()
-    return [own.all(planId), ...others.all(planId)].some((source) =>
-      Iterator.from(source).some(({ accepted }) => accepted.planId === planId),
-    )
+    const isInProgress = (planId: number) =>
+      [own.all(planId), ...others.all(planId)].some((source) =>
+        Iterator.from(source).some(({ accepted }) => accepted.planId === planId),
+      )
+    return new Set(planIds.filter(isInProgress))
   }
 
   /** Makes this process record the messages of a plan that it has in progress and has events of. */

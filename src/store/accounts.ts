@@ -47,8 +47,8 @@ export const accounts = new ConfigurationTable<
   filters: { search: NAME_BEGINS },
 })
 
-/** Removes an account and its revoked tokens; plans and live tokens are a foreign-key violation. */
-export async function deleteAccount(db: Queryable, id: number): Promise<void> {
-  await db.query('delete from tokens where account_id = $1 and revoked_at is not null', [id])
-  await db.query('delete from accounts where id = $1', [id])
+/** Removes accounts and their revoked tokens; plans and live tokens are a foreign-key violation. */
+export async function deleteAccounts(db: Queryable, ids: readonly number[]): Promise<void> {
+  await db.query('delete from tokens where account_id = any ($1) and revoked_at is not null', [ids])
+  await db.query('delete from accounts where id = any ($1)', [ids])
 }

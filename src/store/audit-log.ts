@@ -1,5 +1,5 @@
 import sql, { empty, type Sql } from 'sql-template-tag'
-import type { AuditEntry, AuditFilters } from '../domain/audit-log.ts'
+import type { AuditEntry, AuditFilters, Author, ObjectChange } from '../domain/audit-log.ts'
 import type { Queryable, Transaction } from './database.ts'
 import { allOf, equals } from './list-conditions.ts'
 
@@ -8,12 +8,16 @@ export interface AuditRecord extends AuditEntry {
   readonly at: Date
 }
 
-export async function insertAuditEntry(transaction: Transaction, entry: AuditEntry): Promise<void> {
-  const { token, address, operation, objectType, objectId, before, after } = entry
+export async function insertAuditEntries(
+  transaction: Transaction,
+  { token, address, operation }: Author,
+  changes: readonly ObjectChange[],
+): Promise<void> {
   await transaction.query(
     `insert into audit_log (token, address, operation, object_type, object_id, before, after)
-     values ($1, $2, $3, $4, $5, $6, $7)`,
-    [token, address, operation, objectType, objectId, before, after],
+     select $1, $2, $3, c."objectType", c."objectId", c.before, c.after
+     from json_to_recordset($4) as c ("objectType" text, "objectId" text, before jsonb, after jsonb)`,
+    [token, address, operation, JSON.stringify(changes)],
   )
 }
 

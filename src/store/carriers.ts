@@ -66,12 +66,19 @@ export const carriers = new ConfigurationTable<
   },
 })
 
-/** Reserves the number of a new carrier: its password is sealed for that number before the row is written. */
-export async function reserveCarrierId(db: Queryable): Promise<number> {
+/** Reserves the numbers of new carriers: a password is sealed for the number before the row is written. */
+export async function reserveCarrierIds(db: Queryable, count: number): Promise<number[]> {
   const { rows } = await db.query<{ id: number }>(
-    `select nextval(pg_get_serial_sequence('carriers', 'id'))::integer as id`,
+    `select nextval(pg_get_serial_sequence('carriers', 'id'))::integer as id from generate_series(1, $1)`,
+    [count],
   )
-  return rows[0]!.id
+  return rows.map(({ id }) => id)
+}
+
+/** Sealed passwords by the name of their carrier. */
+export async function findCarrierPasswords(db: Queryable): Promise<Map<string, string>> {
+  const { rows } = await db.query<{ name: string; password: string }>('select name, password from carriers')
+  return new Map(rows.map(({ name, password }) => [name, password]))
 }
 
 /** Stops every carrier, and returns the names of those that were not stopped. */

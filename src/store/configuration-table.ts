@@ -48,6 +48,50 @@ export class ConfigurationTable<Row extends object, Columns extends object> {
     this.#keyOf = description.keyOf ?? ((key) => key)
   }
 
+  /** Every row, by key. */
+  async all(db: Queryable): Promise<Row[]> {
+    const { table, key } = this.#of
+    const { rows } = await db.query<Row>(`${this.#select(`${table} t`)} order by t.${key}`)
+    return rows
+  }
+
+  /** Adds rows as `insert` does. Rows that have values for the same properties go in one statement. */
+  async insertAll(db: Queryable, rows: readonly Columns[]): Promise<void> {
+    for (const [names, alike] of this.#alike(rows, (row) => row)) {
+      const columns = names.map((name) => this.#of.columns[name])
+      await db.query(
+        `insert into ${this.#of.table} (${columns}) overriding system value
+         select ${columns} from json_populate_recordset(null::${this.#of.table}, $1)`,
+        [JSON.stringify(alike.map((row) => this.#byColumn(names, row)))],
+      )
+    }
+  }
+
+  /** Writes the given properties of the rows with these keys. Those of the same properties go in one statement. */
+  async updateAll(
+    db: Queryable,
+    changes: readonly { readonly key: string; readonly change: Partial<Columns> }[],
+  ): Promise<void> {
+    const { table, key } = this.#of
+    for (const [names, alike] of this.#alike(changes, ({ change }) => change)) {
+      const set = names.map((name) => `${this.#of.columns[name]} = w.${this.#of.columns[name]}`)
+      const wanted = alike.map((each) => ({
+        ...this.#byColumn(names, each.change),
+        [key]: this.#keyOf(each.key),
+      }))
+      await db.query(
+        `update ${table} t set ${set} from json_populate_recordset(null::${table}, $1) w where t.${key} = w.${key}`,
+        [JSON.stringify(wanted)],
+      )
+    }
+  }
+
+  /** Deletes the rows with these keys. */
+  async deleteAll(db: Queryable, keys: readonly string[]): Promise<void> {
+    const { table, key } = this.#of
+    await db.query(`delete from ${table} where ${key} = any ($1)`, [keys.map(this.#keyOf)])
+  }
+
   /** Adds a row. Properties without a column are ignored; those without a value get the column's default. */
   async insert(db: Queryable, row: Columns): Promise<Row> {
     const { columns, values } = this.#written(row)
@@ -125,9 +169,25 @@ export class ConfigurationTable<Row extends object, Columns extends object> {
     return `select ${this.#of.select} from ${from} ${this.#of.joins ?? ''}`
   }
 
-  #written(row: Partial<Columns>): { columns: string[]; values: unknown[] } {
+  /** Items with the properties that they give values for, by those properties. None of an item that gives none. */
+  #alike<Item>(items: readonly Item[], rowOf: (item: Item) => Partial<Columns>) {
+    const groups = Map.groupBy(items, (item) => this.#given(rowOf(item)).join())
+    groups.delete('')
+    return [...groups.values()].map((group) => [this.#given(rowOf(group[0]!)), group] as const)
+  }
+
+  #given(row: Partial<Columns>): (keyof Columns)[] {
     const names = Object.keys(this.#of.columns) as (keyof Columns)[]
-    const given = names.filter((name) => row[name] !== undefined)
+    return names.filter((name) => row[name] !== undefined)
+  }
+
+  /** The row by column. */
+  #byColumn(names: readonly (keyof Columns)[], row: Partial<Columns>): Record<string, unknown> {
+    return Object.fromEntries(names.map((name) => [this.#of.columns[name], row[name]]))
+  }
+
+  #written(row: Partial<Columns>): { columns: string[]; values: unknown[] } {
+    const given = this.#given(row)
     return {
       columns: given.map((name) => this.#of.columns[name]),
       values: given.map((name) => row[name]),

@@ -82,6 +82,11 @@ export async function lockDirectoryVersion(transaction: Transaction): Promise<vo
   await transaction.query('select from directory_version for update')
 }
 
+/** Makes all statements of the transaction see one state of the configuration. Call it first; nothing can be written then. */
+export async function readOneSnapshot(transaction: Transaction): Promise<void> {
+  await transaction.query('set transaction isolation level repeatable read, read only')
+}
+
 /** Raised by every change of configuration. Reads one row without an index: cheap enough for every second. */
 export async function readDirectoryVersion(db: Queryable): Promise<string> {
   const { rows } = await db.query<{ version: string }>({

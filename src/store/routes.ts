@@ -39,23 +39,26 @@ export const routes = new ConfigurationTable<
   },
 })
 
-/** Replaces the route's carriers. Returns names that do not exist. */
+/** Replaces the carriers of these routes. Returns names that do not exist. */
 export async function replaceRouteCarriers(
   db: Queryable,
-  routeId: number,
-  carriers: readonly RouteCarrierRecord[],
+  routes: readonly { readonly routeId: number; readonly carriers: readonly RouteCarrierRecord[] }[],
 ): Promise<string[]> {
-  await db.query('delete from route_carriers where route_id = $1', [routeId])
-  const names = carriers.map((entry) => entry.carrier)
+  await db.query('delete from route_carriers where route_id = any ($1)', [
+    routes.map(({ routeId }) => routeId),
+  ])
+  const entries = routes.flatMap(({ routeId, carriers }) => carriers.map((entry) => ({ routeId, ...entry })))
   const { rows } = await db.query<{ name: string }>(
     `with wanted as (
-       select * from unnest($2::text[], $3::integer[], $4::integer[]) as w (name, priority, weight)
+       select * from json_to_recordset($1)
+         as w ("routeId" integer, carrier text, priority integer, weight integer)
      ), added as (
        insert into route_carriers (route_id, carrier_id, priority, weight)
-       select $1, c.id, w.priority, w.weight from wanted w join carriers c using (name)
+       select w."routeId", c.id, w.priority, w.weight from wanted w join carriers c on c.name = w.carrier
      )
-     select name from wanted where name not in (select c.name from carriers c) order by name`,
-    [routeId, names, carriers.map((entry) => entry.priority), carriers.map((entry) => entry.weight)],
+     select distinct carrier as name from wanted
+     where carrier not in (select c.name from carriers c) order by name`,
+    [JSON.stringify(entries)],
   )
   return rows.map((row) => row.name)
 }

@@ -62,3 +62,39 @@ export async function deleteSenderSubscription(
   )
   return rows[0]
 }
+
+/** Of all plans. */
+export async function allSenderSubscriptions(
+  db: Queryable,
+): Promise<{ servicePlanId: string; sender: string; status: string }[]> {
+  const { rows } = await db.query<{ servicePlanId: string; sender: string; status: string }>(
+    `select p.service_plan_id as "servicePlanId", s.sender, s.status
+     from sender_subscriptions s join service_plans p on p.id = s.plan_id`,
+  )
+  return rows
+}
+
+/** Adds subscriptions, or sets the status of those there are; none may be repeated. */
+export async function putSenderSubscriptions(
+  db: Queryable,
+  subscriptions: readonly { readonly planId: number; readonly sender: string; readonly status: string }[],
+): Promise<void> {
+  await db.query(
+    `insert into sender_subscriptions (plan_id, sender, status)
+     select "planId", sender, status from json_to_recordset($1) as s ("planId" integer, sender text, status text)
+     on conflict (plan_id, sender) do update set status = excluded.status`,
+    [JSON.stringify(subscriptions)],
+  )
+}
+
+export async function deleteSenderSubscriptions(
+  db: Queryable,
+  subscriptions: readonly { readonly planId: number; readonly sender: string }[],
+): Promise<void> {
+  await db.query(
+    `delete from sender_subscriptions t
+     using json_to_recordset($1) as s ("planId" integer, sender text)
+     where t.plan_id = s."planId" and t.sender = s.sender`,
+    [JSON.stringify(subscriptions)],
+  )
+}

@@ -69,31 +69,33 @@ export const servicePlans = new ConfigurationTable<
 })
 
 /**
- * What still needs the plan: `live tokens`, `messages`. Records refer to it by number without a foreign key, so that
+ * What still needs each of these plans: `live tokens`, `messages`. Plans that nothing needs are not in it. Records refer to it by number without a foreign key, so that
  * partitions can be dropped freely; senders and inbound numbers have one.
  */
 export async function servicePlanUses(
   db: Queryable,
-  id: number,
-  hasMessagesInProgress: boolean,
-): Promise<string[]> {
-  const { rows } = await db.query<{ tokens: boolean; messages: boolean }>(
-    `select exists (select from tokens where revoked_at is null and $1 = any (plan_ids)) as tokens,
-            exists (select from messages where plan_id = $1)
-              or exists (select from inbound_messages where plan_id = $1) as messages`,
-    [id],
+  ids: readonly number[],
+  inProgress: ReadonlySet<number>,
+): Promise<Map<number, string[]>> {
+  const { rows } = await db.query<{ id: number; tokens: boolean; messages: boolean }>(
+    `select p.id, exists (select from tokens where revoked_at is null and p.id = any (plan_ids)) as tokens,
+            exists (select from messages where plan_id = any (array[p.id]))
+              or exists (select from inbound_messages where plan_id = any (array[p.id])) as messages
+     from unnest($1::integer[]) as p (id)`,
+    [ids],
   )
-  const uses = []
-  if (rows[0]!.tokens) uses.push('live tokens')
-  if (rows[0]!.messages || hasMessagesInProgress) uses.push('messages')
-  return uses
+  const uses = rows.map(({ id, tokens, messages }): [number, string[]] => [
+    id,
+    [...(tokens ? ['live tokens'] : []), ...(messages || inProgress.has(id) ? ['messages'] : [])],
+  ])
+  return new Map(uses.filter(([, found]) => found.length > 0))
 }
 
-/** Senders and inbound numbers of the plan are a foreign-key violation. */
-export async function deleteServicePlan(db: Queryable, id: number): Promise<void> {
+/** Senders and inbound numbers of the plans are a foreign-key violation. */
+export async function deleteServicePlans(db: Queryable, ids: readonly number[]): Promise<void> {
   await db.query(
-    'with feed as (delete from feeds where plan_id = $1) delete from service_plans where id = $1',
-    [id],
+    'with feed as (delete from feeds where plan_id = any ($1)) delete from service_plans where id = any ($1)',
+    [ids],
   )
 }
 

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import { readBinds, releaseBind, takeBinds } from '../../src/store/carrier-binds.ts'
-import { carriers, reserveCarrierId } from '../../src/store/carriers.ts'
+import { carriers, reserveCarrierIds } from '../../src/store/carriers.ts'
 import { registerNode, removeNode } from '../../src/store/nodes.ts'
 import { databaseOfFile } from '../support/database.ts'
 import { aCarrier } from '../support/directory.ts'
@@ -18,7 +18,7 @@ beforeEach(async () => {
 })
 
 async function carrier(name: string, binds: number, state: 'started' | 'draining' | 'stopped' = 'started') {
-  const id = await reserveCarrierId(db)
+  const [id] = (await reserveCarrierIds(db, 1)) as [number]
   await carriers.insert(db, {
     ...aCarrier({ name, binds, state }),
     carrierId: id,

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest'
 import { closeError } from '../../src/services/links/close-reasons.ts'
 import { takeBinds } from '../../src/store/carrier-binds.ts'
-import { carriers, reserveCarrierId } from '../../src/store/carriers.ts'
+import { carriers, reserveCarrierIds } from '../../src/store/carriers.ts'
 import { listNodes, publishReport } from '../../src/store/node-reports.ts'
 import { LEASE_MS, registerNode, removeNode, takeBuckets } from '../../src/store/nodes.ts'
 import { databaseOfFile } from '../support/database.ts'
@@ -60,7 +60,7 @@ test('a node whose lease is over is not listed, whether or not it was removed', 
 })
 
 test('binds that belong to it, unless the carrier is stopped or has fewer by now', async () => {
-  const carrierId = await reserveCarrierId(db)
+  const [carrierId] = (await reserveCarrierIds(db, 1)) as [number]
   const settings = { ...aCarrier({ binds: 2 }), submitOutcomes: {}, password: 'sealed' }
   await carriers.insert(db, { ...settings, carrierId })
   const free = [0, 1].map((bind) => ({ carrierId, bind, nodeId: null }))

@@ -84,7 +84,10 @@ const PREFIX = '/admin/v1'
 
 let read: { operations: readonly Operation[]; tags: ReadonlyMap<string, string> } | undefined
 
-/** Every operation of the document, in its order. */
+/** `aldis export`, `apply` and `diff` are commands of their own: they read and write files. */
+const WRITTEN_BY_HAND = new Set(['getConfiguration', 'applyConfiguration'])
+
+/** Every operation of the document that a command is made of, in its order. */
 export function operations(): readonly Operation[] {
   return readDocument().operations
 }
@@ -98,7 +101,9 @@ function readDocument() {
   if (read !== undefined) return read
   const document = JSON.parse(readFileSync(FILE, 'utf8')) as Document
   const found = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, raw]) => operationOf(document, path, method, raw)),
+    Object.entries(methods)
+      .filter(([, { operationId }]) => !WRITTEN_BY_HAND.has(operationId))
+      .map(([method, raw]) => operationOf(document, path, method, raw)),
   )
   read = { operations: found, tags: new Map(document.tags.map((tag) => [tag.name, tag.description])) }
   return read

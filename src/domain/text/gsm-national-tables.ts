@@ -20,6 +20,7 @@ export const NATIONAL_LANGUAGES = [
   'telugu',
   'urdu',
 ] as const
+export type NationalLanguage = (typeof NATIONAL_LANGUAGES)[number]
 
 /**
  * Which tables a text names in its user data header, by national language identifier; null: those of the default

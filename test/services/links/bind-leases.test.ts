@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { BindLeases } from '../../../src/services/links/bind-leases.ts'
 import { NodeLease } from '../../../src/services/node/node-lease.ts'
-import { carriers, reserveCarrierId } from '../../../src/store/carriers.ts'
+import { carriers, reserveCarrierIds } from '../../../src/store/carriers.ts'
 import { databaseOfFile } from '../../support/database.ts'
 import { aCarrier, aDirectory } from '../../support/directory.ts'
 import { KeptLog, strictLog } from '../../support/log.ts'
@@ -42,7 +42,7 @@ afterEach(async () => {
 })
 
 async function carrier(name: string, binds: number): Promise<number> {
-  const id = await reserveCarrierId(db)
+  const [id] = (await reserveCarrierIds(db, 1)) as [number]
   await carriers.insert(db, {
     ...aCarrier({ name, binds }),
     carrierId: id,

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { orUnreadable } from '../../../domain/audit-log.ts'
 import type { SecretKeys } from '../../../domain/secrets.ts'
+import { rateLimitColumns, rateLimitField } from '../../../domain/setting-forms.ts'
 import { MAX_WEBHOOK_HEADERS } from '../../../domain/webhook-requests.ts'
 import {
   createAccount,
@@ -26,8 +27,6 @@ import {
   NullableText,
   pageQuery,
   RateLimitField,
-  rateLimitColumns,
-  rateLimitField,
   Timestamp,
   WebhookHeaderName,
   WebhookHeaderValue,
@@ -65,7 +64,7 @@ const settings = {
   webhookCredentials: Type.Optional(Nullable(WebhookCredentials)),
   rateLimit: Type.Optional(Nullable(RateLimitField)),
 }
-const Creation = requestBody(
+export const AccountCreation = requestBody(
   'AccountCreation',
   { accountId: Type.Optional(AccountId), name: DisplayName, ...settings },
   {
@@ -99,7 +98,7 @@ export function registerAccounts(scope: AdminScope, deps: AdminDeps): void {
   const prepare = withStorableUrl(deps, 'defaultDlrUrl')
 
   addIssue(scope, deps, accounts, {
-    body: Creation,
+    body: AccountCreation,
     answer: Created,
     issue: async (transaction, { rateLimit, ...rest }) => {
       const input = { ...rest, ...rateLimitColumns(rateLimit) }

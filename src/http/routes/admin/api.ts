@@ -11,6 +11,7 @@ import { registerAccounts } from './accounts.ts'
 import { registerAuditLog } from './audit-log.ts'
 import { registerCarrierBinds } from './carrier-binds.ts'
 import { registerCarriers } from './carriers.ts'
+import { registerConfiguration } from './configuration.ts'
 import { registerInboundMessages } from './inbound-messages.ts'
 import { registerInboundNumbers } from './inbound-numbers.ts'
 import { registerMessageList } from './message-list.ts'
@@ -70,6 +71,7 @@ export function registerAdminRoutes(
       registerSenders(scope, deps)
       registerInboundNumbers(scope, deps)
       registerOptOuts(scope, deps)
+      registerConfiguration(app, scope, deps)
       registerCarriers(scope, deps)
       registerCarrierBinds(scope, deps)
       registerRoutes(scope, deps)

@@ -2,7 +2,6 @@ import { Type } from 'typebox'
 import { ID_RULES } from '../../../domain/carrier-message-ids.ts'
 import {
   BIND_MODES,
-  formatCommandStatus,
   LONG_MESSAGES,
   MAX_BINDS,
   MAX_SUBMIT_OUTCOMES,
@@ -11,6 +10,7 @@ import {
   VALIDITY_FORMATS,
   VALIDITY_SECONDS,
 } from '../../../domain/configuration.ts'
+import { outcomesByHexStatus } from '../../../domain/setting-forms.ts'
 import { createCarrier, updateCarrier } from '../../../operations/manage-carriers.ts'
 import { readNodes } from '../../../operations/read-nodes.ts'
 import { type CarrierRecord, carriers as table } from '../../../store/carriers.ts'
@@ -120,7 +120,7 @@ const settings = {
       'How message ids in receipts match those in answers; auto: learned from the first receipts; default: auto',
   }),
 }
-const Creation = requestBody(
+export const CarrierCreation = requestBody(
   'CarrierCreation',
   { name: LinkName, ...required, password: Password, ...Type.Partial(Type.Object(settings)).properties },
   { name: 'acme', host: 'smpp.example.net', systemId: 'aldis', password: 'secret08', binds: 2 },
@@ -179,7 +179,7 @@ export function registerCarriers(scope: AdminScope, deps: AdminDeps): void {
   const { secretKey } = deps
   const carriers = carriersOf(deps)
 
-  addCreate(scope, deps, carriers, Creation, (transaction, body) =>
+  addCreate(scope, deps, carriers, CarrierCreation, (transaction, body) =>
     createCarrier(transaction, secretKey, body),
   )
   addCarrierList(scope, deps, carriers)
@@ -241,15 +241,7 @@ function carriersOf({ linkSummary, carrierAnomalies }: AdminDeps): Resource<type
 function settingsOf({ leases, submitOutcomes, createdAt, ...carrier }: CarrierRecord) {
   return {
     ...carrier,
-    submitOutcomes: byHexStatus(submitOutcomes),
+    submitOutcomes: outcomesByHexStatus(submitOutcomes),
     createdAt: createdAt.toISOString(),
   }
-}
-
-function byHexStatus<T>(outcomes: Readonly<Record<string, T>>): Record<string, T> {
-  const entries = Object.entries(outcomes).map(([status, outcome]): [string, T] => [
-    formatCommandStatus(Number(status)),
-    outcome,
-  ])
-  return Object.fromEntries(entries)
 }

@@ -13,7 +13,6 @@ import {
   WEBHOOK_HEADER_NAME,
   WEBHOOK_HEADER_VALUE,
 } from '../../../domain/webhook-requests.ts'
-import type { AccountSettings } from '../../../store/accounts.ts'
 import { PublicId } from '../../schemas/parameters.ts'
 import { instant, Nullable, titled } from '../../schemas/shapes.ts'
 import { type Annotations, PATTERN_MEANINGS, patterned } from '../../validate.ts'
@@ -171,20 +170,6 @@ export const RateLimitField = Type.Object(
     additionalProperties: false,
   },
 )
-
-/** `rateLimit` of a request as columns; an absent one changes nothing, null lifts the limit. */
-export function rateLimitColumns(
-  rateLimit: { messagesPerSecond: number; burst?: number } | null | undefined,
-): Partial<Pick<AccountSettings, 'messagesPerSecond' | 'burst'>> {
-  if (rateLimit === undefined) return {}
-  return { messagesPerSecond: rateLimit?.messagesPerSecond ?? null, burst: rateLimit?.burst ?? null }
-}
-
-/** The columns as `rateLimit` in an answer. */
-export function rateLimitField(columns: { messagesPerSecond: number | null; burst: number | null }) {
-  const { messagesPerSecond, burst } = columns
-  return messagesPerSecond === null ? null : { messagesPerSecond, burst: burst ?? messagesPerSecond }
-}
 
 const DEFAULT_LIMIT = 100
 

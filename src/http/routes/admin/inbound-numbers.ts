@@ -10,7 +10,7 @@ const Keywords = Type.Array(Keyword, {
   maxItems: 100,
   description: 'Keywords that are reported with a message; empty: none',
 })
-const Creation = requestBody(
+export const InboundNumberCreation = requestBody(
   'InboundNumberCreation',
   { number: InboundNumberField, servicePlanId: ServicePlanId, keywords: Type.Optional(Keywords) },
   { number: '71234', servicePlanId: '65f0c0ffee65f0c0ffee65f0', keywords: ['JOIN'] },
@@ -44,7 +44,7 @@ const NUMBERS: Resource<typeof InboundNumber, InboundNumberRecord> = {
 }
 
 export function registerInboundNumbers(scope: AdminScope, deps: AdminDeps): void {
-  addCreate(scope, deps, NUMBERS, Creation, createInboundNumber)
+  addCreate(scope, deps, NUMBERS, InboundNumberCreation, createInboundNumber)
   addReads(scope, deps, NUMBERS, Query)
   addChange(scope, deps, NUMBERS, Change, updateInboundNumber)
   addRemoval(scope, deps, NUMBERS)

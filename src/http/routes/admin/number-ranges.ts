@@ -7,7 +7,7 @@ import { addImport, addReads, addRemoval, ImportResult, type Resource, rowChange
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
-const Body = requestBody('NumberRangeChange', { mccmnc: Mccmnc }, { mccmnc: '23410' })
+export const NumberRangeChange = requestBody('NumberRangeChange', { mccmnc: Mccmnc }, { mccmnc: '23410' })
 /** 1,000 of the longest take 54 kB; a body may have 64 KiB. */
 const Import = requestBody(
   'NumberRangeImport',
@@ -61,7 +61,7 @@ export function registerNumberRanges(scope: AdminScope, deps: AdminDeps): void {
         description: 'Sets the network of a prefix. A number belongs to the network of its longest prefix.',
         tags: ['Number ranges'],
         params: Type.Object({ prefix: NumberPrefix }),
-        body: Body,
+        body: NumberRangeChange,
         response: { ...answers(200, NumberRange), ...answers(201, NumberRange) },
       },
     },

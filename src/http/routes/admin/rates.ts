@@ -30,7 +30,7 @@ import type { AdminDeps, AdminScope } from './scope.ts'
 const DECIMAL = 'decimal, for one segment'
 const Price = described(Amount, `Price: ${DECIMAL}`)
 const Ptf = described(Amount, `Pass-through fee: ${DECIMAL}; default: 0`)
-const Creation = requestBody(
+export const RateCreation = requestBody(
   'RateCreation',
   {
     servicePlanId: Type.Optional(Nullable(PlanOrAll)),
@@ -50,7 +50,7 @@ const Change = changeBody(
 )
 const Import = requestBody(
   'RateImport',
-  { rates: Type.Array(Creation, { minItems: 1, maxItems: 1_000 }) },
+  { rates: Type.Array(RateCreation, { minItems: 1, maxItems: 1_000 }) },
   { rates: [{ country: 'GB', price: '0.04', currency: 'EUR' }] },
 )
 /** 1,000 rates of some 170 bytes. */
@@ -105,7 +105,7 @@ export function registerRates(scope: AdminScope, deps: AdminDeps): void {
       body.rates.map((rate) => ({ ...DEFAULTS, ...rate })),
     ),
   )
-  addCreate(scope, deps, RATES, Creation, (transaction, body) =>
+  addCreate(scope, deps, RATES, RateCreation, (transaction, body) =>
     createRate(transaction, { ...DEFAULTS, ...body }),
   )
   addReads(scope, deps, RATES, Query)

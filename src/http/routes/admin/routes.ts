@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { QualityFloor } from '../../../domain/configuration.ts'
+import { completeFloor, completeRouteCarrier } from '../../../domain/setting-forms.ts'
 import { createRoute, updateRoute } from '../../../operations/manage-routes.ts'
 import { type RouteRecord, routes } from '../../../store/routes.ts'
 import { changeBody, Nullable, requestBody, titled } from '../../schemas/shapes.ts'
@@ -52,7 +52,7 @@ const NewFloor = Type.Object(
     additionalProperties: false,
   },
 )
-const Creation = requestBody(
+export const RouteCreation = requestBody(
   'RouteCreation',
   { name: LinkName, carriers: Entries, qualityFloor: Type.Optional(Nullable(NewFloor)) },
   { name: 'main', carriers: [{ carrier: 'acme', priority: 0, weight: 1 }] },
@@ -98,11 +98,11 @@ const ROUTES: Resource<typeof Route, RouteRecord> = {
 }
 
 export function registerRoutes(scope: AdminScope, deps: AdminDeps): void {
-  addCreate(scope, deps, ROUTES, Creation, (transaction, { name, carriers, qualityFloor = null }) =>
+  addCreate(scope, deps, ROUTES, RouteCreation, (transaction, { name, carriers, qualityFloor = null }) =>
     createRoute(transaction, {
       name,
-      carriers: carriers.map(withDefaults),
-      qualityFloor: judgedBy(qualityFloor),
+      carriers: carriers.map(completeRouteCarrier),
+      qualityFloor: completeFloor(qualityFloor),
     }),
   )
   const carrier = Type.Optional(described(LinkName, 'Name of a carrier that they have'))
@@ -110,18 +110,9 @@ export function registerRoutes(scope: AdminScope, deps: AdminDeps): void {
   addChange(scope, deps, ROUTES, Change, (transaction, route, { carriers, qualityFloor, ...rest }) =>
     updateRoute(transaction, route, {
       ...rest,
-      ...(carriers !== undefined && { carriers: carriers.map(withDefaults) }),
-      ...(qualityFloor !== undefined && { qualityFloor: judgedBy(qualityFloor) }),
+      ...(carriers !== undefined && { carriers: carriers.map(completeRouteCarrier) }),
+      ...(qualityFloor !== undefined && { qualityFloor: completeFloor(qualityFloor) }),
     }),
   )
   addRemoval(scope, deps, ROUTES, 'the route is still used by a service plan or a routing rule')
-}
-
-function withDefaults(entry: { carrier: string; priority?: number; weight?: number }) {
-  return { priority: 0, weight: 1, ...entry }
-}
-
-/** An hour is long enough to tell a bad carrier from a bad minute. Half an hour gives it time to recover. */
-function judgedBy(given: Type.Static<typeof NewFloor> | null): QualityFloor | null {
-  return given && { windowMinutes: 60, minMessages: 100, pauseMinutes: 30, ...given }
 }

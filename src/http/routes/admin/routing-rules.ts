@@ -22,7 +22,7 @@ import type { AdminDeps, AdminScope } from './scope.ts'
 /** As long as a sender may be. Whether it is a valid sender is judged when a rule is written. */
 const Sender = octetString(16, 1)
 const RouteName = described(LinkName, 'Name of the route')
-const Creation = requestBody(
+export const RoutingRuleCreation = requestBody(
   'RoutingRuleCreation',
   {
     servicePlanId: Type.Optional(Nullable(PlanOrAll)),
@@ -71,7 +71,7 @@ const RULES: Resource<typeof RoutingRule, RoutingRuleRecord> = {
 }
 
 export function registerRoutingRules(scope: AdminScope, deps: AdminDeps): void {
-  addCreate(scope, deps, RULES, Creation, (transaction, body) =>
+  addCreate(scope, deps, RULES, RoutingRuleCreation, (transaction, body) =>
     createRoutingRule(transaction, { ...UNLIMITED, ...body }),
   )
   addReads(scope, deps, RULES, Query)

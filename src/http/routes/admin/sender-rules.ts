@@ -12,7 +12,7 @@ const SenderTypes = Type.Array(Type.Enum([...SENDER_TYPES], { title: 'SenderType
   uniqueItems: true,
   description: 'Types of sender to allow; empty: allow no sender in this country',
 })
-const Creation = requestBody(
+export const SenderRuleCreation = requestBody(
   'SenderRuleCreation',
   { servicePlanId: Type.Optional(Nullable(PlanOrAll)), country: CountryCode, senderTypes: SenderTypes },
   { country: 'GB', senderTypes: ['alphanumeric', 'e164'] },
@@ -50,7 +50,7 @@ const RULES: Resource<typeof SenderRule, SenderRuleRecord> = {
 }
 
 export function registerSenderRules(scope: AdminScope, deps: AdminDeps): void {
-  addCreate(scope, deps, RULES, Creation, (transaction, body) =>
+  addCreate(scope, deps, RULES, SenderRuleCreation, (transaction, body) =>
     createSenderRule(transaction, { servicePlanId: null, ...body }),
   )
   addReads(scope, deps, RULES, Query)

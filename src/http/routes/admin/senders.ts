@@ -16,7 +16,7 @@ import { AT_ONCE, addList, PAGED } from './resource.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
-const Body = requestBody(
+export const SenderSetting = requestBody(
   'SenderSetting',
   {
     status: SubscriptionStatus,
@@ -52,7 +52,7 @@ export function registerSenders(scope: AdminScope, { change, reads }: AdminDeps)
           'The service plan may use the sender while the status is approved; pending and denied are the others.',
         tags,
         params: Params,
-        body: Body,
+        body: SenderSetting,
         response: { ...answers(200, Sender), ...answers(201, Sender) },
       },
     },

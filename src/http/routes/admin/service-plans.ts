@@ -4,6 +4,12 @@ import { AMBIGUOUS_SUBMITS, VALIDITY_SECONDS } from '../../../domain/configurati
 import { MAX_WORD_CHARACTERS, MAX_WORDS } from '../../../domain/opt-outs.ts'
 import type { SecretKeys } from '../../../domain/secrets.ts'
 import { MAX_BODY_CHARACTERS } from '../../../domain/send-requests.ts'
+import {
+  languageIdentifiers,
+  languageNames,
+  rateLimitColumns,
+  rateLimitField,
+} from '../../../domain/setting-forms.ts'
 import { NATIONAL_LANGUAGES } from '../../../domain/text/gsm-national-tables.ts'
 import {
   createServicePlan,
@@ -25,8 +31,6 @@ import {
   NullableText,
   pageQuery,
   RateLimitField,
-  rateLimitColumns,
-  rateLimitField,
   ServicePlanId,
   Timestamp,
 } from './fields.ts'
@@ -95,7 +99,7 @@ const settings = {
   nationalLanguages: Type.Optional(NationalLanguages),
   optOut: Type.Optional(Nullable(OptOutChange)),
 }
-const Creation = requestBody(
+export const ServicePlanCreation = requestBody(
   'ServicePlanCreation',
   {
     servicePlanId: Type.Optional(ServicePlanId),
@@ -148,13 +152,13 @@ export function registerServicePlans(scope: AdminScope, deps: AdminDeps): void {
   const columns = <Body extends Static<typeof Change>>({ rateLimit, nationalLanguages, ...rest }: Body) => ({
     ...rest,
     ...rateLimitColumns(rateLimit),
-    ...languageColumn(nationalLanguages),
+    ...(nationalLanguages !== undefined && { nationalLanguages: languageIdentifiers(nationalLanguages) }),
   })
   addCreate(
     scope,
     deps,
     plans,
-    Creation,
+    ServicePlanCreation,
     (transaction, body) => createServicePlan(transaction, deps.secretKey, columns(body)),
     prepare,
   )
@@ -170,12 +174,6 @@ export function registerServicePlans(scope: AdminScope, deps: AdminDeps): void {
   addDelete(scope, deps, plans, (transaction, servicePlanId) =>
     removeServicePlan(transaction, servicePlanId, deps.messages),
   )
-}
-
-/** Identifiers count from 1. */
-function languageColumn(names: Static<typeof NationalLanguages> | undefined) {
-  if (names === undefined) return {}
-  return { nationalLanguages: names.map((name) => NATIONAL_LANGUAGES.indexOf(name) + 1) }
 }
 
 function plansOf(secretKey: SecretKeys): Resource<typeof ServicePlan, ServicePlanRecord> {
@@ -212,7 +210,7 @@ function withUrl(plan: ServicePlanRecord, inboundUrl: string | null): Static<typ
     ambiguousSubmits: plan.ambiguousSubmits,
     validitySeconds: plan.validitySeconds,
     smartEncoding: plan.smartEncoding,
-    nationalLanguages: plan.nationalLanguages.map((identifier) => NATIONAL_LANGUAGES[identifier - 1]!),
+    nationalLanguages: languageNames(plan.nationalLanguages),
     optOut: plan.optOut,
     createdAt: plan.createdAt.toISOString(),
   }

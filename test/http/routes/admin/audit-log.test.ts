@@ -269,6 +269,13 @@ const STEPS: readonly Step[] = [
     after: null,
   },
   {
+    operation: 'applyConfiguration',
+    request: ['POST', '/configuration/apply', { ranges: { '+4499': { mccmnc: '23415' } } }],
+    object: ['number-range', '+4499'],
+    before: null,
+    after: { mccmnc: '23415' },
+  },
+  {
     operation: 'importNumberRanges',
     request: ['POST', '/number-ranges/import', { ranges: [{ prefix: '+4478', mccmnc: '23415' }] }],
     object: ['number-range', ''],

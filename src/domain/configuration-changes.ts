@@ -1,0 +1,134 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Fault } from '../errors.ts'
+import { fault } from '../errors.ts'
+
+/** What an apply of a configuration does to the objects of one kind (docs/adr/0028-configuration-as-a-file.md). */
+
+/** The kinds of object in a configuration file, in an order in which none names one of a later kind. */
+export const CONFIGURATION_KINDS = [
+  'accounts',
+  'carriers',
+  'routes',
+  'plans',
+  'senders',
+  'numbers',
+  'rules',
+  'senderRules',
+  'rates',
+  'ranges',
+] as const
+export type KindName = (typeof CONFIGURATION_KINDS)[number]
+
+export type Settings = Readonly<Record<string, unknown>>
+
+/** An object as the file wants it. */
+export interface WantedObject {
+  /** What tells it from other objects of its kind. */
+  readonly identity: string
+  /** What the file calls it. */
+  readonly name: string
+  /** Where it is in the file: `carriers.acme`. */
+  readonly path: string
+  /** Settings that the file omits are not here, and keep their values. */
+  readonly settings: Settings
+}
+
+/** An object that there is. */
+export interface PresentObject {
+  readonly identity: string
+  /** What an exported file calls it. */
+  readonly name: string
+  /** The key of its row. */
+  readonly key: string
+  /** All of them, in the form of the file, secrets included. */
+  readonly settings: Settings
+}
+
+export interface Update {
+  readonly present: PresentObject
+  readonly wanted: WantedObject
+  /** The settings that differ, as they are wanted. */
+  readonly changed: Settings
+}
+
+/** The changes of one kind, each list by identity, so that the order of a file does not matter. */
+export interface Changes {
+  readonly creations: readonly WantedObject[]
+  readonly updates: readonly Update[]
+  readonly deletions: readonly PresentObject[]
+  readonly unchanged: number
+}
+
+/** No two of `wanted`, and no two of `present`, have the same identity. `prune`: what is not wanted is deleted. */
+export function changesOf(
+  wanted: readonly WantedObject[],
+  present: readonly PresentObject[],
+  prune: boolean,
+): Changes {
+  const known = new Map(present.map((object) => [object.identity, object]))
+  const kept = new Set(wanted.map(({ identity }) => identity))
+  const creations: WantedObject[] = []
+  const updates: Update[] = []
+  for (const object of wanted) {
+    const before = known.get(object.identity)
+    if (before === undefined) creations.push(object)
+    else {
+      const changed = differences(object.settings, before.settings)
+      if (Object.keys(changed).length > 0) updates.push({ present: before, wanted: object, changed })
+    }
+  }
+  const deletions = prune ? present.filter(({ identity }) => !kept.has(identity)) : []
+  return {
+    creations: creations.sort(byIdentity),
+    updates: updates.sort((a, b) => byIdentity(a.wanted, b.wanted)),
+    deletions: deletions.sort(byIdentity),
+    unchanged: present.length - updates.length - deletions.length,
+  }
+}
+
+function byIdentity(a: { identity: string }, b: { identity: string }): number {
+  return a.identity < b.identity ? -1 : a.identity > b.identity ? 1 : 0
+}
+
+function differences(wanted: Settings, present: Settings): Settings {
+  const changed = Object.entries(wanted).filter(
+    ([name, value]) => value !== present[name] && !isDeepStrictEqual(value, present[name]),
+  )
+  return Object.fromEntries(changed)
+}
+
+/** Whether so many deletions of one kind need to be confirmed by their number: more than 20 % of its objects. */
+export function needsConfirmation(deleted: number, present: number): boolean {
+  return deleted * 5 > present
+}
+
+/** A fault for each object that has the identity of an earlier one. */
+export function repeatedObjects(wanted: readonly WantedObject[]): Fault[] {
+  const first = new Map<string, WantedObject>()
+  return wanted.flatMap((object) => {
+    const other = first.get(object.identity)
+    if (other === undefined) {
+      first.set(object.identity, object)
+      return []
+    }
+    return [fault(object.path, 'REPEATED', `must not be the same object as ${other.path}`)]
+  })
+}
+
+/**
+ * What a file calls objects whose names may be the same, by id: a name that only one has, else `name (id)`. No two are
+ * called the same.
+ */
+export function namesInFile(objects: readonly { readonly id: string; readonly name: string }[]) {
+  const alike = Map.groupBy(objects, ({ name }) => name)
+  const names = new Map<string, string>()
+  const taken = new Set<string>()
+  const isAlone = ({ name }: { name: string }) => alike.get(name)!.length === 1
+  for (const object of [...objects.filter(isAlone), ...objects.filter((each) => !isAlone(each))]) {
+    let name = isAlone(object) ? object.name : `${object.name} (${object.id})`
+    while (taken.has(name)) name = `${name} (${object.id})`
+    taken.add(name)
+    names.set(object.id, name)
+  }
+  return names
+}

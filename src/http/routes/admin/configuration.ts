@@ -1,0 +1,174 @@
+import type { FastifyInstance } from 'fastify'
+import { Type } from 'typebox'
+import { CONFIGURATION_KINDS } from '../../../domain/configuration-changes.ts'
+import { invalidField } from '../../../errors.ts'
+import { type ApplyOptions, applyConfiguration, badUrls } from '../../../operations/apply-configuration.ts'
+import { exportConfiguration } from '../../../operations/export-configuration.ts'
+import { withTransaction } from '../../../store/database.ts'
+import { failures } from '../../schemas/error-body.ts'
+import { titled } from '../../schemas/shapes.ts'
+import { patterned } from '../../validate.ts'
+import { configurationJsonSchema, readConfiguration } from './configuration-schema.ts'
+import { answers } from './responses.ts'
+import type { AdminDeps, AdminScope } from './scope.ts'
+
+/** 200,000 rates of some 110 bytes and as many number ranges of some 35. */
+const BODY_BYTES = 32 * 1024 * 1024
+
+const SCHEMA_PATH = '/docs/aldis.schema.json'
+const FILE = `In the form of a configuration file; its schema is at ${SCHEMA_PATH}`
+
+/** Any object; the schema of a file has a document of its own. */
+const Configuration = (example?: object) =>
+  Type.Unsafe<Record<string, unknown>>({
+    type: 'object',
+    additionalProperties: true,
+    description: FILE,
+    ...(example && { examples: [example] }),
+  })
+const flag = (description: string) =>
+  Type.Optional(Type.Enum(['true', 'false'], { description, examples: ['true'] }))
+const Confirmed = patterned(
+  /^[a-zA-Z]{1,20}=[0-9]{1,9}(?:,[a-zA-Z]{1,20}=[0-9]{1,9})*$/,
+  'must be kinds with numbers: rates=1200,plans=2',
+  {
+    description: 'How many objects of a kind are to be deleted, if more than 20 % are: rates=1200,plans=2',
+    examples: ['rates=1'],
+  },
+)
+const Query = Type.Object(
+  {
+    dryRun: flag('Only say what would change'),
+    prune: flag('Delete objects that are not in the file, of the kinds that are'),
+    confirm: Type.Optional(Confirmed),
+  },
+  { additionalProperties: false },
+)
+const State = (description: string) =>
+  Type.Unsafe<object | null>({ type: ['object', 'null'], additionalProperties: true, description })
+const Counts = titled('ConfigurationCounts', {
+  kind: Type.String(),
+  created: Type.Integer(),
+  updated: Type.Integer(),
+  deleted: Type.Integer(),
+  unchanged: Type.Integer(),
+  unconfirmed: Type.Boolean({ description: 'whether `confirm` lacks the number of deletions' }),
+})
+const Change = titled('ConfigurationChange', {
+  action: Type.String({ description: 'create, update or delete' }),
+  kind: Type.String(),
+  name: Type.String(),
+  before: State('the settings before, without secrets; of an update, those that differ'),
+  after: State('the settings after; secrets are ***'),
+})
+const Applied = titled('AppliedConfiguration', {
+  version: Type.String({ description: 'of the configuration, also in the ETag' }),
+  counts: Type.Array(Counts),
+  changes: Type.Array(Change),
+  moreChanges: Type.Integer({ description: 'changes that are not in the list of 1,000' }),
+  webhookSecrets: Type.Array(
+    titled('NewWebhookSecret', {
+      accountId: Type.String(),
+      name: Type.String(),
+      webhookSecret: Type.String(),
+    }),
+    { description: 'those of new accounts, shown in this answer only' },
+  ),
+})
+const Exported = titled('ExportedConfiguration', {
+  version: Type.String({ description: 'also in the ETag' }),
+  configuration: Configuration(),
+  withheld: Type.Array(Type.String(), { description: 'paths of settings that are secret' }),
+})
+
+/** The configuration as a whole. */
+export function registerConfiguration(app: FastifyInstance, scope: AdminScope, deps: AdminDeps): void {
+  const tags = ['Configuration']
+  const { secretKey } = deps
+
+  scope.get(
+    '/configuration',
+    {
+      schema: {
+        operationId: 'getConfiguration',
+        summary: 'Export the configuration',
+        description: 'Returns all objects in the form of a configuration file, without secrets.',
+        tags,
+        response: answers(200, Exported),
+      },
+    },
+    async (_request, reply) => {
+      const exported = await withTransaction(deps.reads, (transaction) =>
+        exportConfiguration(transaction, secretKey),
+      )
+      reply.header('etag', `"${exported.version}"`)
+      return { ...exported, withheld: [...exported.withheld] }
+    },
+  )
+
+  scope.post(
+    '/configuration/apply',
+    {
+      bodyLimit: BODY_BYTES,
+      schema: {
+        operationId: 'applyConfiguration',
+        summary: 'Apply a configuration file',
+        description:
+          'Creates and updates objects as the file says, all or none. Omitted settings keep their values, and nothing is deleted without `prune`. With the ETag of the configuration in the header If-Match, a configuration that was changed since is answered 412.',
+        tags,
+        querystring: Query,
+        body: Configuration({ ranges: { '+4478': { mccmnc: '23415' } } }),
+        response: { ...failures(412), ...answers(200, Applied) },
+      },
+    },
+    async (request, reply) => {
+      const options = optionsOf(request.query, request.headers['if-match'])
+      const wanted = readConfiguration(request.body)
+      const urls = await badUrls(deps.reads, wanted, deps)
+      const applied = await deps.change(request, (transaction) =>
+        applyConfiguration(transaction, wanted, options, deps, urls),
+      )
+      reply.header('etag', `"${applied.version}"`)
+      return {
+        ...applied,
+        counts: [...applied.counts],
+        changes: [...applied.changes],
+        webhookSecrets: [...applied.webhookSecrets],
+      }
+    },
+  )
+
+  let schema: string | undefined
+  app.get(SCHEMA_PATH, { schema: { hide: true } }, (_request, reply) => {
+    schema ??= JSON.stringify(configurationJsonSchema())
+    return reply.type('application/schema+json; charset=utf-8').send(schema)
+  })
+}
+
+function optionsOf(
+  query: { dryRun?: string; prune?: string; confirm?: string },
+  ifMatch: string | undefined,
+): ApplyOptions {
+  const confirmed = (query.confirm?.split(',') ?? []).map((each): [string, number] => {
+    const [kind, count] = each.split('=') as [string, string]
+    return [kind, Number(count)]
+  })
+  const strange = confirmed.find(([kind]) => !(CONFIGURATION_KINDS as readonly string[]).includes(kind))
+  if (strange !== undefined)
+    throw invalidField('confirm', 'NOT_ALLOWED', `must name kinds of ${CONFIGURATION_KINDS.join(', ')}`)
+  return {
+    dryRun: query.dryRun === 'true',
+    prune: query.prune === 'true',
+    confirmed: new Map(confirmed),
+    version: versionOf(ifMatch),
+  }
+}
+
+/** RFC 9110 §13.1.1: `*` is any version. */
+function versionOf(ifMatch: string | undefined): string | null {
+  if (ifMatch === undefined || ifMatch === '*') return null
+  const [, version] = /^"?([0-9]{1,19})"?$/.exec(ifMatch) ?? []
+  if (version === undefined)
+    throw invalidField('If-Match', 'INVALID_FORMAT', 'must be the ETag of the configuration')
+  return version
+}

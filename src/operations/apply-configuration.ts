@@ -1,0 +1,299 @@
+import { maskedUrl, type ObjectChange } from '../domain/audit-log.ts'
+import type { CallbackChecker } from '../domain/callback-url.ts'
+import {
+  type Changes,
+  changesOf,
+  type KindName,
+  needsConfirmation,
+  repeatedObjects,
+  type Settings,
+} from '../domain/configuration-changes.ts'
+import type { SecretKeys } from '../domain/secrets.ts'
+import { AppError, conflict, type Fault, fault, refuseAny } from '../errors.ts'
+import { accounts } from '../store/accounts.ts'
+import type { Database, Transaction } from '../store/database.ts'
+import { lockDirectoryVersion, readDirectoryVersion, readOneSnapshot } from '../store/directory.ts'
+import { servicePlans, servicePlanUses } from '../store/service-plans.ts'
+import type { Changed } from './audited-changes.ts'
+import { refuseMore } from './configuration-rows.ts'
+import { type Entry, type Kind, openUrl, Scene } from './configuration-scene.ts'
+import { KINDS } from './configured-kinds.ts'
+import type { MessageReads } from './read-messages.ts'
+import { sayConflicts } from './write-conflicts.ts'
+
+/** A configuration file, of which each object fits its schema or has its faults among `faults`. */
+export interface WantedConfiguration {
+  /** Kinds that the file does not have are left alone. */
+  readonly entries: ReadonlyMap<KindName, readonly Entry[]>
+  readonly faults: readonly Fault[]
+}
+
+export interface ApplyOptions {
+  readonly dryRun: boolean
+  /** Objects of the file's kinds that are not in the file are deleted. */
+  readonly prune: boolean
+  /** How many deletions of a kind the operator knows of. */
+  readonly confirmed: ReadonlyMap<string, number>
+  /** The version that the configuration must have; null: any. */
+  readonly version: string | null
+}
+
+/** One object that changes: of an update, only the settings that differ. */
+interface AppliedChange {
+  readonly action: 'create' | 'update' | 'delete'
+  readonly kind: KindName
+  readonly name: string
+  readonly before: Settings | null
+  readonly after: Settings | null
+}
+
+export interface Applied {
+  /** Of the configuration after the changes; of a dry run, the one that it looked at. */
+  readonly version: string
+  readonly counts: readonly (Record<'created' | 'updated' | 'deleted' | 'unchanged', number> & {
+    readonly kind: KindName
+    /** The deletions need to be confirmed by their number, and are not. */
+    readonly unconfirmed: boolean
+  })[]
+  readonly changes: readonly AppliedChange[]
+  /** Changes beyond the most that are listed. */
+  readonly moreChanges: number
+  readonly webhookSecrets: Scene['issued']
+}
+
+export interface ApplyDeps {
+  readonly secretKey: SecretKeys
+  readonly messages: Pick<MessageReads, 'plansInProgress'>
+  readonly guard: CallbackChecker
+}
+
+/** Most faults that are answered: more cannot be read. */
+const MAX_FAULTS = 1_000
+/** Most changes that are answered one by one. */
+const MAX_CHANGES_LISTED = 1_000
+/** Most rows of the audit log for one kind: of more changes it has their numbers. */
+const MAX_RECORDED = 1_000
+/** Rows of one statement. */
+const BATCH = 5_000
+/** URLs that are judged at once; each may ask the name service. */
+const URLS_AT_ONCE = 20
+
+interface Planned {
+  readonly kind: Kind
+  readonly changes: Changes
+}
+
+/** What the callback guard has against URLs of the file. Those that are stored already were judged when they were new. */
+export async function badUrls(
+  db: Database,
+  wanted: WantedConfiguration,
+  { guard, secretKey }: ApplyDeps,
+): Promise<Map<string, Fault>> {
+  const given = [...urlsIn(wanted, 'accounts', 'defaultDlrUrl'), ...urlsIn(wanted, 'plans', 'inboundUrl')]
+  const bad = new Map<string, Fault>()
+  if (given.length === 0) return bad
+  const stored = new Set([
+    ...(await accounts.all(db)).map(({ defaultDlrUrl }) => openUrl(secretKey, defaultDlrUrl)),
+    ...(await servicePlans.all(db)).map(({ inboundUrl }) => openUrl(secretKey, inboundUrl)),
+  ])
+  const added = [...new Set(given)].filter((url) => !stored.has(url))
+  for (const batch of batchesOf(added, URLS_AT_ONCE)) {
+    const verdicts = await Promise.all(batch.map((url) => guard.check(url)))
+    for (const [index, verdict] of verdicts.entries())
+      if (!verdict.ok) bad.set(batch[index]!, fault('', verdict.code, verdict.message))
+  }
+  return bad
+}
+
+function urlsIn({ entries }: WantedConfiguration, kind: KindName, field: string): string[] {
+  const values = (entries.get(kind) ?? []).map(({ value }) => value?.[field])
+  return values.filter((value) => typeof value === 'string')
+}
+
+/**
+ * Makes the configuration what the file wants, all or nothing: no setting that the file omits changes, and without `prune`
+ * nothing is deleted. Throws VALIDATION_ERROR with all faults, PRECONDITION_FAILED for another version, and CONFLICT for
+ * deletions that are not confirmed or of what is in use.
+ */
+export async function applyConfiguration(
+  transaction: Transaction,
+  wanted: WantedConfiguration,
+  options: ApplyOptions,
+  deps: ApplyDeps,
+  urls: ReadonlyMap<string, Fault>,
+): Promise<Changed<Applied>> {
+  // Others wait for this lock, so what is read is what is changed. A dry run keeps nobody waiting.
+  await (options.dryRun ? readOneSnapshot(transaction) : lockDirectoryVersion(transaction))
+  const before = await readDirectoryVersion(transaction)
+  if (options.version !== null && options.version !== before) {
+    const message = `The configuration has version ${before}, not ${options.version}: somebody changed it`
+    throw new AppError('PRECONDITION_FAILED', { message })
+  }
+  const scene = new Scene(transaction, deps.secretKey, urls)
+  const planned = await plan(scene, wanted, options)
+  await refuseDeletions(scene, planned, options, deps)
+  if (!options.dryRun) await execute(scene, planned)
+  const entry = options.dryRun ? [] : planned.flatMap(recordOf)
+  const version = options.dryRun ? before : await readDirectoryVersion(transaction)
+  return { value: { version, ...summaryOf(scene, planned, options) }, entry }
+}
+
+async function plan(scene: Scene, wanted: WantedConfiguration, { prune }: ApplyOptions): Promise<Planned[]> {
+  const planned: Planned[] = []
+  for (const kind of KINDS) {
+    const entries = wanted.entries.get(kind.name)
+    if (entries === undefined && !NAMED.has(kind.name)) continue
+    const present = await scene.read(kind)
+    scene.want(kind, entries ?? [])
+    if (entries === undefined) continue
+    const objects = scene.wanted(kind.name)
+    scene.faults.push(...repeatedObjects(objects))
+    planned.push({ kind, changes: changesOf(objects, present, prune) })
+  }
+  const faults = [...wanted.faults, ...scene.faults]
+  refuseAny(faults.slice(0, MAX_FAULTS))
+  return planned
+}
+
+/** Kinds that others name are always read. */
+const NAMED: ReadonlySet<KindName> = new Set(['accounts', 'carriers', 'routes', 'plans'])
+
+/** Refuses many deletions that are not confirmed, and those of plans that something needs. */
+async function refuseDeletions(
+  scene: Scene,
+  planned: readonly Planned[],
+  options: ApplyOptions,
+  { messages }: ApplyDeps,
+): Promise<void> {
+  const unconfirmed = planned.filter((one) => isUnconfirmed(scene, one, options))
+  if (unconfirmed.length > 0 && !options.dryRun) {
+    const parts = unconfirmed.map(({ kind, changes }) => {
+      const { length } = changes.deletions
+      return `${length} of ${scene.present(kind.name).length} ${kind.name} would be deleted (confirm ${kind.name}=${length})`
+    })
+    throw conflict(`More than 20 % of a kind needs its number confirmed: ${parts.join(', ')}`)
+  }
+  const plans = planned.find(({ kind }) => kind.name === 'plans')?.changes.deletions ?? []
+  if (plans.length === 0) return
+  const ids = plans.map(({ identity }) => scene.keys.plans.get(identity)!)
+  // Asked before the records are read, so that messages that move into them meanwhile are found there.
+  const uses = await servicePlanUses(scene.db, ids, await messages.plansInProgress(ids))
+  const used = plans.flatMap(({ name }, index) => {
+    const found = uses.get(ids[index]!)
+    return found === undefined ? [] : [`${name} (${found.join(' and ')})`]
+  })
+  if (used.length > 0)
+    throw conflict(`Service plans that are in use cannot be deleted, but made inactive: ${used.join(', ')}`)
+}
+
+function isUnconfirmed(scene: Scene, { kind, changes }: Planned, { confirmed }: ApplyOptions): boolean {
+  const { length } = changes.deletions
+  return needsConfirmation(length, scene.present(kind.name).length) && confirmed.get(kind.name) !== length
+}
+
+/** Objects are created before those that name them, and deleted after them. */
+async function execute(scene: Scene, planned: readonly Planned[]): Promise<void> {
+  for (const { kind, changes } of planned) {
+    for (const batch of batchesOf(changes.creations, BATCH)) await kind.create(scene, batch)
+    for (const batch of batchesOf(changes.updates, BATCH)) await kind.update(scene, batch)
+    if (changes.creations.length > 0 && kind.most !== undefined)
+      await refuseMore(scene.db, kind.most.table, kind.most.count)
+  }
+  for (const { kind, changes } of planned.toReversed()) {
+    const words = { inUse: `Of the ${kind.name} that would be deleted, some are still in use` }
+    for (const batch of batchesOf(changes.deletions, BATCH))
+      await sayConflicts(words, () => kind.delete(scene, batch))
+  }
+}
+
+function batchesOf<T>(items: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
+    items.slice(index * size, (index + 1) * size),
+  )
+}
+
+/** The rows of the audit log. */
+function recordOf({ kind, changes }: Planned): ObjectChange[] {
+  const { creations, updates, deletions } = changes
+  const objectType = kind.noun.replaceAll(' ', '-')
+  if (creations.length + updates.length + deletions.length > MAX_RECORDED) {
+    const after = { created: creations.length, changed: updates.length, deleted: deletions.length }
+    return [{ objectType, objectId: '', before: null, after }]
+  }
+  return [
+    ...creations.map(({ identity, name, settings }) => ({
+      objectType,
+      objectId: kind.isNumbered === true ? name : identity,
+      before: null,
+      after: shown(kind, settings),
+    })),
+    ...updates.map(({ present, changed }) => ({
+      objectType,
+      objectId: present.key,
+      before: withoutSecrets(kind, present.settings),
+      after: { ...withoutSecrets(kind, present.settings), ...shown(kind, changed) },
+    })),
+    ...deletions.map(({ key, settings }) => ({
+      objectType,
+      objectId: key,
+      before: withoutSecrets(kind, settings),
+      after: null,
+    })),
+  ]
+}
+
+const HIDDEN = '***'
+
+/** Settings as they may be seen: that a secret is among them, but not what it is. */
+function shown({ secrets = [], urls = [] }: Kind, settings: Settings): Settings {
+  const visible = Object.entries(settings).map(([name, value]): [string, unknown] => {
+    if (value !== null && secrets.includes(name)) return [name, HIDDEN]
+    return [name, typeof value === 'string' && urls.includes(name) ? maskedUrl(value) : value]
+  })
+  return Object.fromEntries(visible)
+}
+
+/** Settings without those that are secret. */
+function withoutSecrets(kind: Kind, settings: Settings): Settings {
+  const open = Object.entries(settings).filter(([name]) => kind.secrets?.includes(name) !== true)
+  return shown(kind, Object.fromEntries(open))
+}
+
+function summaryOf(
+  scene: Scene,
+  planned: readonly Planned[],
+  options: ApplyOptions,
+): Omit<Applied, 'version'> {
+  const counts = planned.map((one) => ({
+    kind: one.kind.name,
+    created: one.changes.creations.length,
+    updated: one.changes.updates.length,
+    deleted: one.changes.deletions.length,
+    unchanged: one.changes.unchanged,
+    unconfirmed: isUnconfirmed(scene, one, options),
+  }))
+  const total = counts.reduce((sum, { created, updated, deleted }) => sum + created + updated + deleted, 0)
+  const changes = [...listed(planned).take(MAX_CHANGES_LISTED)]
+  return { counts, changes, moreChanges: total - changes.length, webhookSecrets: scene.issued }
+}
+
+function* listed(planned: readonly Planned[]): Generator<AppliedChange> {
+  for (const { kind, changes } of planned) {
+    for (const { name, settings } of changes.creations)
+      yield { action: 'create', kind: kind.name, name, before: null, after: shown(kind, settings) }
+    for (const { wanted, present, changed } of changes.updates) {
+      const before = Object.keys(changed).map((setting) => [setting, present.settings[setting] ?? null])
+      yield {
+        action: 'update',
+        kind: kind.name,
+        name: wanted.name,
+        before: shown(kind, Object.fromEntries(before)),
+        after: shown(kind, changed),
+      }
+    }
+    for (const { name, settings } of changes.deletions) {
+      const before = withoutSecrets(kind, settings)
+      yield { action: 'delete', kind: kind.name, name, before, after: null }
+    }
+  }
+}
