@@ -218,6 +218,11 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): LoadedConfig {
   return { ok: true, config: Object.freeze(values) as unknown as Config }
 }
 
+/** A variable that a configuration file names; undefined: it is not set. */
+export function environmentVariable(name: string): string | undefined {
+  return process.env[name]
+}
+
 /** DATABASE_URL alone, for a command that needs nothing else. @throws Error in one line. */
 export function databaseUrlOf(env: NodeJS.ProcessEnv = process.env): string {
   const result = read(VARIABLES.databaseUrl, env[VARIABLES.databaseUrl.name])

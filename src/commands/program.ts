@@ -16,6 +16,9 @@ const COMMANDS = new Map<string, () => Promise<CommandModule>>([
   ['migrate', () => import('./migrate.ts')],
   ['listen', () => import('./listen.ts')],
   ['simulate-carrier', () => import('./simulate-carrier.ts')],
+  ['apply', () => import('./apply.ts')],
+  ['diff', () => import('./diff.ts')],
+  ['export', () => import('./export.ts')],
 ])
 
 const EXAMPLES = `

@@ -20,6 +20,12 @@ export function addConnectionOptions(command: Command): Command {
 
 const TIMEOUT_MS = 30_000
 
+/** What few requests need. */
+interface RequestSettings {
+  readonly headers?: Readonly<Record<string, string>>
+  readonly timeoutMs?: number
+}
+
 interface Fault {
   readonly field: string
   readonly message: string
@@ -59,6 +65,7 @@ export async function requestAdmin(
   method: string,
   path: string,
   body?: unknown,
+  more: RequestSettings = {},
 ): Promise<unknown> {
   const { operatorToken } = options
   if (operatorToken === undefined || operatorToken === '') {
@@ -72,6 +79,7 @@ export async function requestAdmin(
     method,
     `/admin/v1${path}`,
     body,
+    more,
   )
 }
 
@@ -81,16 +89,18 @@ export async function requestService(
   method: string,
   path: string,
   body?: unknown,
+  { headers = {}, timeoutMs = TIMEOUT_MS }: RequestSettings = {},
 ): Promise<unknown> {
-  const answer = await send(url, path, {
+  const answer = await send(url, path, timeoutMs, {
     method,
     headers: {
       authorization: `Bearer ${token}`,
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     redirect: 'error',
-    signal: AbortSignal.timeout(TIMEOUT_MS),
+    signal: AbortSignal.timeout(timeoutMs),
   })
   const parsed = parseBody(answer.text)
   if (answer.status >= 200 && answer.status < 300) return parsed
@@ -102,6 +112,7 @@ export async function requestService(
 async function send(
   base: string,
   path: string,
+  timeoutMs: number,
   init: RequestInit,
 ): Promise<{ status: number; text: string }> {
   const url = URL.parse(`${base.replace(/\/+$/, '')}${path}`)
@@ -112,7 +123,7 @@ async function send(
     const response = await fetch(url, init)
     return { status: response.status, text: await response.text() }
   } catch (error) {
-    throw new Error(`cannot reach ${base}: ${explainFailure(error)}`, { cause: error })
+    throw new Error(`cannot reach ${base}: ${explainFailure(error, timeoutMs)}`, { cause: error })
   }
 }
 
@@ -125,14 +136,14 @@ function parseBody(text: string): unknown {
   }
 }
 
-function explainFailure(error: unknown): string {
+function explainFailure(error: unknown, timeoutMs: number): string {
   const { cause, name } = error as Error
   const code = (cause as NodeJS.ErrnoException | undefined)?.code
   if (code === 'ECONNREFUSED') {
     return 'connection refused. Is the service running? Set another address with --url or ALDIS_URL'
   }
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'no such host'
-  if (name === 'TimeoutError') return `no answer within ${TIMEOUT_MS / 1_000} s`
+  if (name === 'TimeoutError') return `no answer within ${timeoutMs / 1_000} s`
   return (cause as Error | undefined)?.message || (error as Error).message
 }
 

@@ -8,7 +8,10 @@ import { operations } from '../../../src/commands/admin/document.ts'
 import { inputsOf } from '../../../src/commands/admin/inputs.ts'
 import { tablesOf } from '../../../src/commands/admin/nouns.ts'
 import { headed } from '../../../src/commands/admin/printing.ts'
+import * as apply from '../../../src/commands/apply.ts'
 import * as dev from '../../../src/commands/dev.ts'
+import * as diff from '../../../src/commands/diff.ts'
+import * as exports from '../../../src/commands/export.ts'
 import * as listen from '../../../src/commands/listen.ts'
 import * as serve from '../../../src/commands/serve.ts'
 import * as simulateCarrier from '../../../src/commands/simulate-carrier.ts'
@@ -151,7 +154,7 @@ test('the example in the help of every command reaches the service, which unders
 
 test('options that the documents name by themselves are those of some command', () => {
   const all = new Command('aldis')
-  for (const { register } of [dev, listen, serve, simulateCarrier]) register(all)
+  for (const { register } of [dev, listen, serve, simulateCarrier, apply, diff, exports]) register(all)
   for (const noun of nouns()) addNoun(all, noun)
   const optionsOf = (command: Command): (string | undefined)[] => [
     ...command.options.map(({ long }) => long),
@@ -176,7 +179,18 @@ test('every command line of the documents is one', () => {
     ...globSync('docs/*.md', { cwd: ROOT }),
     ...globSync('src/**/*.ts', { cwd: ROOT }),
   ]
-  const others = ['completion', 'dev', 'help', 'listen', 'migrate', 'serve', 'simulate-carrier']
+  const others = [
+    'apply',
+    'completion',
+    'dev',
+    'diff',
+    'export',
+    'help',
+    'listen',
+    'migrate',
+    'serve',
+    'simulate-carrier',
+  ]
   let count = 0
   let whole = 0
   for (const file of files) {
