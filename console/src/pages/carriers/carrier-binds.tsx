@@ -1,4 +1,4 @@
-import { List, Text } from '@mantine/core'
+import { Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { CarrierBindState, CarrierNode } from '../../../../client/src/admin-api.ts'
 import { listOf } from '../../api/list.ts'
@@ -62,17 +62,17 @@ const BINDS: readonly Column<CarrierBindState>[] = [
 function Errors({ errors }: Pick<CarrierBindState, 'errors'>) {
   if (errors.length === 0) return <NoValue />
   return (
-    <List size="sm" listStyleType="none">
+    <>
       {errors.map(({ at, error, status, detail, count }) => (
-        <List.Item key={`${error} ${status} ${detail}`}>
+        <div key={`${error} ${status} ${detail}`}>
           {[error, status, detail].filter((part) => part !== null).join(', ')}
           {count > 1 && ` (${count} times)`}{' '}
           <Text span size="xs" c="dimmed">
             <Time at={at} />
           </Text>
-        </List.Item>
+        </div>
       ))}
-    </List>
+    </>
   )
 }
 

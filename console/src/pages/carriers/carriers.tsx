@@ -62,6 +62,7 @@ const COLUMNS: readonly Column<ListedCarrier>[] = [
     render: ({ state }) => <StatusBadge tone={OPERATING_TONES[state]}>{state}</StatusBadge>,
   },
   { key: 'binds', title: 'Binds', render: (carrier) => <Binds carrier={carrier} /> },
+  { key: 'error', title: 'Last error', render: ({ bindStates }) => <LastError binds={bindStates} /> },
   {
     key: 'address',
     title: 'SMSC',
@@ -86,7 +87,6 @@ const COLUMNS: readonly Column<ListedCarrier>[] = [
     align: 'right',
     render: ({ messagesPerSecond }) => messagesPerSecond ?? 'no limit',
   },
-  { key: 'error', title: 'Last error', render: ({ bindStates }) => <LastError binds={bindStates} /> },
 ]
 
 /** "2 of 2 bound", on all nodes. */

@@ -53,7 +53,7 @@ export function ExplainForm({ search, faults }: ExplainFormProps) {
           value={values.servicePlanId ?? ''}
           onChange={(servicePlanId) => setValues({ ...values, servicePlanId })}
           error={errors.servicePlanId}
-          w={290}
+          w={340}
           maw="100%"
         />
         {field('from', 'From', 'Example', 150)}

@@ -12,9 +12,12 @@ interface ReferenceInputProps extends Omit<TextInputProps, 'value' | 'onChange' 
 }
 
 /** The key of another object, found by its name. */
-export function ReferenceInput({ resource, ...rest }: ReferenceInputProps) {
-  if (resource.named !== undefined) return <NamedField {...rest} kind={resource.named} />
-  return <KeyInput resource={resource} {...rest} />
+export function ReferenceInput({ resource, description, ...rest }: ReferenceInputProps) {
+  if (resource.named === undefined)
+    return <KeyInput resource={resource} description={description} {...rest} />
+  // The help of the API is about its parameter, which is an id; this field takes names too.
+  const help = typeof description === 'string' ? description.replace(/^Ids? of [^.;]*(\. |; )?/, '') : ''
+  return <NamedField {...rest} {...(help !== '' && { description: help })} kind={resource.named} />
 }
 
 /** Its key is its name. Those that the first 1,000 do not have can be typed. */
