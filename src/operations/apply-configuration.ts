@@ -5,6 +5,7 @@ import {
   changesOf,
   type KindName,
   needsConfirmation,
+  type PresentObject,
   repeatedObjects,
   type Settings,
 } from '../domain/configuration-changes.ts'
@@ -18,6 +19,7 @@ import type { Changed } from './audited-changes.ts'
 import { refuseMore } from './configuration-rows.ts'
 import { type Entry, type Kind, openUrl, Scene } from './configuration-scene.ts'
 import { KINDS } from './configured-kinds.ts'
+import { planOfLimited, RATES, RULES, SENDER_RULES } from './configured-tables.ts'
 import type { MessageReads } from './read-messages.ts'
 import { sayConflicts } from './write-conflicts.ts'
 
@@ -184,6 +186,29 @@ async function refuseDeletions(
   })
   if (used.length > 0)
     throw conflict(`Service plans that are in use cannot be deleted, but made inactive: ${used.join(', ')}`)
+  await refuseLosses(scene, planned, plans)
+}
+
+/** Rules and rates go with their plan. Refuses those that the file keeps, or whose kind it does not have. */
+async function refuseLosses(
+  scene: Scene,
+  planned: readonly Planned[],
+  plans: readonly PresentObject[],
+): Promise<void> {
+  const losses = new Map(plans.map(({ identity }) => [identity, [] as KindName[]]))
+  for (const kind of [RULES, SENDER_RULES, RATES]) {
+    const changes = planned.find((one) => one.kind === kind)?.changes
+    const present = changes === undefined ? await scene.read(kind) : scene.present(kind.name)
+    const deleted = new Set(changes?.deletions)
+    const kept = [...present.filter((object) => !deleted.has(object)), ...(changes?.creations ?? [])]
+    for (const plan of new Set(kept.map(planOfLimited))) if (plan !== null) losses.get(plan)?.push(kind.name)
+  }
+  const said = plans.flatMap(({ name, identity }) => {
+    const kinds = losses.get(identity)!
+    return kinds.length === 0 ? [] : [`${name} (${kinds.join(' and ')})`]
+  })
+  if (said.length > 0)
+    throw conflict(`Service plans cannot be deleted with what the file does not delete: ${said.join(', ')}`)
 }
 
 function isUnconfirmed(scene: Scene, { kind, changes }: Planned, { confirmed }: ApplyOptions): boolean {

@@ -35,6 +35,11 @@ function identityOf(limits: Limits): string {
   return JSON.stringify(LIMITS.map((limit) => limits[limit] ?? null))
 }
 
+/** The servicePlanId that a rule or a rate applies to; null: all. */
+export function planOfLimited({ identity }: { readonly identity: string }): string | null {
+  return (JSON.parse(identity) as [string | null])[0]
+}
+
 /** `Alerts GB`, `any`. */
 function nameOf(scene: Scene, { plan, ...limits }: Limits): string {
   const words = [

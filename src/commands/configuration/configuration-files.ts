@@ -51,7 +51,8 @@ export async function readConfigurationFiles(files: readonly string[]): Promise<
 }
 
 class Whole {
-  readonly #configuration: Record<string, Objects> = {}
+  // Without a prototype: a kind may be misspelt as a property that every object has.
+  readonly #configuration: Record<string, Objects> = Object.create(null)
   readonly #places = new Map<string, Place>()
   readonly #faults: LocatedFault[] = []
 
@@ -129,20 +130,29 @@ function besides(file: string, path: string): string {
 }
 
 function textOf(file: string): string {
-  const text = file === '-' ? readFileSync(0, 'utf8') : textOfFile(file, MAX_FILE_BYTES)
+  const text = file === '-' ? decoded(readFileSync(0), nameOf(file)) : textOfFile(file, MAX_FILE_BYTES)
   if (Buffer.byteLength(text) > MAX_FILE_BYTES) throw new Error(tooLarge(nameOf(file), MAX_FILE_BYTES))
   return text
 }
 
 function textOfFile(path: string, mostBytes: number): string {
-  let size: number
+  let bytes: Buffer | undefined
   try {
-    size = statSync(path).size
-    if (size <= mostBytes) return readFileSync(path, 'utf8')
+    if (statSync(path).size <= mostBytes) bytes = readFileSync(path)
   } catch (error) {
     throw new Error(`cannot read ${path}: ${(error as NodeJS.ErrnoException).code}`, { cause: error })
   }
-  throw new Error(tooLarge(path, mostBytes))
+  if (bytes === undefined) throw new Error(tooLarge(path, mostBytes))
+  return decoded(bytes, path)
+}
+
+/** Without a byte order mark. Other encodings would silently change names and passwords. */
+function decoded(bytes: Buffer, name: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch (error) {
+    throw new Error(`${name} is not in UTF-8`, { cause: error })
+  }
 }
 
 function tooLarge(path: string, mostBytes: number): string {

@@ -105,7 +105,10 @@ class Walk {
       return (node.items as Node[]).map((item, index) =>
         this.valueOf(item, [...path, String(index)], isAliased),
       )
-    return isScalar(node) ? node.value : undefined
+    if (!isScalar(node)) return undefined
+    if (!isJson(node.value))
+      return this.refuse(name, offset, 'must be a text, a finite number, true, false or null')
+    return node.value
   }
 
   #mapping(
@@ -139,6 +142,11 @@ class Walk {
     const { line, col } = this.#lines.linePos(offset)
     return { file: this.#file, line: Math.max(line, 1), column: Math.max(col, 1) }
   }
+}
+
+/** JSON has no `.inf`, `.nan` or `!!binary`: it would have `null`, which resets a setting. */
+function isJson(value: unknown): boolean {
+  return typeof value === 'number' ? Number.isFinite(value) : value === null || typeof value !== 'object'
 }
 
 /** As it is written: `+4477` and `71234` are no numbers here. */

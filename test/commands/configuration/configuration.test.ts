@@ -196,6 +196,25 @@ rates: {file: wrong.csv}
     )
     expect((await run('diff')).code).toBe(1)
   })
+
+  it('of kinds that are named as properties of every object', async () => {
+    const { code, stderr } = await run(
+      'diff',
+      '-f',
+      file('kinds.yaml', '__proto__: {a: {}}\nconstructor: {b: {}}\n'),
+    )
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/kinds.yaml:1:1: __proto__: is not .+\n.+kinds.yaml:2:1: constructor: is not /)
+  })
+
+  it('of encodings other than UTF-8, of which the byte order mark is no part', async () => {
+    const latin = join(folder.path, 'latin')
+    writeFileSync(latin, Buffer.from('accounts: {Café: {}}', 'latin1'))
+    expect((await run('diff', '-f', latin)).stderr).toBe(`error: ${latin} is not in UTF-8\n`)
+    const secret = file('secret.yaml', `carriers: {acme: {password: {file: ${latin}}}}`)
+    expect((await run('diff', '-f', secret)).stderr).toContain(`acme.password: ${latin} is not in UTF-8`)
+    expect((await run('diff', '-f', file('bom.yaml', '\ufeffcarriers: {acme: {}}\r\n'))).code).toBe(0)
+  })
 })
 
 describe('export', () => {

@@ -74,6 +74,12 @@ test.each([
   ['syntax', 'a: [1\nb: 2\n', [/^\d:\d : /, /./]],
   ['a key that is no text', '[1, 2]: x\n', [/must have texts as keys/]],
   ['depth', '['.repeat(100) + ']'.repeat(100), [/is nested too deep/]],
+  [
+    'numbers that JSON does not have',
+    'a: .inf\nb: [-.inf, .nan]\n',
+    [/^1:4 a: must be/, /^2:5 b\.0: /, /b\.1: /],
+  ],
+  ['binary values', 'a: !!binary aGk=\n', [/^1:\d+ a: must be/]],
   ['great depth', '['.repeat(100_000), [/./]],
 ])('faults: %s', (_, text, expected) => {
   const found = faultsOf(text)

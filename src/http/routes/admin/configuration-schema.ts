@@ -26,7 +26,7 @@ import { ServicePlanCreation } from './service-plans.ts'
 
 /** Any text that the file calls an object by. */
 const Name = patterned(
-  /^(?=.{1,300}$)[^\s\p{Cc}](?:[^\p{Cc}]*[^\s\p{Cc}])?$/u,
+  /^(?=.{1,300}$)[^\s\p{Cc}\p{Cs}](?:[^\p{Cc}\p{Cs}]*[^\s\p{Cc}\p{Cs}])?$/u,
   'must have 1 to 300 printable characters and no space at the ends',
 )
 const AccountName = {

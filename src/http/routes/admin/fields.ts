@@ -117,7 +117,7 @@ export const PlainText = patterned(
 )
 /** A name for people: any printable text, no control characters, no space at the ends. */
 export const DisplayName = patterned(
-  /^(?=.{1,100}$)[^\s\p{Cc}](?:[^\p{Cc}]*[^\s\p{Cc}])?$/u,
+  /^(?=.{1,100}$)[^\s\p{Cc}\p{Cs}](?:[^\p{Cc}\p{Cs}]*[^\s\p{Cc}\p{Cs}])?$/u,
   'must have 1 to 100 printable characters and no space at the ends',
   { title: 'DisplayName', description: 'Name to show', examples: ['Example Ltd'] },
 )
@@ -131,7 +131,7 @@ export const Keyword = patterned(KEYWORD, 'must be one word of at most 32 charac
   examples: ['JOIN'],
 })
 export const SubscriptionStatus = patterned(
-  /^(?=.{1,32}$)[^\s\p{Cc}](?:[^\p{Cc}]*[^\s\p{Cc}])?$/u,
+  /^(?=.{1,32}$)[^\s\p{Cc}\p{Cs}](?:[^\p{Cc}\p{Cs}]*[^\s\p{Cc}\p{Cs}])?$/u,
   'must have 1 to 32 printable characters and no space at the ends',
   { description: 'approved, pending or denied', examples: ['approved'] },
 )

@@ -276,6 +276,19 @@ describe('refused', () => {
     expect([status, body.errors[0].field]).toEqual([400, field])
   })
 
+  it('400 for names and statuses that are no Unicode', async () => {
+    const configuration = {
+      accounts: { 'a\ud800': {} },
+      senders: { Alerts: { Aldis: { status: '\ud800', force: true } } },
+    }
+    const { status, body } = await apply(configuration)
+    expect(status).toBe(400)
+    expect(body.errors.map(({ field }: { field: string }) => field)).toEqual([
+      'accounts.a\ud800',
+      'senders.Alerts.Aldis.status',
+    ])
+  })
+
   it('400 for one object by two names', async () => {
     const rate = { country: 'FR', price: 1, currency: 'EUR' }
     const { body } = await apply({ rates: { a: rate, b: { ...rate, price: 2 } } })
@@ -347,13 +360,15 @@ describe('pruning', () => {
     const { plans } = (await exported()).configuration
     const planId = (await db.query('select id from service_plans where name = $1', ['Trial'])).rows[0].id
     await storeEvent(db, { planId, state: 'delivered' })
-    const query = '?prune=true&confirm=plans=1,carriers=1,senders=2,numbers=1'
+    const query = '?prune=true&confirm=plans=1,carriers=1,senders=2,numbers=1,rules=1,rates=1'
     const used = await apply({ plans: { Alerts: plans.Alerts } }, { query })
     expect([used.status, used.body.errorMessage]).toEqual([
       409,
       'Service plans that are in use cannot be deleted, but made inactive: Trial (messages)',
     ])
-    const named = await apply({ plans: { Trial: plans.Trial } }, { query })
+    const { rules, rates } = FILE
+    const kept = { rules: { gb: rules['United Kingdom'] }, rates: { all: rates.all } }
+    const named = await apply({ plans: { Trial: plans.Trial }, ...kept }, { query })
     expect([named.status, named.body.errorMessage]).toEqual([
       409,
       'Of the plans that would be deleted, some are still in use',
@@ -362,14 +377,40 @@ describe('pruning', () => {
     expect((await apply({ carriers }, { query })).status).toBe(409)
     const routes = { main: { carriers: [{ carrier: 'acme' }] } }
     const together = await apply(
-      { carriers, routes, plans: { Trial: {} }, senders: {}, numbers: {} },
+      { carriers, routes, plans: { Trial: {} }, senders: {}, numbers: {}, ...kept },
       { query },
     )
     expect(together.status).toBe(200)
     const { configuration } = await exported()
     expect(Object.keys(configuration.plans)).toEqual(['Trial'])
-    // Rules and rates of a plan go with it.
     expect(Object.keys(configuration.rates)).toEqual(['any'])
+  })
+
+  it('409 for a plan whose rules and rates the file keeps, or does not have', async () => {
+    const { plans } = FILE
+    await apply({
+      plans: { Old: { account: 'Example Ltd' } },
+      rates: { old: { ...FILE.rates.all, plan: 'Old' } },
+    })
+    const rules = { gb: { country: 'GB', route: 'main' } }
+    const query = '?prune=true&confirm=plans=1,rates=2'
+    const of = (kinds: string) => [
+      409,
+      `Service plans cannot be deleted with what the file does not delete: Old (${kinds})`,
+    ]
+    const wanted = { plans: { Trial: plans.Trial } }
+    for (const dryRun of ['', '&dryRun=true']) {
+      const silent = await apply(wanted, { query: `${query}${dryRun}` })
+      expect([silent.status, silent.body.errorMessage]).toEqual(of('rates'))
+      const added = await apply(
+        { ...wanted, rules: { ...rules, old: { ...rules.gb, plan: 'Old' } }, rates: {} },
+        { query: `${query}${dryRun}` },
+      )
+      expect([added.status, added.body.errorMessage]).toEqual(of('rules'))
+    }
+    const rates = { all: FILE.rates.all }
+    const { status } = await apply({ ...wanted, rates }, { query: '?prune=true&confirm=plans=1,rates=1' })
+    expect(status).toBe(200)
   })
 
   it('leaves the objects of the sandbox alone', async () => {
