@@ -13,7 +13,12 @@ import type { SecretKeys } from '../domain/secrets.ts'
 import { AppError, conflict, type Fault, fault, refuseAny } from '../errors.ts'
 import { accounts } from '../store/accounts.ts'
 import type { Database, Transaction } from '../store/database.ts'
-import { lockDirectoryVersion, readDirectoryVersion, readOneSnapshot } from '../store/directory.ts'
+import {
+  allowPauses,
+  lockDirectoryVersion,
+  readDirectoryVersion,
+  readOneSnapshot,
+} from '../store/directory.ts'
 import { servicePlans, servicePlanUses } from '../store/service-plans.ts'
 import type { Changed } from './audited-changes.ts'
 import { refuseMore } from './configuration-rows.ts'
@@ -126,6 +131,7 @@ export async function applyConfiguration(
 ): Promise<Changed<Applied>> {
   // Others wait for this lock, so what is read is what is changed. A dry run keeps nobody waiting.
   await (options.dryRun ? readOneSnapshot(transaction) : lockDirectoryVersion(transaction))
+  await allowPauses(transaction)
   const before = await readDirectoryVersion(transaction)
   if (options.version !== null && options.version !== before) {
     const message = `The configuration has version ${before}, not ${options.version}: somebody changed it`
@@ -146,7 +152,7 @@ async function plan(scene: Scene, wanted: WantedConfiguration, { prune }: ApplyO
     const entries = wanted.entries.get(kind.name)
     if (entries === undefined && !NAMED.has(kind.name)) continue
     const present = await scene.read(kind)
-    scene.want(kind, entries ?? [])
+    await scene.want(kind, entries ?? [])
     if (entries === undefined) continue
     const objects = scene.wanted(kind.name)
     scene.faults.push(...repeatedObjects(objects))

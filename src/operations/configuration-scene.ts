@@ -14,6 +14,7 @@ import { IV_BYTES, type SecretKeys } from '../domain/secrets.ts'
 import { type Fault, fault } from '../errors.ts'
 import type { AnyTable } from '../store/configuration-table.ts'
 import type { Transaction } from '../store/database.ts'
+import { eachInSlices } from './slices.ts'
 
 /** The URL in plain text, or `unreadable`. */
 export function openUrl(secretKey: SecretKeys, stored: string | null): string | null {
@@ -110,18 +111,20 @@ export class Scene {
     return present
   }
 
-  want(kind: Kind, entries: readonly Entry[]): void {
+  async want(kind: Kind, entries: readonly Entry[]): Promise<void> {
     const objects = this.#objects.get(kind.name)!
     const broken = new Set<string>()
     const named = new Map<string, string>()
-    objects.wanted = entries.flatMap((entry) => {
+    const wanted: WantedObject[] = []
+    await eachInSlices(entries, (entry) => {
       const { name, value } = entry
       const found = value === null ? [null] : kind.want({ ...entry, value }, this)
       if (found.includes(null)) broken.add(name)
-      const wanted = found.filter((object) => object !== null)
-      if (wanted.length === 1) named.set(name, wanted[0]!.identity)
-      return wanted
+      const fitting = found.filter((object) => object !== null)
+      if (fitting.length === 1) named.set(name, fitting[0]!.identity)
+      wanted.push(...fitting)
     })
+    objects.wanted = wanted
     objects.wantedByName = named
     objects.broken = broken
     this.#requireSettings(kind, objects)

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import { conflict } from '../errors.ts'
 import { isConflict, sqlState } from '../store/database.ts'
 
@@ -17,6 +18,8 @@ interface ConflictWords {
 
 /** Two changes that deadlock are both made, one after the other. */
 const MAX_TRIES = 3
+/** The other change goes first: at once, this one could take again what the other waits for. */
+const RETRY_MS = 50
 
 /**
  * Runs a write, a whole transaction, and retries it after a deadlock: a route locks the row of directory_version first and
@@ -26,8 +29,9 @@ export async function retryConflicts<T>(write: () => Promise<T>, tries = MAX_TRI
   try {
     return await write()
   } catch (error) {
-    if (isConflict(error) && tries > 1) return retryConflicts(write, tries - 1)
-    throw error
+    if (!isConflict(error) || tries === 1) throw error
+    await setTimeout(RETRY_MS * (1 + Math.random()))
+    return retryConflicts(write, tries - 1)
   }
 }
 

@@ -82,6 +82,11 @@ export async function lockDirectoryVersion(transaction: Transaction): Promise<vo
   await transaction.query('select from directory_version for update')
 }
 
+/** Lets the transaction stand still for a minute between two statements: comparing 200,000 rates takes seconds. */
+export async function allowPauses(transaction: Transaction): Promise<void> {
+  await transaction.query(`set local idle_in_transaction_session_timeout = '60s'`)
+}
+
 /** Makes all statements of the transaction see one state of the configuration. Call it first; nothing can be written then. */
 export async function readOneSnapshot(transaction: Transaction): Promise<void> {
   await transaction.query('set transaction isolation level repeatable read, read only')

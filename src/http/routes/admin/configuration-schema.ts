@@ -4,6 +4,7 @@ import { nearestName } from '../../../domain/near-names.ts'
 import { type Fault, fault } from '../../../errors.ts'
 import type { WantedConfiguration } from '../../../operations/apply-configuration.ts'
 import type { Entry } from '../../../operations/configuration-scene.ts'
+import { eachInSlices } from '../../../operations/slices.ts'
 import { portablePattern } from '../../schemas/portable-patterns.ts'
 import { Nullable } from '../../schemas/shapes.ts'
 import { checkOf, patterned } from '../../validate.ts'
@@ -119,17 +120,18 @@ const CHECKS = Object.fromEntries(
 const checkDisplayName = checkOf(DisplayName)
 
 /** The objects of a configuration, and the faults of those that do not fit their schema. */
-export function readConfiguration(configuration: object): WantedConfiguration {
+export async function readConfiguration(configuration: object): Promise<WantedConfiguration> {
   const entries = new Map<KindName, Entry[]>()
   const faults: Fault[] = []
   for (const [kind, objects] of Object.entries(configuration)) {
     if (!isKind(kind)) faults.push(unknown(kind, kind, 'a kind of object', CONFIGURATION_KINDS))
-    else if (isMap(objects))
-      entries.set(
-        kind,
-        Object.entries(objects).map(([name, value]) => readEntry(kind, name, value, faults)),
-      )
-    else faults.push(fault(kind, 'WRONG_TYPE', 'must be an object, with an object for each name'))
+    else if (isMap(objects)) {
+      const own: Entry[] = []
+      await eachInSlices(Object.entries(objects), ([name, value]) => {
+        own.push(readEntry(kind, name, value, faults))
+      })
+      entries.set(kind, own)
+    } else faults.push(fault(kind, 'WRONG_TYPE', 'must be an object, with an object for each name'))
   }
   return { entries, faults }
 }

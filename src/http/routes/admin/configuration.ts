@@ -123,7 +123,7 @@ export function registerConfiguration(app: FastifyInstance, scope: AdminScope, d
     },
     async (request, reply) => {
       const options = optionsOf(request.query, request.headers['if-match'])
-      const wanted = readConfiguration(request.body)
+      const wanted = await readConfiguration(request.body)
       const urls = await badUrls(deps.reads, wanted, deps)
       const applied = await deps.change(request, (transaction) =>
         applyConfiguration(transaction, wanted, options, deps, urls),
