@@ -8,8 +8,8 @@ export const DEV_INBOUND_NUMBER = '+15550001000'
 
 /**
  * Sets up what a newcomer needs, through the admin API like anybody else: one account, a sandbox plan, a token, an approved
- * sender and an inbound number. What is there already stays, except the state of the simulated carrier, without which nothing
- * would be sent, and the inbound URL if it is new. Returns the token.
+ * sender and an inbound number. Existing objects are left alone, with two exceptions: the simulated carrier is started,
+ * because nothing would be sent otherwise, and the inbound URL is set if it is new. Returns the token.
  */
 export async function seed(
   connection: ConnectionOptions,

@@ -14,7 +14,7 @@ export interface DevState {
   readonly baseUrl: string | null
   /** Where webhooks are received. */
   readonly listenUrl: string | null
-  /** The one that the plan was given; null also with strict callbacks. */
+  /** The inbound URL that the plan was given. With strict callbacks it is null too. */
   readonly inboundUrl: string | null
 }
 

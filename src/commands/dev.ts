@@ -36,7 +36,7 @@ const IN_FOLDER = `
 
 const HOST = '127.0.0.1'
 
-/** Adds `aldis dev`; `aldis dev env` and `aldis dev inbound` are for the shell beside a running one. */
+/** Adds `aldis dev`. `aldis dev env` and `aldis dev inbound` are for another shell while it runs. */
 export function register(program: Command): void {
   const dev = program
     .command('dev')
@@ -85,7 +85,7 @@ export function register(program: Command): void {
 
 async function runDev(flags: Flags): Promise<void> {
   const dataDir = resolve(flags.dataDir)
-  // What waits for the file must not find that of an earlier run.
+  // A script that waits for the file must not find one from an earlier run.
   if (flags.readyFile !== undefined) removeFile(flags.readyFile)
   const { createLog } = await import('../log.ts')
   const log = createLog(flags.logLevel)

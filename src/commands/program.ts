@@ -9,7 +9,7 @@ interface CommandModule {
   readonly register: (program: Command) => void
 }
 
-/** In the order of the help text, before the nouns of the admin API. Only the one that is run is loaded. */
+/** In the order of the help text, before the nouns of the admin API. Only the command that runs is loaded. */
 const COMMANDS = new Map<string, () => Promise<CommandModule>>([
   ['dev', () => import('./dev.ts')],
   ['serve', () => import('./serve.ts')],

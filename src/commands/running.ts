@@ -31,8 +31,8 @@ export function untilStopped(log: Logger): Stopped {
 }
 
 /**
- * Ends the process after `ms` if it still lives: then a connection to something that neither answers nor refuses keeps it.
- * By signal, since `process.exit` has been seen to hang after much socket traffic.
+ * Ends the process after `ms` if it is still alive, because a connection to a peer that does not respond can keep it so.
+ * Uses a signal, because `process.exit` has been seen to hang after much socket traffic.
  */
 export function endWithin(ms: number): void {
   setTimeout(() => process.kill(process.pid, 'SIGKILL'), ms).unref()

@@ -72,8 +72,8 @@ async function run(config: Config): Promise<void> {
   const { checkPorts, endWithin, untilStopped } = await import('./running.ts')
   const { listenersOf } = await import('./node-options.ts')
   const log = createLog(config.logLevel)
-  // The app listens first, but not before it has a database: a start on a port in use would make one. And the ports
-  // of workers can be shared by other processes too, such as the workers of another `aldis serve`.
+  // The app listens only once it has a database, so a start on a port in use would create one first. Workers would not
+  // notice a port in use, because they share theirs with any process that shares its own, as another `aldis serve` does.
   if (config.databaseUrl === EMBEDDED_DATABASE || config.workers > 1) await checkPorts(listenersOf(config))
   const stopped = untilStopped(log)
   await using resources = new AsyncDisposableStack()

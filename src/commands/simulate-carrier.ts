@@ -105,7 +105,7 @@ function startFault(error: unknown, { port, host }: Flags): string {
   return `cannot listen on ${host}:${port}: ${code ?? message}`
 }
 
-/** A peer's own words, in one line whatever they are. */
+/** Text that a peer sent, escaped so that it stays on one line. */
 function shown(systemId: string): string {
   return JSON.stringify(systemId)
 }

@@ -14,13 +14,13 @@ export interface WorkerEvents {
 }
 
 /**
- * A worker that says nothing for so long is left out. A scrape waits for the database for 2 s at most. A receipt waits for
+ * A worker that is silent for this long is left out. A scrape waits for the database for 2 s at most. A receipt waits for
  * its COMMIT, and the worker says that it is working meanwhile.
  */
 const ANSWER_TIMEOUT_MS = 3_000
 /**
- * A worker that has been working for so long is left out too: its lane alone may be stuck. When the database stalls, a worker
- * gives up on receipts after 10 s, and says so before.
+ * A worker that has been working for this long is left out too, because only its lane may be stuck. When the database
+ * stalls, a worker gives up on receipts after 10 s, and says so before this time is over.
  */
 const WORKING_TIMEOUT_MS = 12_000
 

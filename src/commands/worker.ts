@@ -122,7 +122,7 @@ class Parent {
     }
     if (message.kind !== 'ask' || this.app === null) return
     const { id, question } = message
-    // Its answer may wait long for a COMMIT. Without a sign of life the parent would take this process for one that hangs.
+    // The answer may wait long for a COMMIT. Without a sign of life, the parent would conclude that this process hangs.
     const tellWorking = () => this.send({ kind: 'working', id })
     const timer = question.what === 'receipts' ? setInterval(tellWorking, WORKING_MS).unref() : undefined
     const answer = await answerOf(this.app, question)

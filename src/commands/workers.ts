@@ -20,12 +20,12 @@ const STEADY_MS = 60_000
 /** Pause before the second start in a row. It doubles with each further start. */
 const BACK_OFF_MS = 1_000
 const MOST_BACK_OFF_MS = 30_000
-/** After so many ends in a row, and when no other worker runs, this process ends too: its own supervisor sees it then. */
+/** After this many ends in a row, if no other worker runs, this process ends too, so that its supervisor notices. */
 const MOST_FAILURES = 5
 /** A worker that is still alive this long after the time to drain hangs: it should have ended itself. */
 const HANGING_MS = 10_000
 
-/** The workers of `aldis serve --workers N`. One that ends is started again. All are stopped together. */
+/** The workers of `aldis serve --workers N`. A worker that ends is started again. All are stopped together. */
 export class Workers {
   readonly #options: WorkersOptions
   readonly #workers = new Map<number, WorkerProcess>()
@@ -41,8 +41,8 @@ export class Workers {
   }
 
   /**
-   * The first brings the schema up to date and finds out whether the service can start at all; then the others follow.
-   * When one cannot start, none is left. @throws Error in one line
+   * The first worker brings the schema up to date and shows whether the service can start. Then the others start.
+   * If one cannot start, all are stopped. @throws Error in one line
    */
   async start(): Promise<Ports> {
     const { workers, httpPort, operatorPort = null, carriersStopped } = this.#options.config
@@ -135,8 +135,8 @@ export class Workers {
   }
 
   /**
-   * Asks the workers that answered the last question of this kind in time: nobody should wait for one that hangs. A change of
-   * the configuration is told to all.
+   * Asks the workers that answered the last question of this kind in time, so that nobody waits for a worker that hangs.
+   * All workers are told of a change of the configuration.
    */
   async #askAllBut(number: number, question: Question): Promise<readonly Answer[]> {
     const others = [...this.#workers.values()].filter(

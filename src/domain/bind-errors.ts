@@ -17,7 +17,7 @@ type ErrorKind = Pick<BindError, 'error' | 'status' | 'detail'>
 /** Different errors that are kept for one bind. */
 export const MAX_BIND_ERRORS = 5
 
-/** The last errors of a bind. A repeated error is counted, so that one that comes a thousand times hides no other. */
+/** The last errors of a bind. A repeated error is only counted, so that it does not push out the others. */
 export class BindErrors {
   readonly #kept: { readonly kind: ErrorKind; count: number; lastMs: number }[] = []
 

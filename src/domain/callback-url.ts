@@ -6,7 +6,7 @@ import { openSecret, type SecretKeys, sealSecret } from './secrets.ts'
 export interface CallbackPolicy {
   /** Networks whose addresses are accepted although they are not public. */
   allowCidrs: readonly string[]
-  /** Host names accepted whatever they are called and wherever they point. */
+  /** Host names that are accepted without judging the name or its addresses. */
   allowHosts: readonly string[]
   /** `aldis dev`: loopback addresses and `localhost`, over plain http too. */
   allowLoopback: boolean

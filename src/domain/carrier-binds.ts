@@ -12,9 +12,9 @@ export interface BindAssignment extends CarrierBind {
 }
 
 /**
- * Decides which node is to have each bind. No node has two more than another, neither of one carrier's binds nor of all
- * of them. Binds stay with their node where that allows, so every node computes the same result from the same rows, and a
- * node that joins or leaves moves no more than it must. Empty without nodes.
+ * Decides which node is to have each bind. The numbers of binds of two nodes differ by at most one, for each carrier and
+ * in total. Within that, binds stay with their node. So every node computes the same result from the same rows, and a
+ * node that joins or leaves moves no more binds than it must. Returns an empty list without nodes.
  */
 export function assignBinds(binds: readonly CarrierBind[], nodes: readonly number[]): BindAssignment[] {
   if (nodes.length === 0) return []
@@ -28,7 +28,7 @@ export function assignBinds(binds: readonly CarrierBind[], nodes: readonly numbe
 interface AssignedBind {
   readonly carrierId: number
   readonly bind: number
-  /** The living node that had it when it was read. A bind without one costs nothing to move. */
+  /** The living node that had it when it was read. A bind that no living node had costs nothing to move. */
   readonly was: number | null
   nodeId: number | null
 }
@@ -91,8 +91,8 @@ class Assignment {
   }
 
   /**
-   * Moves binds of a carrier of which the node with most binds has more than the node with fewest. There is such a
-   * carrier while their totals differ by two. Each move lowers the sum of the squares of the totals, so this ends.
+   * Moves binds from the node with the most to the node with the fewest, of a carrier that the first has more binds of.
+   * Such a carrier exists while their totals differ by two. Each move lowers the sum of their squares, so this ends.
    */
   evenOutAll(): void {
     for (;;) {

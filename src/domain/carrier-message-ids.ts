@@ -47,7 +47,7 @@ const MAX_LENGTH = 64
 /**
  * The form in which an id is stored and looked up: the normalised spelling of submit_sm_resp (under `exact`, the id
  * unchanged). So what is stored does not depend on what is learned about receipts later. An id of a receipt is translated
- * into this form; one that is not a number of the rule's kind is only normalised.
+ * into this form. An id that is not a number of the rule's kind is only normalised.
  */
 export function canonicalId(id: string, rule: IdRule, source: IdSource): string {
   // Receipts are read word by word, so space around the id of a response is never part of it.

@@ -25,10 +25,10 @@ const GROWTH = [
   { below: 1.1, perS: 1.05 },
   { below: Number.POSITIVE_INFINITY, perS: 1.25 },
 ] as const
-/** Growth per second while no rate was found at which the carrier takes anything at all. */
+/** Growth per second until a rate is found at which the carrier accepts anything. */
 const SEARCH_PER_S = 3
 
-/** After this many throttled answers without an acceptance, the carrier takes nothing at all and is tried seldom. */
+/** After this many throttled answers in a row, the carrier is assumed to accept nothing and is tried rarely. */
 const CLOSED_AFTER = 10
 const CLOSED_PER_S = 10
 

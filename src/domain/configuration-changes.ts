@@ -59,7 +59,7 @@ export interface Changes {
   readonly unchanged: number
 }
 
-/** No two of `wanted`, and no two of `present`, have the same identity. `prune`: what is not wanted is deleted. */
+/** No two of `wanted`, and no two of `present`, have the same identity. `prune`: objects that are not wanted are deleted. */
 export function changesOf(
   wanted: readonly WantedObject[],
   present: readonly PresentObject[],
@@ -97,7 +97,7 @@ function differences(wanted: Settings, present: Settings): Settings {
   return Object.fromEntries(changed)
 }
 
-/** Whether so many deletions of one kind need to be confirmed by their number: more than 20 % of its objects. */
+/** Whether the deletions of one kind must be confirmed by their number, being more than 20 % of its objects. */
 export function needsConfirmation(deleted: number, present: number): boolean {
   return deleted * 5 > present
 }
@@ -116,8 +116,8 @@ export function repeatedObjects(wanted: readonly WantedObject[]): Fault[] {
 }
 
 /**
- * What a file calls objects whose names may be the same, by id: a name that only one has, else `name (id)`. No two are
- * called the same.
+ * The names that a file uses for objects, by id. An object whose name is not unique is called `name (id)`. No two of
+ * these names are the same.
  */
 export function namesInFile(objects: readonly { readonly id: string; readonly name: string }[]) {
   const alike = Map.groupBy(objects, ({ name }) => name)

@@ -17,7 +17,7 @@ export interface Account {
    * headers cannot be decrypted, so its webhooks wait.
    */
   readonly webhookSecrets: readonly string[] | null
-  /** Headers that its webhooks carry beside ours, by name: credentials for its receivers. */
+  /** Headers that its webhooks carry in addition to ours, by name: credentials for its receivers. */
   readonly webhookHeaders: Readonly<Record<string, string>>
   readonly rateLimit: RateLimit | null
 }
@@ -219,7 +219,7 @@ export type RefusedOutcome = (typeof REFUSED_OUTCOMES)[number]
 export const MAX_BINDS = 32
 export const MAX_SUBMIT_OUTCOMES = 256
 
-/** Names of carriers and routes stand in paths beside numeric ids, so they begin with a letter. */
+/** Paths take a name or a numeric id of a carrier or a route, so names begin with a letter. */
 export const LINK_NAME = /^[A-Za-z][A-Za-z0-9._-]{0,62}$/
 /** A number that messages are sent to: E.164, or a short code. */
 export const INBOUND_NUMBER = /^(?:\+[1-9][0-9]{6,14}|[0-9]{3,8})$/

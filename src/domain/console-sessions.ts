@@ -16,7 +16,7 @@ export const SESSION_MS = 12 * 60 * 60 * 1_000
 /** A sealed session has 200 characters. */
 const MAX_LENGTH = 512
 
-/** Seals a session, so that it can be neither read nor changed, nor used as one of another kind. `iv`: 12 fresh bytes. */
+/** Seals a session, so that nobody can read it, change it or use it as one of another kind. `iv`: 12 fresh bytes. */
 export function sealSession(
   kind: SessionKind,
   session: ConsoleSession,

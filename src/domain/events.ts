@@ -124,7 +124,7 @@ export function publicMessage(message: Message, plan: ServicePlan): PublicMessag
   }
 }
 
-/** The text beside an errorCode; with 000 it describes the status. A code from another release gets a general text. */
+/** The text for an errorCode. For 000 it describes the status. A code from another release gets a general text. */
 export function receiptErrorMessage(status: Status, errorCode: string): string {
   const texts: Readonly<Record<string, string>> = errorCode === '000' ? SUCCESSES : FAILURES
   return texts[errorCode === '000' ? status : errorCode] ?? 'No more is known'

@@ -136,8 +136,8 @@ function networks(...texts: string[]): Cidr[] {
 
 /**
  * IANA IPv4 Special-Purpose Address Registry, plus multicast and class E. The anycast service blocks of AS112
- * (192.31.196/24, 192.175.48/24) and AMT (192.52.193/24) are globally reachable, but no receiver lives there;
- * nor at the address that Azure uses inside its networks.
+ * (192.31.196/24, 192.175.48/24) and AMT (192.52.193/24) are globally reachable, but no receiver has an address
+ * there. No receiver has the address that Azure uses inside its networks either.
  */
 const SPECIAL_IPV4 = networks(
   '0.0.0.0/8', // "this network", RFC 791
@@ -199,8 +199,8 @@ export function isLoopback(address: string): boolean {
 }
 
 /**
- * What one subscriber has of the address space: an IPv4 address, or the /64 around an IPv6 address (RFC 6177). Any other text
- * as it is.
+ * The part of the address space that one subscriber has: an IPv4 address, or the /64 around an IPv6 address (RFC 6177).
+ * Returns any other text unchanged.
  */
 export function subscriberOf(address: string): string {
   const parsed = parseJudged(address)

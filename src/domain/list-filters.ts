@@ -72,7 +72,7 @@ export function parseFilters<Filters extends object>(
   return Object.fromEntries(filters) as Filters
 }
 
-/** Faults of filters repeated beside a cursor: each must equal the cursor's. */
+/** Faults of filters that are repeated with a cursor: each must equal the cursor's. */
 export function contradictions<Filters extends object>(carried: Filters, repeated: Filters): Fault[] {
   return (Object.keys(repeated) as (keyof Filters & string)[])
     .filter((name) => repeated[name] !== null && repeated[name] !== carried[name])

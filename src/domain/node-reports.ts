@@ -33,7 +33,7 @@ export interface CarrierReport {
   readonly binds: readonly BindReport[]
 }
 
-/** What a node can do with a carrier. One that is draining or stopped takes nothing, whatever its sessions could do. */
+/** What a node can do with a carrier. A draining or stopped carrier takes nothing, even if its sessions could. */
 export function nodeCondition(
   { state }: Pick<Carrier, 'state'>,
   { condition }: CarrierReport,
@@ -98,7 +98,7 @@ export interface LivingNode {
 /** stopped: the carrier is; unassigned: no node has the bind; unreported: its node has not said how it is. */
 export const BIND_STATES = [...LINK_STATES, 'stopped', 'unassigned', 'unreported'] as const
 
-/** A bind of a carrier, wherever it is made. What only its node knows is null if no node has reported it. */
+/** A bind of a carrier, on any node. Fields that only its node knows are null until that node has reported them. */
 export interface CarrierBindState {
   readonly number: number
   readonly type: BindType
@@ -118,8 +118,8 @@ interface BindingCarrier extends Pick<Carrier, 'state' | 'bindMode' | 'binds' | 
 }
 
 /**
- * Every bind that the carrier should have, and those that are about to end, by number. One that moves, or is made anew, is
- * there twice while its last session ends.
+ * Every bind that the carrier should have, and those that are about to end, by number. A bind that moves or is
+ * replaced is listed twice while its last session ends.
  */
 export function bindStates(carrier: BindingCarrier, nodes: readonly LivingNode[]): CarrierBindState[] {
   const reported = nodes.flatMap(({ name, report }) =>

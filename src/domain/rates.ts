@@ -32,7 +32,7 @@ export function formatAmount(millionths: bigint): string {
   return places === '' ? String(bounded / MILLION) : `${bounded / MILLION}.${places}`
 }
 
-/** What a message's price depends on, beside its segments. */
+/** What a message's price depends on, apart from its segments. */
 export interface Priced extends RecipientArea {
   readonly planId: number
 }
@@ -60,7 +60,7 @@ export class RateTable {
 
   /**
    * The most specific rate: by network, then by the longest prefix, by country, for anywhere. A plan's own rates come
-   * before those for all plans, whatever they name: what was agreed with a customer holds.
+   * before even more specific ones for all plans, because they were agreed with the customer.
    */
   rateFor(message: Priced): Rate | null {
     return (
@@ -69,7 +69,7 @@ export class RateTable {
   }
 }
 
-/** What so many segments cost at a rate, to the last millionth. */
+/** The exact cost of this many segments at a rate. */
 export function chargeFor(rate: Pick<Rate, 'price' | 'ptf' | 'currency'>, segments: number): Charge {
   return { price: times(rate.price, segments), ptf: times(rate.ptf, segments), currency: rate.currency }
 }

@@ -164,7 +164,7 @@ function openTo({ carriers }: Route, conditionOf: (carrierId: number) => Carrier
   return { conditions, candidates, weights }
 }
 
-/** The plain choice, unless a carrier before or beside the chosen one was passed over. */
+/** The plain choice, unless a carrier of a better or the same priority was passed over. */
 function explained(routed: Routed, { conditions, weights }: Open, chosen: number): Choice {
   const { route, rule, carrierNames, plainChoices } = routed
   const { carrierId, priority, weight } = route.carriers[chosen]!

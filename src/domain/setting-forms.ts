@@ -61,7 +61,7 @@ export function completeRouteCarrier(entry: RouteCarrierSetting) {
 /** A quality floor as an operator gives it. */
 export type QualityFloorSetting = Pick<QualityFloor, 'minDelivered'> & Partial<QualityFloor>
 
-/** An hour tells a bad carrier from a bad minute; half an hour gives it time to mend. */
+/** Over an hour, one bad minute does not condemn a carrier. A pause of half an hour gives it time to recover. */
 export function completeFloor(given: QualityFloorSetting | null): QualityFloor | null {
   return given && { windowMinutes: 60, minMessages: 100, pauseMinutes: 30, ...given }
 }

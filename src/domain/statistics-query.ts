@@ -20,7 +20,7 @@ export const CUSTOMER_DIMENSIONS: readonly Dimension[] = ['servicePlanId', 'coun
 
 export const MOST_POINTS = 1_500
 const MOST_DIMENSIONS = 2
-/** Groups of an answer beside "other", and how many it has room for at least. */
+/** Most groups of an answer apart from "other", and the number of series that it has room for at least. */
 export const MOST_GROUPS = 50
 const FEWEST_SERIES = 6
 /** With more plans, an answer by plan or country reads the rows of each plan, so it covers fewer periods. */
@@ -167,7 +167,7 @@ function readsManyPlans(query: StatisticsQuery): boolean {
   return needsPlanRows(query) && (query.planIds === null || query.planIds.length > FEW_PLANS)
 }
 
-/** How many groups an answer has, beside all others together. */
+/** How many groups an answer shows one by one. All others are added up in one more. */
 export function mostGroups(query: StatisticsQuery): number {
   if (query.groupBy.length === 0) return 1
   return Math.min(MOST_GROUPS, Math.floor(MOST_POINTS / periodsOf(query)) - 1)

@@ -55,7 +55,7 @@ interface Figures extends Record<Exclude<Count, 'inbound' | 'segments'>, number>
 }
 
 export interface Series {
-  /** Null: everything beside the other series. */
+  /** Null: everything that is in none of the other series. */
   readonly group: SeriesGroup | null
   readonly totals: Figures
   readonly points: readonly (Figures & { readonly atMs: number })[]

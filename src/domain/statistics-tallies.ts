@@ -191,7 +191,7 @@ class Minute {
 
 /**
  * What this process has counted, by minute. A row holds the whole minute so far and replaces the one written before, so writing
- * it twice does not count twice. Times are Unix milliseconds of now: what is counted belongs to the minute in which it is.
+ * it twice does not count twice. Times are Unix milliseconds of now: a count belongs to the minute in which it is made.
  */
 export class StatisticsTallies {
   readonly #bounds: TallyBounds
@@ -256,12 +256,12 @@ export class StatisticsTallies {
     return { minutes: [...this.#earlier, this.#minute], dropped }
   }
 
-  /** What was taken of this minute is written. */
+  /** The counts that were taken of this minute have been written. */
   written(minute: Minute): void {
     if (!minute.hasNews) this.#earlier = this.#earlier.filter((one) => one !== minute)
   }
 
-  /** Nothing reads minutes that are written so late, and when the database takes nothing for long, memory has a limit. */
+  /** Drops minutes that nothing would read so late. The rows are limited, because the database may be away for long. */
   #dropLate(nowMs: number): void {
     let rows = this.#earlier.reduce((sum, { size }) => sum + size, 0)
     while (
@@ -278,7 +278,7 @@ export class StatisticsTallies {
     let minute = this.#minute
     // Never back to an earlier minute, which may be written already.
     if (nowMs >= minute.atMs + MINUTE_MS) {
-      // Even one without news: a write under way may be refused.
+      // A minute without news is kept too, because a write in flight may be refused.
       if (minute.size > 0) this.#earlier.push(minute)
       this.#dropLate(nowMs)
       minute = new Minute(nowMs - (nowMs % MINUTE_MS), this.#bounds)

@@ -98,7 +98,7 @@ export class SubmissionProgress {
   /** Null while an answer is awaited, or `next` is to be sent. */
   get end(): AttemptEnd | null {
     if (this.#underWay > 0) return null
-    // Also when an answer that was given up came after all, while others were awaited.
+    // Also true when an answer came late, after it was given up, while others were awaited.
     if (this.isComplete) return { kind: 'sent' }
     if (this.#failure !== null) {
       const { commandStatus } = this.#failure

@@ -73,7 +73,7 @@ export class RebindCounts {
     this.#seen = new BoundedMap(most)
   }
 
-  /** Counts such an answer. Returns false if the message got one in three other sessions before: the link is not at fault. */
+  /** Counts an answer of this kind. False: the message got one in three other sessions, so the link is not at fault. */
   count(msgId: string, session: object | null): boolean {
     const before = this.#seen.get(msgId)
     // An answer to another of its segments.

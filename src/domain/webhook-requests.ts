@@ -86,7 +86,7 @@ function keysOf(secrets: readonly string[]): readonly KeyObject[] {
  * Signs one delivery: `v1,` and base64 HMAC-SHA256 of `id.timestamp.body`, one signature per secret, separated by
  * spaces, so that a receiver may rotate. `timestampMs` is the time of the attempt; the header carries whole seconds.
  *
- * The `standardwebhooks` package gives the same bytes from SHA-256 in JavaScript at 12.7 µs per call; this is 2.0 µs
+ * The `standardwebhooks` package computes the same bytes with SHA-256 in JavaScript, at 12.7 µs per call; this is 2.0 µs
  * for a 600-byte body. The tests verify with that package.
  * Throws TypeError on a damaged secret: secrets are checked when they are stored.
  */
@@ -106,7 +106,7 @@ export function signWebhook(
   }
 }
 
-/** Headers that the webhooks of an account carry beside those of Aldis, so that its receivers let them in. */
+/** Headers that the webhooks of an account carry in addition to those of Aldis, so that its receivers let them in. */
 export interface WebhookHeaderSettings {
   /** Sent as given, in this order. */
   readonly headers: readonly { readonly name: string; readonly value: string }[]

@@ -71,7 +71,7 @@ export function afterAttempt(
 
 /**
  * The schedule's delay ±20 %. A Retry-After replaces it, clamped to [base, 2 × base], so that a receiver can slow us down
- * but neither hurry us nor put us off for good.
+ * but cannot hurry us or make us wait for ever.
  */
 function retryDelayMs(baseMs: number, { retryAfterMs }: AttemptOutcome, random: number): number {
   if (retryAfterMs !== null) return Math.min(Math.max(retryAfterMs, baseMs), 2 * baseMs)

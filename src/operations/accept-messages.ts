@@ -52,9 +52,9 @@ export type AcceptOutcome =
   | { readonly kind: 'key-reused' }
   /** Not stored, and never sent later: 500 with a FAILED record. */
   | { readonly kind: 'failed'; readonly message: Message }
-  /** Likewise, but another message may have its Idempotency-Key: 503, which says nothing about that one. */
+  /** Not stored, but another message may have its Idempotency-Key: 503, which says nothing about that message. */
   | { readonly kind: 'unavailable' }
-  /** Nobody can say in time whether it is stored, and if it is, it is sent: no answer. */
+  /** It is not known in time whether the message is stored. If it is, it is sent. The client gets no answer. */
   | { readonly kind: 'unknown' }
 
 /** Where a new message goes: its id, and whether this node keeps it in memory to submit it at once. */

@@ -37,7 +37,7 @@ export const REPLY_PAUSE_MS = 3_600_000
 const BUSY_RETRY_MS = 50
 const MOST_TRIES = 10
 
-/** What one person wants of one number: the last of STOP and START counts, and HELP besides. */
+/** What one person wants of one number: the last of STOP and START, and whether they asked for HELP. */
 interface Wish extends OptOutPair {
   readonly plan: ServicePlan
   readonly last: 'stop' | 'start' | null
@@ -111,7 +111,7 @@ async function switched(transaction: Queryable, deps: Deps, wishes: readonly Wis
   return answers.filter(({ request, msgId }) => request === 'stop' || effective.has(msgId))
 }
 
-/** People who asked for HELP without a STOP beside it. With a STOP, only its answer is sent. */
+/** Answers for those who asked for HELP. Someone who also opted out gets only the answer to STOP. */
 function helped(deps: Deps, wishes: readonly Wish[]): Answer[] {
   return wishes
     .filter(({ help, last }) => help && last !== 'stop')

@@ -90,7 +90,7 @@ interface Planned {
   readonly changes: Changes
 }
 
-/** What the callback guard has against URLs of the file. Those that are stored already were judged when they were new. */
+/** The callback guard's objections to URLs of the file. URLs that are already stored were judged when they were new. */
 export async function badUrls(
   db: Database,
   wanted: WantedConfiguration,
@@ -275,7 +275,7 @@ function recordOf({ kind, changes }: Planned): ObjectChange[] {
 
 const HIDDEN = '***'
 
-/** Settings as they may be seen: that a secret is among them, but not what it is. */
+/** Settings as they may be shown. A secret is masked, so only its presence shows. */
 function shown({ secrets = [], urls = [] }: Kind, settings: Settings): Settings {
   const visible = Object.entries(settings).map(([name, value]): [string, unknown] => {
     if (value !== null && secrets.includes(name)) return [name, HIDDEN]

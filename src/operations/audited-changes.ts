@@ -10,8 +10,8 @@ export interface Changed<T> {
 }
 
 /**
- * Runs an operation of the admin API in a transaction, which also writes its rows of the audit log: both are committed, or
- * neither is. After a deadlock both are done again.
+ * Runs an operation of the admin API in a transaction, which also writes its rows of the audit log. They are committed
+ * together or not at all. After a deadlock both are repeated.
  */
 export function makeChange<T>(
   db: Database,

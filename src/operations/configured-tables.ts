@@ -73,7 +73,7 @@ interface Description {
   rows(scene: Scene): Promise<{ id: number; limits: Limits; settings: Settings }[]>
   /** The settings in the form in which they are compared. Adds what is wrong with them. */
   judge(limits: Limits, given: Settings, faults: Fault[]): Settings
-  /** Adds a fault for what the settings name and there is not. */
+  /** Adds a fault for each object that the settings name and that does not exist. */
   refer?(settings: Settings, scene: Scene, path: string): void
   /** Settings as columns. Default: they are the columns. */
   columns?(settings: Settings, scene: Scene): object

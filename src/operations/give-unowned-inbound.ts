@@ -12,8 +12,8 @@ import { planOf } from './configuration-rows.ts'
 
 /**
  * Makes an unowned inbound message one of a service plan. It keeps its id, and is announced to the plan's inbound URL as if
- * it had arrived at `nowMs` (Unix milliseconds). STOP, START and HELP are not obeyed: what a person wanted of nobody may be
- * days old. Throws for a sandbox plan unless the simulator delivered the message, and for any other plan if it did.
+ * it had arrived at `nowMs` (Unix milliseconds). STOP, START and HELP are not obeyed, because the message may be days
+ * old. Throws for a sandbox plan unless the simulator delivered the message, and for any other plan if it did.
  */
 export async function giveUnownedInbound(
   transaction: Transaction,

@@ -55,7 +55,7 @@ export async function updateAccount(
   return changeRow(transaction, accounts, accountId, { ...change, webhookHeaders })
 }
 
-/** Headers that stay, and those that are replaced altogether, are not opened: perhaps no key opens them any more. */
+/** Headers that stay or are replaced altogether are not opened, because there may be no key left that opens them. */
 function changedHeaders(
   secretKey: SecretKeys,
   account: Pick<AccountRecord, 'accountId' | 'webhookHeaders'>,
@@ -84,8 +84,8 @@ export async function removeAccount(transaction: Transaction, accountId: string)
 }
 
 /**
- * Gives the account a new webhook secret. The current one keeps signing beside it until it is removed. Refused while an older
- * one still exists, because that would be dropped while receivers may rely on it.
+ * Gives the account a new webhook secret. The current secret keeps signing too until it is removed. Refused while an older
+ * secret still exists, because it would be dropped while receivers may rely on it.
  */
 export async function rotateWebhookSecret(
   transaction: Transaction,

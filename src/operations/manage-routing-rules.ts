@@ -56,7 +56,7 @@ export async function updateRoutingRule(
   })
 }
 
-/** What is wrong with the limits of a rule, and their schemas cannot say. */
+/** Faults in the limits of a rule that their schemas cannot express. */
 export function routingRuleFaults(input: Omit<RoutingRuleInput, 'route'>): Fault[] {
   const { servicePlanId, from, prefix, country, mccmnc } = input
   const faults = recipientMatchFaults(input)

@@ -41,7 +41,7 @@ export interface OtherMessages {
   get(msgId: string, lane: number | null): MessageInProgress | undefined
   /** The same as in `OwnMessages`, for each lane. */
   all(planId: number | null): readonly Iterable<MessageInProgress>[]
-  /** These messages are no longer in progress in their lanes. One that has begun again meanwhile is kept. */
+  /** These messages are no longer in progress in their lanes. A message that has begun again meanwhile is kept. */
   drop(messages: Iterable<MessageInProgress>): void
 }
 

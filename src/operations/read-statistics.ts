@@ -29,7 +29,7 @@ import {
 type NamedGroup = Partial<Record<Dimension, string | null>>
 
 export interface StatisticsAnswer extends Pick<StatisticsQuery, 'fromMs' | 'toMs' | 'interval' | 'groupBy'> {
-  /** What was counted before this is complete, unless a process has crashed. */
+  /** The counts before this time are complete, unless a process has crashed. */
   readonly completeUntilMs: number
   readonly series: readonly (Omit<Series, 'group'> & { readonly group: NamedGroup | null })[]
 }
@@ -93,7 +93,7 @@ function named(group: SeriesGroup, groupBy: readonly Dimension[], directory: Dir
   return Object.fromEntries(groupBy.map((dimension) => [dimension, names[dimension]()]))
 }
 
-/** What is deleted has no name any more; a number sign is in no name. */
+/** A deleted object has no name any more, so it is shown as `#` and its id. No name contains a number sign. */
 function nameOf(id: number, name: string | undefined): string | null {
   if (id === 0) return null
   return name ?? `#${id}`

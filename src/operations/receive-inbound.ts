@@ -79,7 +79,7 @@ const INCOMPLETE_AFTER_MS = 30 * 60_000
 const SWEEP_LIMIT = 500
 const MAX_SWEEPS = 20
 
-/** A whole message, or the parts there are of it. */
+/** A whole message, or those of its parts that have arrived. */
 interface Content {
   readonly carrierId: number
   readonly sender: string
@@ -166,8 +166,8 @@ export async function deliverIncompleteSets(
 }
 
 /**
- * Records messages whose last two parts were stored by two nodes at the same moment, neither seeing the other's. Bounded and
- * safe like the other sweep.
+ * Records messages whose last two parts were stored by two nodes at the same moment, so that neither saw the set complete.
+ * Bounded and safe like the other sweep.
  */
 export async function deliverCompleteSets(deps: InboundDeps): Promise<ReceivedInbound[]> {
   return sweep(deps, (transaction) => takeCompleteSets(transaction, SWEEP_LIMIT))

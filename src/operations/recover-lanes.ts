@@ -37,8 +37,8 @@ export interface Recovery {
 }
 
 /**
- * Recovers the lanes of dead nodes. Returns how many messages were written. A node calls it again from time to time, each
- * call after the one before has ended: what is left is retried.
+ * Recovers the lanes of dead nodes. Returns how many messages were written. A node calls it again from time to time, one
+ * call after another. Each call retries what the last one left.
  */
 export async function recoverLanes(db: Database, recovery: Recovery): Promise<number> {
   let written = 0

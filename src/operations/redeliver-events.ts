@@ -18,8 +18,8 @@ const MAX_REDELIVERED = 20_000
 const MAX_LOOKED_AT = 500_000
 
 /**
- * Has one event of a plan delivered: again if it was delivered, at last if it was not, or now if it waits. It keeps its id
- * and its count of attempts, and its schedule begins anew. An event in flight is left as it is.
+ * Makes one event of a plan due now, whether it was delivered, has failed or waits. It keeps its id and its count of
+ * attempts, and its schedule starts over. An event in flight is left as it is.
  */
 export async function redeliverEvent(db: Queryable, planId: number, key: EventKey): Promise<void> {
   const outcome = await redeliverOne(db, planId, key)

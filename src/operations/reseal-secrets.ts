@@ -45,9 +45,9 @@ export interface SealedStore {
 }
 
 /**
- * Seals anew with the current key what another key has sealed. Each call handles the whole configuration and then `stretch`
- * messages; the last call handles the configuration again. Secrets sealed with the current key are left alone, so this may be
- * interrupted and repeated.
+ * Reseals with the current key the secrets that another key has sealed. Each call handles the whole configuration and
+ * then `stretch` messages; the last call handles the configuration again. Secrets sealed with the current key are left
+ * alone, so this may be interrupted and repeated.
  */
 export async function resealSecrets(
   secrets: SealedStore,
@@ -124,7 +124,7 @@ async function resealInRounds<Row extends { readonly sealed: string }>(
   }
 }
 
-/** Rows that another key has sealed, sealed anew. */
+/** Rows that another key has sealed, resealed with the current key. */
 function resealAll<Row extends { readonly sealed: string }>(
   keys: SecretKeys,
   rows: readonly Row[],

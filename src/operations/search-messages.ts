@@ -16,7 +16,7 @@ export interface MessageSearch {
   readonly limit: number
 }
 
-/** After this time a search answers with what it has, and says where to continue: whoever looks at the console waits for it. */
+/** After this time a search answers with what it has and where to continue, because somebody waits at the console. */
 const MAX_SEARCH_MS = 700
 const FIRST_ID = lowestIdAt(0)
 

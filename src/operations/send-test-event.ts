@@ -57,7 +57,7 @@ export class TestEvents {
   }
 
   /**
-   * Sends to `url`, or by default to where such an event of the plan goes. Throws VALIDATION_ERROR for a URL that the guard
+   * Sends to `url`, or by default to the plan's URL for events of this type. Throws VALIDATION_ERROR for a URL that the guard
    * refuses, CONFLICT if there is no URL or the account's secrets cannot be decrypted, and RATE_LIMITED.
    */
   async send(plan: ServicePlan, type: EventType, url: string | null): Promise<TestEventAnswer> {

@@ -10,7 +10,7 @@ export interface OutgoingRequest {
   readonly text: string
   /** The end of its time, on performance.now()'s clock. */
   readonly deadlineMs: number
-  /** Nothing is sent after it ends: another node may have sent this request, and those behind it. */
+  /** Nothing is sent after the lease ends, because another node may have sent this request and those behind it. */
   readonly lease: Readonly<SendLease>
   /** Called once. `response`: the answer as far as it was received; null when the request was not sent. */
   end(error: DeliveryErrorName | null, response: ResponseParser | null): void

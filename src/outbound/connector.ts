@@ -11,7 +11,7 @@ import { isSameAddress } from '../domain/ip-addresses.ts'
 import { DialError, dialErrorOf } from './delivery-errors.ts'
 
 export interface ConnectorOptions {
-  /** Certificate authorities trusted beside the public ones, PEM. */
+  /** Certificate authorities trusted in addition to the public ones, PEM. */
   caPem?: string | undefined
   /** Time for TCP and TLS together. */
   connectTimeoutMs: number
@@ -40,9 +40,9 @@ export type Dialler = (user: SocketUser) => OpenSocket
 const READ_BUFFER_BYTES = 16 * 1_024
 
 /**
- * The only place that opens a socket for a webhook. It never resolves a name: the address was judged before, and is asserted
- * once more on the connected socket. TLS is verified for the host name whatever the environment says
- * (NODE_TLS_REJECT_UNAUTHORIZED), at 1.2 or later, HTTP/1.1 only. TLS sessions are resumed.
+ * The only place that opens a socket for a webhook. It never resolves a name: the address was judged before, and is checked
+ * again on the connected socket. The certificate is always verified for the host name, even if the environment has
+ * NODE_TLS_REJECT_UNAUTHORIZED. TLS 1.2 or later, HTTP/1.1 only. TLS sessions are resumed.
  */
 export function createConnector(
   options: ConnectorOptions,
@@ -87,7 +87,7 @@ export function createConnector(
 let lastContext: { readonly caPem: string | undefined; readonly context: SecureContext } | undefined
 
 /**
- * The context of all connections that trust this authority beside the public ones. The last one is kept, because reading the
+ * The context of all connections that trust this authority and the public ones. The last one is kept, because reading the
  * public authorities takes some 10 ms and 1.5 MB, and all dispatchers of a node trust the same.
  */
 function contextTrusting(caPem: string | undefined): SecureContext {

@@ -7,7 +7,7 @@ import { createConnector } from './connector.ts'
 import { Origin } from './origin.ts'
 
 export interface DispatcherOptions {
-  /** Certificate authorities trusted beside the public ones, PEM (tests, on-premises receivers). */
+  /** Certificate authorities trusted in addition to the public ones, PEM (tests, on-premises receivers). */
   caPem?: string | undefined
   /** Sockets open at once to one host and address. */
   maxSocketsPerOrigin?: number

@@ -110,7 +110,7 @@ function membersOf(list: string): string[] {
     .filter((member) => member !== '')
 }
 
-/** Removes the spaces and tabs around it. A regular expression would be quadratic in the length of such a run. */
+/** Removes spaces and tabs at both ends. A regular expression would take quadratic time for a long run of them. */
 function withoutBlanks(text: string): string {
   let start = 0
   let end = text.length

@@ -21,7 +21,7 @@ type State = 'status-line' | 'fields' | 'content' | 'chunk-line' | 'chunk-end' |
  * depend on where the pieces end. No I/O; never throws; holds at most one line and the kept content.
  *
  * Strict where laxness lets two parsers read two different answers: line ends are CR LF, a length is given once and not
- * beside chunks, lines are not folded. After a fault, and after an answer whose end is in any doubt, the connection
+ * together with chunks, lines are not folded. After a fault, and after an answer whose end is in any doubt, the connection
  * must not carry another request.
  */
 export class ResponseParser {

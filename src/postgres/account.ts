@@ -1,7 +1,7 @@
 /**
  * PostgreSQL refuses to run as root. This file finds how it can run all the same, in this order: as the owner of an
  * existing cluster; in a user namespace, where root's own files stay reachable under another number, so that nothing
- * is copied and any directory will do; as an unprivileged account, with whatever it cannot reach copied to where it can.
+ * is copied and any directory will do; as an unprivileged account, with copies of the files that it cannot reach.
  */
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'

@@ -68,8 +68,8 @@ export function prepareCluster(dataDir: string, installed: Binaries): Cluster {
 }
 
 /**
- * Makes the cluster aside and moves it into place when whole: a run killed half-way leaves only `staging`, or a cluster
- * that nothing points to yet, and the next one begins anew.
+ * Makes the cluster in `staging` and moves it into place when it is complete. A run that is killed half-way leaves only
+ * `staging`, or a cluster that nothing points to yet, and the next run starts over.
  */
 function initialise(dataDir: string, home: string, account: Account, binaries: Binaries): void {
   const staging = join(home, 'staging')
@@ -122,7 +122,7 @@ function runInitdb(binaries: Binaries, account: Account, cwd: string, options: r
   throw new EmbeddedPostgresError('INIT_FAILED', `initdb failed in ${cwd}: ${reason}`, { cause: run.error })
 }
 
-/** Nothing of ours: the server must not inherit secrets, nor a locale or PG* variables that change what it does. */
+/** None of our variables: the server must not inherit secrets, a locale or PG* variables that change what it does. */
 export function serverEnvironment(): NodeJS.ProcessEnv {
   return { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C', TZ: 'UTC' }
 }

@@ -186,7 +186,7 @@ class Supervisor {
     this.#stopping = true
     await this.#server.stop()
     await this.#watching
-    // A restart may have been under way when the flag was set.
+    // A restart may have been in progress when the flag was set.
     await this.#server.stop()
   }
 

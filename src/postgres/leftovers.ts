@@ -15,7 +15,7 @@ const IMMEDIATE_SHUTDOWN_MS = 5_000
 
 /**
  * Stops every server process of the cluster at `cluster` (a real path), gently first, and removes a stale
- * postmaster.pid. Gives the number of processes found.
+ * postmaster.pid. Returns the number of processes found.
  * @throws EmbeddedPostgresError LEFTOVER_SERVER: one would not end
  */
 export async function clearLeftovers(cluster: string): Promise<number> {
@@ -23,7 +23,7 @@ export async function clearLeftovers(cluster: string): Promise<number> {
   const postmaster = postmasterPid(cluster)
   if (postmaster !== undefined && found.includes(postmaster)) {
     signal([postmaster], 'SIGINT')
-    // It ends last; one that was killed meanwhile leaves busy backends behind, which its signal never reached.
+    // The postmaster ends last. If it is killed meanwhile, it leaves busy backends that its signal never reached.
     await until(() => !serverProcesses(cluster).includes(postmaster), FAST_SHUTDOWN_MS)
   }
   for (const name of ['SIGQUIT', 'SIGKILL'] as const) {
@@ -43,7 +43,7 @@ export async function clearLeftovers(cluster: string): Promise<number> {
   return found.length
 }
 
-/** PostgreSQL takes each for a living server's when its process id has been given anew, or is that of a zombie. */
+/** PostgreSQL takes a lock file for a living server's if its process id has been reused or is that of a zombie. */
 function removeLockFiles(cluster: string): void {
   const stale = readdirSync(cluster).filter(
     (name) => name === 'postmaster.pid' || name.startsWith('.s.PGSQL.'),

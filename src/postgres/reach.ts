@@ -20,7 +20,7 @@ import { type Binaries, binariesIn } from './binaries.ts'
 
 const SHARED_HOME = '/var/lib/aldis'
 
-/** The folder the cluster is made in: the data directory, or for an account that cannot enter it one that it can. */
+/** The folder the cluster is made in: the data directory or, if the account cannot enter it, a folder that it can. */
 export function homeFor(dataDir: string, account: Account, sharedHome: string = SHARED_HOME): string {
   if (account.kind !== 'drop') return dataDir
   letThrough(dataDir)
@@ -69,8 +69,8 @@ function letThrough(directory: string): void {
 }
 
 /**
- * Gives an unprivileged account all of a cluster that was made in a user namespace, and so is root's. Where it could not
- * reach the cluster nothing is changed, for whoever may run it another time.
+ * Makes an unprivileged account the owner of a cluster that was made in a user namespace and so belongs to root. If the
+ * account cannot reach the cluster, nothing is changed, so that another account can still run it later.
  */
 export function giveTo(account: Account, cluster: string): void {
   if (account.kind !== 'drop' || statSync(cluster).uid === account.uid) return

@@ -20,7 +20,7 @@ export class ServerLog {
     this.#sizeBytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0
   }
 
-  /** Follows one run of the server; the tail starts anew with it. */
+  /** Follows one run of the server. The tail starts empty. */
   follow(output: Readable): void {
     this.#tail = []
     output.setEncoding('utf8')
@@ -47,7 +47,7 @@ export class ServerLog {
       appendFileSync(this.#path, chunk, { mode: 0o600 })
       this.#sizeBytes += Buffer.byteLength(chunk)
     } catch {
-      // A full disk must not stop the server's output: what is lost is its log.
+      // A full disk must not stop the server's output. Only its log is lost.
     }
   }
 }

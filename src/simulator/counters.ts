@@ -3,14 +3,14 @@ export interface Counters {
   /** submit_sm and data_sm of ESMEs; those of handsets count as inbound. */
   submits: number
   accepted: number
-  /** Answered with another status, whatever it was. */
+  /** Answered with any other status. */
   refused: number
   /** Of these, with ESME_RTHROTTLED. */
   throttled: number
   /** Receipts and MO messages (each part is one) that an ESME answered with ESME_ROK. */
   receipts: number
   inbound: number
-  /** Sent once more, for want of an answer or because of a temporary error. */
+  /** Sent again, because there was no answer or a temporary error. */
   resent: number
   /** Given up: refused for good, tried too often, or pushed out of a full queue. */
   dropped: number

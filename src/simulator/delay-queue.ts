@@ -5,7 +5,7 @@ interface Entry {
 }
 
 /**
- * Work for later, on one timer whatever the amount: a binary heap by due moment, first come first among equals. With it a
+ * Runs work later, all of it on one timer: a binary heap by due time, first in, first out among equals. With it a
  * submit and its receipt cost some 0.011 ms of CPU, the ESME's side included (77,000/s over one bind, 2 cores).
  */
 export class DelayQueue {

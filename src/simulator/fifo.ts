@@ -1,7 +1,7 @@
 /** The places before the head are given back when they are more than this and more than half. */
 const COMPACT_ABOVE = 1_024
 
-/** A queue whose ends cost the same whatever its length; only `unshift` copies it. */
+/** A queue whose cost at either end does not depend on its length. Only `unshift` copies it. */
 export class Fifo<T> {
   #items: (T | undefined)[] = []
   #head = 0

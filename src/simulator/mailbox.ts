@@ -20,7 +20,7 @@ export interface Delivery {
 type Limits = Pick<SimulatorSettings, 'keepLimit' | 'retryDelayMs' | 'deliverAttempts'>
 
 /**
- * What is to be delivered to one system_id: to any of its binds that can receive, in turn; kept while there is none.
+ * Deliveries to one system_id. They go in turn to its binds that can receive, and are kept while there is none.
  * A deliver_sm counts as delivered when it was answered with ESME_ROK, not before.
  */
 export class Mailbox {

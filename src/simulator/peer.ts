@@ -86,7 +86,7 @@ function isOpen(connection: Connection<Delivery>): boolean {
 /** sc_interface_version: SMPP 3.4 (§5.3.2.25). */
 const BIND_ANSWER = { system_id: 'ALDIS-SIM', tlvs: { sc_interface_version: 0x34 } } as const
 
-/** This SMSC keeps no messages to be asked about or changed. */
+/** This SMSC keeps no messages that could be queried, cancelled or replaced. */
 const UNSUPPORTED: ReadonlyMap<string, number> = new Map([
   ['query_sm', STATUSES.ESME_RQUERYFAIL],
   ['cancel_sm', STATUSES.ESME_RCANCELFAIL],

@@ -178,7 +178,7 @@ export class Simulator implements Smsc {
     this.#intake.submit(pdu, connection, mailbox)
   }
 
-  /** What a handset submits reaches an ESME as it is; without one that can receive it is refused, not kept. */
+  /** Passes a handset's message to an ESME as it is. If no ESME can receive, the message is refused, not kept. */
   submitFromHandset(pdu: SubmitPdu, connection: Connection<Delivery>): void {
     const mailbox = this.#inboundMailbox()
     if (mailbox === undefined || !mailbox.hasReceiver) {

@@ -1,7 +1,7 @@
 /** Bounds the memory of the moments below. */
 export const MAX_THROUGHPUT = 1_000_000
 
-/** At most `perSecond` in any second: the moments of the last so many are kept, the oldest must be a second ago. */
+/** At most `perSecond` in any second. It keeps the last `perSecond` times, of which the oldest must be a second ago. */
 export class Throughput {
   readonly #takenMs: Float64Array
   #next = 0

@@ -18,7 +18,7 @@ import { checkedTls } from './tls-checks.ts'
  *       onBound() { pump() },
  *       onResponse(job, pdu) { pdu.command === 'submit_sm_resp' && pdu.status === 0 ... },
  *       onRequest(pdu, link) { link.respond(pdu, STATUSES.ESME_ROK) },          // deliver_sm, data_sm
- *       onClose(reason, jobs) { ... jobs: outcome unknown; connect anew after a pause ... },
+ *       onClose(reason, jobs) { ... jobs: outcome unknown; connect again after a pause ... },
  *     })
  *   link.send({ command: 'submit_sm', destination_addr, short_message }, job)   // sequence, or <= 0: not taken
  *
@@ -29,7 +29,7 @@ import { checkedTls } from './tls-checks.ts'
  *
  * The handlers are described in session-handlers.ts, the options in session-options.ts, PDUs in pdu.ts. A connection
  * lives once: nothing here reconnects. `onClose` is called exactly once, also when the connection was never made.
- * What is sent in one turn of the event loop leaves in one write, Nagle's algorithm off; sooner what a full window waits for.
+ * What is sent in one turn of the event loop leaves in one write, or earlier once it fills the window. Nagle is off.
  */
 
 export interface TransportOptions {
@@ -210,7 +210,7 @@ export class Connection<Token = unknown> {
     return this.#closed.promise
   }
 
-  /** Ends the session and drops the socket with whatever is unwritten. */
+  /** Ends the session and drops the socket with its unwritten output. */
   destroy(): void {
     this.#destroyed = true
     this.#enter(() => this.#session.close({ code: 'local' }))

@@ -11,7 +11,7 @@ type Draft = Record<string, unknown>
 
 /**
  * One empty PDU per command. Copying it keeps the key order, so PDUs of a command share their hidden class. It is stored
- * as a copy itself: an object built with so many computed keys is a slow dictionary in V8, but its copy is not (8 times
+ * as a copy, because an object built with many computed keys is a slow dictionary in V8, but its copy is not (8 times
  * faster).
  */
 const TEMPLATES = new Map<Command, Draft>()
@@ -29,9 +29,9 @@ for (const command of COMMANDS_BY_NAME.values()) {
  * Reads one PDU from `buffer[start, end)`, the frame the framer cut. Never throws: see pdu.ts for `unknown` and
  * `malformed`.
  *
- * A string may exceed its length wherever its NUL stands within the PDU; `overlong` names the first that does, and the
+ * A string may exceed its length if its NUL is within the PDU. `overlong` names the first string that does, and the
  * session decides. Otherwise requests are read strictly. Responses are read leniently, since nobody can be told of
- * their faults and a refused submit_sm_resp would make a sent message ambiguous: the body may be missing whatever the
+ * their faults and a refused submit_sm_resp would make a sent message ambiguous: the body may be missing with any
  * status (§4.4.2), and a string may lack its NUL.
  */
 export function decodePdu(buffer: Buffer, start = 0, end = buffer.length): Pdu {
@@ -133,7 +133,7 @@ function readTlvs(pdu: Draft, buffer: Buffer, start: number, end: number): void 
   if (unknown.size > 0) pdu.unknownTlvs = unknown
 }
 
-/** Integers are accepted in 1 to 4 octets, whatever their kind, since peers differ. Undefined: the length cannot be right. */
+/** Integers of any kind are accepted in 1 to 4 octets, because peers differ. Undefined: the length cannot be right. */
 function tlvValue(tlv: Tlv, buffer: Buffer, start: number, end: number): unknown {
   switch (tlv.kind) {
     case 'octets':

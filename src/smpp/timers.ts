@@ -93,7 +93,7 @@ export class SessionTimers {
     this.#pausedByOutput = byOutput
   }
 
-  /** The peer's time starts anew. */
+  /** The peer's time limits start over. */
   readingResumed(nowMs: number): void {
     this.#pausedSinceMs = null
     this.#lastReceivedMs = nowMs
@@ -110,7 +110,7 @@ export class SessionTimers {
     this.#unbindSentMs = nowMs
   }
 
-  /** The most pressing thing due at `nowMs`; null when nothing is. */
+  /** The most urgent event due at `nowMs`; null when none is. */
   due(nowMs: number): TimerEvent | null {
     const limits = this.#limits
     const over = (sinceMs: number | null, limitMs: number) => sinceMs !== null && nowMs - sinceMs >= limitMs

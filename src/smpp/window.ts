@@ -93,7 +93,7 @@ export class Window<Token> {
       if (entry.internal) continue
       this.#outstanding.delete(entry.sequence)
       this.#late.set(entry.sequence, entry)
-      // Many pass through, so it is a SlotMap, which has no bound of its own.
+      // Many entries pass through, so it is a SlotMap. A SlotMap has no limit, so the limit is applied here.
       if (this.#late.size > this.#options.lateLimit) this.#late.delete(this.#late.keys().next().value!)
       yield entry
     }

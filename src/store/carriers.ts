@@ -3,7 +3,7 @@ import type { Carrier, RefusedOutcome } from '../domain/configuration.ts'
 import { ConfigurationTable } from './configuration-table.ts'
 import type { Queryable } from './database.ts'
 
-/** Settings that an operator may change; the password is passed beside them. */
+/** Settings that an operator may change; the password is passed separately. */
 export interface CarrierSettings
   extends Omit<Carrier, 'id' | 'password' | 'submitOutcomes' | 'learnedIdRule'> {
   /** By command_status in decimal. */

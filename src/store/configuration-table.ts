@@ -6,7 +6,7 @@ interface Description<Columns> {
   readonly table: string
   /** The SELECT list that a row is read with. The table is `t`. */
   readonly select: string
-  /** The tables that `select` reads beside `t`. */
+  /** The tables that `select` reads in addition to `t`. */
   readonly joins?: string
   /** The column of the key by which a row is known outside. Lists are sorted by it. */
   readonly key: string
@@ -169,7 +169,7 @@ export class ConfigurationTable<Row extends object, Columns extends object> {
     return `select ${this.#of.select} from ${from} ${this.#of.joins ?? ''}`
   }
 
-  /** Items with the properties that they give values for, by those properties. None of an item that gives none. */
+  /** Items grouped by the properties that they have values for. Items without values are left out. */
   #alike<Item>(items: readonly Item[], rowOf: (item: Item) => Partial<Columns>) {
     const groups = Map.groupBy(items, (item) => this.#given(rowOf(item)).join())
     groups.delete('')

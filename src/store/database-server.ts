@@ -99,7 +99,7 @@ async function sharesConnections(hosts: DatabaseHosts, first: pg.Client): Promis
   try {
     const pids = { first: new Set<number>(), second: new Set<number>() }
     for (let round = 0; round < ROUNDS; round += 1) {
-      // Twice each: a pooler gives the connection that came back last, or the one that has been idle longest.
+      // Twice each, because a pooler hands out the connection that came back last, or the one that has been idle longest.
       for (const _ of [1, 2]) pids.first.add((await factsOf(first)).pid)
       for (const _ of [1, 2]) pids.second.add((await factsOf(second)).pid)
     }

@@ -119,8 +119,8 @@ export async function takeParkedEvents(
 }
 
 /**
- * Probes take the oldest deliveries in turn, up to this many: one that its receiver never accepts cannot keep a breaker
- * open.
+ * Probes take the oldest deliveries in turn, up to this many, so that a delivery that is never accepted does not keep
+ * a breaker open.
  */
 const PROBED_IN_TURN = 100
 
@@ -289,8 +289,8 @@ export async function listHeldEvents(db: Queryable, nodeId: number): Promise<Hel
 }
 
 /**
- * Makes due what no living node holds. The receiver may see such an event twice. Returns how many there were. All nodes
- * run this when one dies, so it waits for no lock: whoever has locked a row is releasing or recording it. Without lock
+ * Makes the events due that no living node holds. Their receivers may see them twice. Returns how many there were. All
+ * nodes run this when one dies, so it waits for no lock: a locked row is already being released or recorded. Without lock
  * waits no order is needed. An order would read the table by its key: 170 ms for 200,000 rows instead of 30.
  */
 export async function releaseEvents(db: Queryable): Promise<number> {

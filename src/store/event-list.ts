@@ -153,7 +153,7 @@ function keysOf(page: Page<EventFilters, EventKey>): Sql {
     order by e.msg_id desc, e.sequence desc limit ${page.limit}`
 }
 
-/** The `<=` beside the row comparison leaves out partitions. */
+/** The row comparison alone would not leave out partitions. The `<=` does. */
 function conditionsOf({ planId, filters, after }: Page<EventFilters, EventKey>, of: string, at: string): Sql {
   const id = `${of}.msg_id`
   return allOf([

@@ -1,5 +1,5 @@
 /**
- * Messages at rest: nobody has them in memory, so their records are what they are. Whoever changes one locks its row and
+ * Messages at rest: no process has them in memory, so their records are up to date. A change locks the row and then
  * writes it back with `writeRecords`.
  */
 import type { Accepted, Loaded } from '../domain/message-facts.ts'

@@ -9,7 +9,7 @@ import { sessionSettings, setForSession } from './session-settings.ts'
 
 export interface MigrateOptions {
   readonly connectionString: string
-  /** Folder of `NNNN_name.sql`, run in that order. Default: the folder beside this file, in `src` as in `dist`. */
+  /** Folder of `NNNN_name.sql`, run in that order. Default: the folder next to this file, in `src` as in `dist`. */
   readonly directory?: string
   /** Progress, one line at a time. */
   readonly log?: (line: string) => void

@@ -45,7 +45,7 @@ export async function changeOptOuts(db: Queryable, changes: readonly OptOutChang
   return rows.map((row) => row.replyId)
 }
 
-/** The latest answer to a person goes out although they have opted out; an earlier one that still waits does not any more. */
+/** The latest answer to a person is sent although they have opted out. An earlier answer that still waits is not. */
 export async function letRepliesOut(db: Queryable, replies: readonly OptOutReply[]): Promise<void> {
   await db.query({
     name: 'let_replies_out',

@@ -64,8 +64,8 @@ interface MatchRow extends Omit<ReceiptMatch, 'segments'> {
 }
 
 /**
- * Most segments with one id that are looked at. A carrier that counts to 65,535 gives each id 15 times a day to a million
- * messages; with a carrier that gives the same id to all, every receipt would read them all (0.5 s for 60,000).
+ * Most segments with one id that are looked at. A carrier that counts to 65,535 uses each id 15 times for a million
+ * messages a day. If a carrier used one id for all, every receipt would read them all (0.5 s for 60,000).
  */
 const MAX_SUBMISSIONS_OF_ID = 1_000
 

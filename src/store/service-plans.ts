@@ -69,8 +69,8 @@ export const servicePlans = new ConfigurationTable<
 })
 
 /**
- * What still needs each of these plans: `live tokens`, `messages`. Plans that nothing needs are not in it. Records refer to it by number without a foreign key, so that
- * partitions can be dropped freely; senders and inbound numbers have one.
+ * What still needs each of these plans: `live tokens`, `messages`. Plans that nothing needs are left out. Records refer to
+ * a plan by number without a foreign key, so that partitions can be dropped freely; senders and inbound numbers have one.
  */
 export async function servicePlanUses(
   db: Queryable,

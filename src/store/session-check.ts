@@ -8,7 +8,7 @@ const STALE_ROUNDS = 20
 
 /**
  * Returns the settings in which sessions differ from `wanted`, `name=value` each. Behind a pooler, each connection of the
- * pool is checked, because the pooler may have older connections to the server: such a one is ended while it is ours, and
+ * pool is checked, because the pooler may have older connections to the server. An older one is ended while we hold it, and
  * the pooler opens another.
  */
 export async function settingsThatDoNotHold(

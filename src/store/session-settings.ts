@@ -1,13 +1,13 @@
 /**
- * Everything a session must have, in one place. The statements of this folder run under these settings, whatever the
- * defaults of the server, role or database.
+ * Everything a session must have, in one place. The statements of this folder run under these settings, regardless
+ * of the defaults of the server, role or database.
  */
 import type { Queryable } from './database.ts'
 
 /** Names are PostgreSQL's own spelling, values as `pg_settings.setting` shows them. */
 const SESSION_SETTINGS = {
-  // Plans by index (docs/adr/0006). Forbidden plans add 1e10 to a cost, and `jit` compiles whatever is estimated to cost
-  // more than 100,000: with it each statement was compiled anew, a heartbeat in 2,958 ms instead of 0.2.
+  // Plans by index (docs/adr/0006). Forbidden plans add 1e10 to a cost, and `jit` compiles statements whose estimated
+  // cost is above 100,000: it compiled each statement every time, and a heartbeat took 2,958 ms instead of 0.2.
   enable_seqscan: 'off',
   enable_hashjoin: 'off',
   enable_mergejoin: 'off',
@@ -59,7 +59,7 @@ const SET = `
          (select count(set_config(key, value, $2)) from json_each_text($1)
           where current_setting(key, true) is not null) as settings`
 
-/** Sets them for the whole session, or for the transaction under way alone. Returns whether the session is read-only. */
+/** Sets them for the whole session, or only for the current transaction. Returns whether the session is read-only. */
 export async function setForSession(
   db: Queryable,
   settings: SessionSettings,

@@ -3,7 +3,7 @@ import type { Queryable } from './database.ts'
 
 /** A destination (scheme, host, port) of a plan that is in trouble. */
 export interface TroubledDestination extends Endpoint {
-  /** open: only a probe a minute is sent; paused: nothing is; recovering: what was parked is being delivered. */
+  /** open: only a probe a minute is sent; paused: nothing is sent; recovering: parked events are being delivered. */
   readonly state: 'open' | 'paused' | 'recovering'
   readonly since: Date
   /** What the last failure was. */

@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { parse } from 'csv-parse/sync'
 
-/** One line of a CSV file; `line` counts from 1, the heading. What is empty is absent. */
+/** One line of a CSV file; `line` counts from 1, the heading. Empty fields are absent. */
 export interface CsvRow {
   readonly line: number
   readonly values: Readonly<Record<string, string>>

@@ -11,16 +11,16 @@ import {
 import { type Columns, type Fields, type Tables, without } from './printing.ts'
 
 /**
- * What the OpenAPI document does not say of a noun of the command line. A collection without a row here is called by the
- * singular of its path, and its lists have every field as a column.
+ * Facts about a noun of the command line that are not in the OpenAPI document. A collection without a row here is named
+ * by the singular of its path, and its lists have every field as a column.
  */
 export interface Noun {
   readonly path: string
   /** What the noun is, if it is not all of a tag of the document. */
   readonly description?: string
-  /** The field of `create` that names what is created: an argument if it is required, otherwise `--id`. */
+  /** The field of `create` that names the new object: an argument if it is required, otherwise `--id`. */
   readonly key?: string
-  /** What operations are called that are not the list, show, create, update or delete of the path. */
+  /** Names of the operations other than list, show, create, update and delete of the path. */
   readonly verbs?: Readonly<Record<string, string>>
   /** The columns of its list. */
   readonly columns?: Columns
@@ -35,7 +35,7 @@ export interface Noun {
   /** The noun alone means `show`. */
   readonly isShown?: true
   readonly notes?: string
-  /** What a command does where that is not what one request of it does. */
+  /** Descriptions of the commands that do something other than one request. */
   readonly descriptions?: Readonly<Record<string, string>>
 }
 

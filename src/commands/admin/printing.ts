@@ -13,10 +13,10 @@ export type Columns = string
 /** The columns of the tables in an answer, by field. */
 export type Tables = Readonly<Record<string, Columns>>
 
-/** What a terminal obeys: controls, and marks that turn the direction of text. Customers and carriers may write them. */
+/** Characters that a terminal acts on: controls, and marks of the text direction. Customers and carriers may send them. */
 const OBEYED = /[\p{Cc}\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu
 
-/** The text with such characters as JSON writes them: `\u001b`. */
+/** The text with these characters escaped as in JSON: `\u001b`. */
 export function shownText(text: string): string {
   return text.replace(OBEYED, shownCharacter)
 }

@@ -83,7 +83,7 @@ class Whole {
     // A kind without objects is a line that ends with its colon.
     const given = objects ?? {}
     if (!isObject(given)) return this.#refuse(placeOf(kind), kind, 'must be a mapping of names')
-    // One without objects is said too: pruning deletes what it does not have.
+    // An empty kind is recorded too, because pruning deletes all of its objects.
     this.#configuration[kind] ??= {}
     const table = Object.hasOwn(TABLES, kind) ? TABLES[kind] : undefined
     if (table !== undefined && typeof given.file === 'string')

@@ -43,7 +43,7 @@ interface Applied {
 
 /** Writing 200,000 rates takes seconds; on a busy database, minutes. */
 const TIMEOUT_MS = 600_000
-/** What takes long to send is announced. */
+/** Larger files take long to send, so the wait is announced. */
 const LARGE_BYTES = 1024 * 1024
 
 /** Adds the options of both commands. */
@@ -117,7 +117,7 @@ function located(error: unknown, { places }: ConfigurationFiles): ConfigurationF
   return faults.length < error.faults.length ? undefined : new ConfigurationFaults(inOrder(faults, places))
 }
 
-/** What is missing is to be put into the nearest object around it. */
+/** The place of a field in the files. A missing field has the place of the nearest object around it. */
 function placeOf(path: string, places: ReadonlyMap<string, Place>): Place | undefined {
   for (let end = path.length; end > 0; end = path.lastIndexOf('.', end - 1)) {
     const place = places.get(path.slice(0, end))

@@ -6,7 +6,7 @@ import { smartText } from './smart-encoding.ts'
 
 /** Chooses how to write a text: alphabet, tables of a language (3GPP TS 23.038 §6.2.1.2), or UCS-2. */
 
-/** What a service plan allows beside the default alphabet and UCS-2. */
+/** What a service plan allows in addition to the default alphabet and UCS-2. */
 export interface TextSettings {
   readonly smartEncoding: boolean
   /** National language identifiers, the preferred one first. */

@@ -194,7 +194,7 @@ const SCRIPT_SINGLE: Runs = {
   '0x41': 'A B C D E F G H I J K L M N O P Q R S T U V W X Y Z',
 }
 
-/** Characters beside those of the default extension table, which each single shift table has at the same codes. */
+/** Characters of single shift tables beyond those of the default extension table, which keep their codes in each. */
 const SINGLE: Readonly<Record<number, Runs>> = {
   // Turkish
   1: {

@@ -92,7 +92,7 @@ export function encodeGsm(text: string, alphabet: GsmAlphabet = DEFAULT_GSM): Bu
 /**
  * Decodes one septet per octet, with the national tables that `language` names; a table that does not exist is the
  * default one. Never throws: ESC at the end or before another ESC is a space, ESC before a code that the extension (or
- * single shift) table lacks gives the character without ESC (3GPP 23.038 §6.2.1.1), and an octet above 0x7F, which no
+ * single shift) table lacks is read as the character without ESC (3GPP 23.038 §6.2.1.1), and an octet above 0x7F, which no
  * septet can be, is taken for Latin-1, the alphabet that SMSCs without a GSM one send under data_coding 0.
  */
 export function decodeGsm(bytes: Uint8Array, language: Language = DEFAULT_LANGUAGE): string {

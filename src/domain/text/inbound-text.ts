@@ -6,7 +6,7 @@ import { decodeGsm } from './gsm0338.ts'
 
 type Alphabet = 'gsm' | 'latin1' | 'binary' | 'ucs2' | 'iso-8859-5' | 'iso-8859-8' | 'iso-2022-jp' | 'euc-kr'
 
-/** SMPP's own values; one that is not here, up to 0x0F, is read as Latin-1. */
+/** SMPP's own values. A value up to 0x0F that is not listed is read as Latin-1. */
 const SMPP_ALPHABETS = new Map<number, Alphabet>([
   [0x00, 'gsm'],
   [0x01, 'latin1'], // IA5 (ASCII) is the lower half of Latin-1
