@@ -110,12 +110,20 @@ function limited(description: Description): Kind {
       scene.addFaults(path, faults)
       refer?.(settings, scene, path)
       if (plan === null) return [null]
-      return [{ identity: identityOf(limits), name: called, path, settings }]
+      const named = Object.entries(limits).filter(([, limit]) => limit !== null)
+      return [
+        {
+          identity: identityOf(limits),
+          name: called,
+          path,
+          settings: { ...Object.fromEntries(named), ...settings },
+        },
+      ]
     },
     async create(scene, objects) {
       const created = objects.map(({ identity, settings }) => ({
-        ...limitColumns(identity, scene),
         ...columns(settings, scene),
+        ...limitColumns(identity, scene),
       }))
       await table.insertAll(scene.db, created)
     },

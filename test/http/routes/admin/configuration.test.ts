@@ -449,6 +449,13 @@ describe('the audit log', () => {
     expect(JSON.stringify(await entries())).not.toContain('hush')
   })
 
+  it('says what a rate applies to', async () => {
+    await apply({ rates: { 'in the file': { country: 'NZ', price: '0.1', currency: 'EUR' } } })
+    const [created] = await entries()
+    expect(created).toMatchObject({ objectType: 'rate', after: { country: 'NZ', price: '0.1' } })
+    expect(created.after).not.toHaveProperty('prefix')
+  })
+
   it('has the numbers of a kind of which more than 1,000 change', async () => {
     const prefixes = Array.from({ length: 1_001 }, (_, at) => `+7${1_000 + at}`)
     const ranges = Object.fromEntries(prefixes.map((prefix) => [prefix, { mccmnc: '25001' }]))
