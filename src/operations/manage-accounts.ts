@@ -84,7 +84,7 @@ export async function removeAccount(transaction: Transaction, accountId: string)
 }
 
 /**
- * Gives the account a new webhook secret. The current secret keeps signing too until it is removed. Refused while an older
+ * Gives the account a new webhook secret. Requests are signed with the current secret too until it is removed. Refused while an older
  * secret still exists, because it would be dropped while receivers may rely on it.
  */
 export async function rotateWebhookSecret(

@@ -14,7 +14,7 @@ import { DIMENSIONS, type Dimension, type OverviewSearch } from './search.ts'
 import { type Traffic, useGroups } from './statistics.ts'
 import { windowOfPlans } from './time-window.ts'
 
-/** The figures by country, and for operators by whatever else they choose. */
+/** The figures by country; operators can choose other groups. */
 export function Breakdown({ traffic: whole }: { traffic: Traffic }) {
   const isOperator = whole.planId === null
   const search = useSearch({ strict: false }) as OverviewSearch

@@ -56,7 +56,7 @@ function Content({ figure: { name, label, status }, traffic, totals }: ContentPr
     <>
       <span className="aldis-tile-label">{label}</span>
       {status === null ? (
-        <span className="aldis-tile-value" title="Taken by a carrier, whatever became of them">
+        <span className="aldis-tile-value" title="Every message that a carrier took, delivered or not">
           {value}
         </span>
       ) : (
