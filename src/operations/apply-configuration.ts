@@ -24,7 +24,7 @@ import type { Changed } from './audited-changes.ts'
 import { refuseMore } from './configuration-rows.ts'
 import { type Entry, type Kind, openUrl, Scene } from './configuration-scene.ts'
 import { KINDS } from './configured-kinds.ts'
-import { planOfLimited, RATES, RULES, SENDER_RULES } from './configured-tables.ts'
+import { RATES, RULES, SENDER_RULES } from './configured-tables.ts'
 import type { MessageReads } from './read-messages.ts'
 import { sayConflicts } from './write-conflicts.ts'
 
@@ -207,7 +207,8 @@ async function refuseLosses(
     const present = changes === undefined ? await scene.read(kind) : scene.present(kind.name)
     const deleted = new Set(changes?.deletions)
     const kept = [...present.filter((object) => !deleted.has(object)), ...(changes?.creations ?? [])]
-    for (const plan of new Set(kept.map(planOfLimited))) if (plan !== null) losses.get(plan)?.push(kind.name)
+    for (const plan of new Set(kept.map(({ settings }) => settings.plan)))
+      losses.get(plan as string)?.push(kind.name)
   }
   const said = plans.flatMap(({ name, identity }) => {
     const kinds = losses.get(identity)!

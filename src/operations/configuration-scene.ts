@@ -58,6 +58,17 @@ export interface Kind {
   delete(scene: Scene, objects: readonly PresentObject[]): Promise<void>
 }
 
+/** Deletes the rows of a table by the keys of the objects. */
+export function deleteFrom(table: {
+  deleteAll(db: Transaction, keys: readonly string[]): Promise<void>
+}): Kind['delete'] {
+  return (scene, objects) =>
+    table.deleteAll(
+      scene.db,
+      objects.map(({ key }) => key),
+    )
+}
+
 /** Kinds that objects of other kinds name. */
 export type NamedKind = 'accounts' | 'carriers' | 'routes' | 'plans'
 

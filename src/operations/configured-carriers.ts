@@ -20,7 +20,7 @@ import {
 } from '../store/carriers.ts'
 import { type RouteCarrierRecord, replaceRouteCarriers, routes } from '../store/routes.ts'
 import { refuseReservedName } from './configuration-rows.ts'
-import type { Kind, Scene } from './configuration-scene.ts'
+import { deleteFrom, type Kind, type Scene } from './configuration-scene.ts'
 import { sealCarrierPassword, storableCarrier } from './manage-carriers.ts'
 import { routeCarrierFaults } from './manage-routes.ts'
 
@@ -81,12 +81,7 @@ export const CARRIERS: Kind = {
     }))
     await carriers.updateAll(scene.db, changes)
   },
-  async delete(scene, objects) {
-    await carriers.deleteAll(
-      scene.db,
-      objects.map(({ key }) => key),
-    )
-  },
+  delete: deleteFrom(carriers),
 }
 
 /** The name of the carrier and the route of sandbox plans. */
@@ -157,19 +152,14 @@ export const ROUTES: Kind = {
       rerouted.map(({ wanted }) => wanted),
     )
   },
-  async delete(scene, objects) {
-    await routes.deleteAll(
-      scene.db,
-      objects.map(({ key }) => key),
-    )
-  },
+  delete: deleteFrom(routes),
 }
 
 function floorOf({ qualityFloor }: Settings) {
   return qualityFloor === undefined ? {} : { qualityFloor: qualityFloor as QualityFloor | null }
 }
 
-/** By priority and name, whatever the order of a file or of a database. */
+/** By priority and name, so that another order in a file is no difference. */
 function inOrder(entries: readonly RouteCarrierRecord[]): RouteCarrierRecord[] {
   return entries.toSorted(
     (a, b) => a.priority - b.priority || (a.carrier < b.carrier ? -1 : a.carrier > b.carrier ? 1 : 0),

@@ -20,7 +20,7 @@ import {
   putSenderSubscriptions,
 } from '../store/sender-subscriptions.ts'
 import { deleteServicePlans, servicePlans } from '../store/service-plans.ts'
-import { definedOf, type Kind, openUrl, type Scene } from './configuration-scene.ts'
+import { definedOf, deleteFrom, type Kind, openUrl, type Scene } from './configuration-scene.ts'
 import { keywordFaults } from './manage-inbound-numbers.ts'
 import { keyOfSandboxRoute } from './manage-sandbox.ts'
 import { isUsualStatus, senderFaults } from './manage-senders.ts'
@@ -250,12 +250,7 @@ export const NUMBERS: Kind = {
     })
     await inboundNumbers.updateAll(scene.db, changes)
   },
-  async delete(scene, objects) {
-    await inboundNumbers.deleteAll(
-      scene.db,
-      objects.map(({ key }) => key),
-    )
-  },
+  delete: deleteFrom(inboundNumbers),
 }
 
 function planIdOf(scene: Scene, { plan }: Settings): number {

@@ -9,7 +9,7 @@ import { numberRanges } from '../store/number-ranges.ts'
 import { rates } from '../store/rates.ts'
 import { routingRules } from '../store/routing-rules.ts'
 import { senderRules } from '../store/sender-rules.ts'
-import type { Kind, Scene } from './configuration-scene.ts'
+import { deleteFrom, type Kind, type Scene } from './configuration-scene.ts'
 import { MAX_NUMBER_RANGES } from './manage-number-ranges.ts'
 import { canonicalRate, MAX_RATES } from './manage-rates.ts'
 import { MAX_ROUTING_RULES, routingRuleFaults } from './manage-routing-rules.ts'
@@ -33,11 +33,6 @@ const LIMITS = ['plan', 'from', 'prefix', 'country', 'mccmnc'] as const
 
 function identityOf(limits: Limits): string {
   return JSON.stringify(LIMITS.map((limit) => limits[limit] ?? null))
-}
-
-/** The servicePlanId that a rule or a rate applies to; null: all. */
-export function planOfLimited({ identity }: { readonly identity: string }): string | null {
-  return (JSON.parse(identity) as [string | null])[0]
 }
 
 /** `Alerts GB`, `any`. */
@@ -121,9 +116,9 @@ function limited(description: Description): Kind {
       ]
     },
     async create(scene, objects) {
-      const created = objects.map(({ identity, settings }) => ({
+      const created = objects.map(({ settings }) => ({
         ...columns(settings, scene),
-        ...limitColumns(identity, scene),
+        ...limitColumns(settings, scene),
       }))
       await table.insertAll(scene.db, created)
     },
@@ -134,18 +129,12 @@ function limited(description: Description): Kind {
       }))
       await table.updateAll(scene.db, changes)
     },
-    async delete(scene, objects) {
-      await table.deleteAll(
-        scene.db,
-        objects.map(({ key }) => key),
-      )
-    },
+    delete: deleteFrom(table),
   }
 }
 
-function limitColumns(identity: string, scene: Scene): object {
-  const [plan, from, prefix, country, mccmnc] = JSON.parse(identity) as (string | null)[]
-  return { planId: plan == null ? null : scene.keys.plans.get(plan)!, from, prefix, country, mccmnc }
+function limitColumns({ plan, from = null, ...limits }: Limits, scene: Scene): object {
+  return { planId: plan == null ? null : scene.keys.plans.get(plan)!, from, ...matchOf(limits) }
 }
 
 export const RULES = limited({
@@ -233,10 +222,5 @@ export const RANGES: Kind = {
     const changes = updates.map(({ present, changed }) => ({ key: present.key, change: changed }))
     await numberRanges.updateAll(scene.db, changes)
   },
-  async delete(scene, objects) {
-    await numberRanges.deleteAll(
-      scene.db,
-      objects.map(({ key }) => key),
-    )
-  },
+  delete: deleteFrom(numberRanges),
 }

@@ -6,8 +6,8 @@ import { servicePlans } from '../store/service-plans.ts'
 import { keyOfPlanInPath, lockedRow } from './configuration-rows.ts'
 import { PLAN_GONE, sayConflicts } from './write-conflicts.ts'
 
-/** Sends with any other status are answered 422. */
-const STATUSES = ['approved', 'pending', 'denied']
+/** Statuses of a subscription. Sends with any other are answered 422. */
+export const SENDER_STATUSES = ['approved', 'pending', 'denied'] as const
 
 /**
  * Subscribes a plan to a sender, or sets the status of its subscription. A status other than these three needs `force`, so
@@ -53,7 +53,7 @@ export function senderFaults(
 }
 
 export function isUsualStatus(status: string): boolean {
-  return STATUSES.includes(status)
+  return SENDER_STATUSES.some((usual) => usual === status)
 }
 
 /** Returns the subscription that there was. */

@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { classifySender } from '../../domain/addresses.ts'
 import type { ServicePlan } from '../../domain/configuration.ts'
 import { allowsSender } from '../../domain/send-requests.ts'
+import { SENDER_STATUSES } from '../../operations/manage-senders.ts'
 import { listSenderSubscriptions, type SenderSubscriptionRecord } from '../../store/sender-subscriptions.ts'
 import { CursorPages, type ListDeps } from '../cursor-pages.ts'
 import { answered } from '../schemas/error-body.ts'
@@ -10,12 +11,10 @@ import { listQuery, pageSchema } from '../schemas/parameters.ts'
 import { SENDER_LIST } from '../schemas/response-examples.ts'
 import { nullableString, oneOf, titled } from '../schemas/shapes.ts'
 
-const STATUSES = ['approved', 'pending', 'denied'] as const
-
 const OwnSender = titled('OwnSender', {
   sender: Type.String({ description: 'The from of a send' }),
   kind: nullableString({ description: 'short-code, e164 or alphanumeric' }),
-  status: oneOf([...STATUSES, 'other'], {
+  status: oneOf([...SENDER_STATUSES, 'other'], {
     description: 'Of the subscription; other: one that a send is answered 422 for',
   }),
   allowed: Type.Boolean({
@@ -52,7 +51,7 @@ function present(plan: ServicePlan) {
   return ({ sender, status }: SenderSubscriptionRecord) => ({
     sender,
     kind: classifySender(sender),
-    status: STATUSES.find((known) => known === status) ?? 'other',
+    status: SENDER_STATUSES.find((known) => known === status) ?? 'other',
     allowed: allowsSender(plan, sender, status),
   })
 }
