@@ -1,5 +1,5 @@
 import { isSandbox, SANDBOX } from '../domain/sandbox.ts'
-import { conflict, fault, invalidField, notFound, refuseAny } from '../errors.ts'
+import { conflict, type Fault, fault, invalidField, notFound, refuseAny } from '../errors.ts'
 import { accounts } from '../store/accounts.ts'
 import { carriers } from '../store/carriers.ts'
 import type { AnyTable, ConfigurationTable } from '../store/configuration-table.ts'
@@ -12,8 +12,12 @@ import { sayConflicts } from './write-conflicts.ts'
 
 /** Refuses to give a carrier or a route the name of those of sandbox plans. */
 export function refuseReservedName({ name }: { readonly name?: string }): void {
-  if (name === SANDBOX)
-    throw invalidField('name', 'NOT_ALLOWED', `must not be ${SANDBOX}, which is for sandbox plans`)
+  if (name === SANDBOX) refuseAny([reservedName('name')])
+}
+
+/** The fault of a field that has the name of the carrier and route of sandbox plans. */
+export function reservedName(field: string): Fault {
+  return fault(field, 'NOT_ALLOWED', `must not be ${SANDBOX}, which is for sandbox plans`)
 }
 
 /** Returns the row with this key, locked against other writers until the transaction ends, or throws 404. */

@@ -14,6 +14,7 @@ import { IV_BYTES, type SecretKeys } from '../domain/secrets.ts'
 import { type Fault, fault } from '../errors.ts'
 import type { AnyTable } from '../store/configuration-table.ts'
 import type { Transaction } from '../store/database.ts'
+import { reservedName } from './configuration-rows.ts'
 import { eachInSlices } from './slices.ts'
 
 /** The URL in plain text, or `unreadable`. */
@@ -184,7 +185,7 @@ export class Scene {
       found.length > 1
         ? fault(path, 'AMBIGUOUS', `must be an id: ${found.length} ${NOUNS[kind]}s have this name`)
         : name === SANDBOX && (kind === 'carriers' || kind === 'routes')
-          ? fault(path, 'NOT_ALLOWED', `must not be ${SANDBOX}, which is for sandbox plans`)
+          ? reservedName(path)
           : fault(path, 'NOT_FOUND', `must be a ${NOUNS[kind]} of the file or of the service`),
     )
     return null

@@ -1,7 +1,7 @@
 import { orUnreadable } from '../domain/audit-log.ts'
 import type { QualityFloor } from '../domain/configuration.ts'
 import type { PresentObject, Settings, Update, WantedObject } from '../domain/configuration-changes.ts'
-import { isSandbox } from '../domain/sandbox.ts'
+import { isSandbox, SANDBOX } from '../domain/sandbox.ts'
 import { carrierSecretContext, openSecret } from '../domain/secrets.ts'
 import {
   completeFloor,
@@ -10,7 +10,7 @@ import {
   type QualityFloorSetting,
   type RouteCarrierSetting,
 } from '../domain/setting-forms.ts'
-import type { AppError, fault } from '../errors.ts'
+import type { Fault } from '../errors.ts'
 import {
   type CarrierSettings,
   carriers,
@@ -19,7 +19,7 @@ import {
   reserveCarrierIds,
 } from '../store/carriers.ts'
 import { type RouteCarrierRecord, replaceRouteCarriers, routes } from '../store/routes.ts'
-import { refuseReservedName } from './configuration-rows.ts'
+import { reservedName } from './configuration-rows.ts'
 import { deleteFrom, type Kind, type Scene } from './configuration-scene.ts'
 import { sealCarrierPassword, storableCarrier } from './manage-carriers.ts'
 import { routeCarrierFaults } from './manage-routes.ts'
@@ -52,7 +52,7 @@ export const CARRIERS: Kind = {
   want({ name, path, value }, scene) {
     if (isReserved(scene, name, path)) return [null]
     const given = value as CarrierEntry
-    const faults: ReturnType<typeof fault>[] = []
+    const faults: Fault[] = []
     const { submitOutcomes, ...settings } = storableCarrier(given, faults)
     scene.addFaults(path, faults)
     const outcomes = submitOutcomes && { submitOutcomes: outcomesByHexStatus(submitOutcomes) }
@@ -86,14 +86,9 @@ export const CARRIERS: Kind = {
 
 /** The name of the carrier and the route of sandbox plans. */
 function isReserved(scene: Scene, name: string, path: string): boolean {
-  try {
-    refuseReservedName({ name })
-    return false
-  } catch (error) {
-    const [found] = (error as AppError).errors!
-    scene.faults.push({ ...found!, field: path })
-    return true
-  }
+  if (name !== SANDBOX) return false
+  scene.faults.push(reservedName(path))
+  return true
 }
 
 function carrierColumns(scene: Scene, name: string, settings: Settings) {
