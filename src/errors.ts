@@ -9,6 +9,7 @@ export const ERRORS = {
   SERVICE_PLAN_INACTIVE: { status: 401, message: 'The service plan is not active' },
   FORBIDDEN: { status: 403, message: 'The token is not authorized for this service plan' },
   SENDER_NOT_AUTHORIZED: { status: 403, message: 'The service plan may not send from this sender' },
+  COUNTRY_NOT_ALLOWED: { status: 403, message: 'The service plan may not send to this country' },
   SERVICE_PLAN_NOT_FOUND: { status: 404, message: 'The account has no such service plan' },
   MESSAGE_NOT_FOUND: { status: 404, message: 'No such message' },
   NOT_FOUND: { status: 404, message: 'No such resource' },

@@ -54,8 +54,11 @@ export interface ServicePlan {
   readonly rateLimit: RateLimit | null
   readonly senderTypes: ReadonlySet<SenderType>
   readonly ambiguousSubmits: AmbiguousSubmits
-  /** Time from acceptance until a message that no carrier took fails. */
+  /** Time from acceptance until a message that no carrier took fails, unless its sender asks for another. */
   readonly validitySeconds: number
+  readonly maxValiditySeconds: number
+  /** ISO 3166-1 alpha-2; null: all. */
+  readonly allowedCountries: ReadonlySet<string> | null
   /** Typographic characters are replaced where that makes the whole text GSM 7-bit. */
   readonly smartEncoding: boolean
   /** National language identifiers (3GPP 23.038) that texts may be sent in, the preferred one first. */

@@ -3,6 +3,7 @@ import type { ServicePlan, Token } from '../domain/configuration.ts'
 import { Directory } from '../domain/directory.ts'
 import { publicMessage } from '../domain/events.ts'
 import { PUBLIC_ID } from '../domain/identifiers.ts'
+import { judgeRecipient } from '../domain/plan-limits.ts'
 import {
   fieldFaults,
   judgeSender,
@@ -94,7 +95,8 @@ export class ShortSends {
     if (sms === null || recordBytes(sms) > limits.recordBytes) return null
     const plan = planForSending(directory, token, sms.servicePlanId)
     if (typeof plan === 'string' || plan.rateLimit !== null) return null
-    return judgeSender(directory, plan, sms) === null ? { sms, plan, token } : null
+    if (judgeSender(directory, plan, sms) !== null || judgeRecipient(plan, sms.to) !== null) return null
+    return { sms, plan, token }
   }
 
   #answered(

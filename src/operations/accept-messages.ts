@@ -5,6 +5,7 @@ import { countryOf } from '../domain/countries.ts'
 import { createdAtMs } from '../domain/identifiers.ts'
 import type { Accepted } from '../domain/message-facts.ts'
 import type { Draft, Message } from '../domain/messages.ts'
+import { validityMs } from '../domain/plan-limits.ts'
 import type { SecretKeys } from '../domain/secrets.ts'
 import { countSegments } from '../domain/text/segments.ts'
 import type { Log } from '../log.ts'
@@ -40,6 +41,8 @@ import type { MessageReads } from './read-messages.ts'
 export interface AcceptRequest {
   readonly plan: ServicePlan
   readonly draft: Draft
+  /** How long it may wait for a carrier, if its sender says so. */
+  readonly validitySeconds?: number | undefined
   readonly idempotencyKey: { readonly keyHash: Buffer; readonly requestHash: Buffer } | null
 }
 
@@ -181,7 +184,7 @@ export class GroupAccepter {
   }
 
   #newItem(
-    { plan, draft, idempotencyKey }: AcceptRequest,
+    { plan, draft, validitySeconds, idempotencyKey }: AcceptRequest,
     onOver: (mayBeStored: boolean) => void,
   ): PendingSend {
     // Everything that can fail comes before room is promised.
@@ -204,7 +207,7 @@ export class GroupAccepter {
       optedOut: false,
       begun,
       routeId: routeId ?? 0,
-      expiresAtMs: createdAtMs(msgId) + plan.validitySeconds * 1_000,
+      expiresAtMs: createdAtMs(msgId) + validityMs(plan, validitySeconds),
     }
     const deadline = new AnswerDeadline(answerWithinMs, onOver)
     return { msgId, accepted, owner, chosenCarrierId, idempotencyKey, deadline }

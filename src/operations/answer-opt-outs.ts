@@ -5,6 +5,7 @@ import type { ServicePlan } from '../domain/configuration.ts'
 import { countryOf } from '../domain/countries.ts'
 import { createdAtMs } from '../domain/identifiers.ts'
 import { type OptOutRequest, replyTo } from '../domain/opt-outs.ts'
+import { validityMs } from '../domain/plan-limits.ts'
 import { countSegments } from '../domain/text/segments.ts'
 import type { Queryable, Transaction } from '../store/database.ts'
 import { takeIdempotencyKeys } from '../store/idempotency-keys.ts'
@@ -162,7 +163,7 @@ function replyOf({ wish, request, msgId }: Answer): Reply[] {
     optedOut: false,
     begun: false,
     routeId: 0,
-    expiresAtMs: createdAtMs(msgId) + plan.validitySeconds * 1_000,
+    expiresAtMs: createdAtMs(msgId) + validityMs(plan),
   }
   return [{ msgId, accepted, keyHash }]
 }

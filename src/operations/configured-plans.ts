@@ -2,6 +2,7 @@ import type { SenderType } from '../domain/addresses.ts'
 import type { AmbiguousSubmits, OptOutSettings } from '../domain/configuration.ts'
 import { namesInFile, type Settings, type WantedObject } from '../domain/configuration-changes.ts'
 import { completeOptOut, optOutFaults } from '../domain/opt-outs.ts'
+import { limitFaults } from '../domain/plan-limits.ts'
 import { SANDBOX_RATE_LIMIT } from '../domain/sandbox.ts'
 import {
   completeRateLimit,
@@ -39,6 +40,8 @@ interface PlanEntry {
   readonly senderTypes?: readonly SenderType[]
   readonly ambiguousSubmits?: AmbiguousSubmits
   readonly validitySeconds?: number
+  readonly maxValiditySeconds?: number
+  readonly allowedCountries?: readonly string[]
   readonly smartEncoding?: boolean
   readonly nationalLanguages?: readonly NationalLanguage[]
   readonly optOut?: Partial<OptOutSettings> | null
@@ -79,6 +82,7 @@ export const PLANS: Kind = {
     const optOut =
       given.optOut && completeOptOut(given.optOut, (present?.optOut ?? null) as OptOutSettings | null)
     if (optOut) scene.addFaults(path, optOutFaults(optOut))
+    scene.addFaults(path, limitFaults(given))
     judgePlan(scene, path, { ...rest, ...(account && { account }), route: given.route ?? null }, present)
     if (identity === null || account === null) return [null]
     const settings = { ...rest, name, account, route, optOut, rateLimit: limitOf(given, present) }

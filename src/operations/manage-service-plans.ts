@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { OptOutSettings } from '../domain/configuration.ts'
 import { canonicalPublicId, publicId } from '../domain/identifiers.ts'
 import { completeOptOut, optOutFaults } from '../domain/opt-outs.ts'
+import { limitFaults } from '../domain/plan-limits.ts'
 import { SANDBOX_RATE_LIMIT } from '../domain/sandbox.ts'
 import type { SecretKeys } from '../domain/secrets.ts'
 import { conflict, invalidField, refuseAny } from '../errors.ts'
@@ -37,6 +38,7 @@ export async function createServicePlan(
 ): Promise<ServicePlanRecord> {
   const servicePlanId = canonicalPublicId(input.servicePlanId ?? publicId(randomBytes(12)))
   const optOut = optOutOf(input.optOut ?? null, null)
+  refuseAny(limitFaults(input))
   if (input.sandbox === true && input.route != null)
     throw invalidField('route', 'NOT_ALLOWED', 'must be absent: a sandbox plan has a route of its own')
   const words = { taken: `service plan ${servicePlanId} exists already`, inUse: GONE }
@@ -57,6 +59,7 @@ export async function updateServicePlan(
   servicePlanId: string,
   change: Partial<Omit<NewServicePlan, 'optOut'>> & { route?: string | null; optOut?: OptOutChange },
 ): Promise<ServicePlanRecord> {
+  refuseAny(limitFaults(change))
   return sayConflicts({ inUse: GONE }, async () => {
     const plan = await lockedRow(transaction, servicePlans, servicePlanId)
     if (plan.sandbox && change.route !== undefined)

@@ -34,10 +34,11 @@ interface AccountRow extends RateLimitColumns, Pick<Account, 'id' | 'accountId' 
 
 interface PlanRow
   extends RateLimitColumns,
-    Omit<ServicePlan, 'account' | 'sandbox' | 'route' | 'rateLimit' | 'senderTypes'> {
+    Omit<ServicePlan, 'account' | 'sandbox' | 'route' | 'rateLimit' | 'senderTypes' | 'allowedCountries'> {
   readonly account: number
   readonly route: number | null
   readonly senderTypes: SenderType[]
+  readonly allowedCountries: string[]
 }
 
 interface TokenRow {
@@ -124,7 +125,8 @@ export async function readDirectory(
         select id, service_plan_id as "servicePlanId", account_id as account, name, active, route_id as route,
           inbound_url as "inboundUrl", messages_per_second as "messagesPerSecond", burst,
           sender_types as "senderTypes", ambiguous_submits as "ambiguousSubmits", smart_encoding as "smartEncoding",
-          national_languages as "nationalLanguages", opt_out as "optOut", validity_seconds as "validitySeconds"
+          national_languages as "nationalLanguages", opt_out as "optOut", validity_seconds as "validitySeconds",
+          max_validity_seconds as "maxValiditySeconds", allowed_countries as "allowedCountries"
         from service_plans order by id) p) as plans,
       (select coalesce(json_agg(t), '[]') from (
         select id, account_id as account, name, plan_ids as "planIds", encode(hash, 'hex') as sha256, scopes,
@@ -282,6 +284,7 @@ function planOf(
     route,
     rateLimit: rateLimitOf({ messagesPerSecond, burst }),
     senderTypes: new Set(plan.senderTypes),
+    allowedCountries: plan.allowedCountries.length === 0 ? null : new Set(plan.allowedCountries),
   }
 }
 

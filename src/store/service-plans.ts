@@ -14,6 +14,9 @@ interface ServicePlanSettings {
   readonly senderTypes: readonly SenderType[]
   readonly ambiguousSubmits: AmbiguousSubmits
   readonly validitySeconds: number
+  readonly maxValiditySeconds: number
+  /** Empty: all. */
+  readonly allowedCountries: readonly string[]
   readonly smartEncoding: boolean
   /** National language identifiers, the preferred one first. */
   readonly nationalLanguages: readonly number[]
@@ -45,6 +48,7 @@ export const servicePlans = new ConfigurationTable<
     t.messages_per_second as "messagesPerSecond", t.burst, t.sender_types as "senderTypes",
     t.ambiguous_submits as "ambiguousSubmits", t.smart_encoding as "smartEncoding",
     t.national_languages as "nationalLanguages", t.opt_out as "optOut", t.validity_seconds as "validitySeconds",
+    t.max_validity_seconds as "maxValiditySeconds", t.allowed_countries as "allowedCountries",
     t.created_at as "createdAt"`,
   joins: 'join accounts a on a.id = t.account_id left join routes r on r.id = t.route_id',
   key: 'service_plan_id',
@@ -64,6 +68,8 @@ export const servicePlans = new ConfigurationTable<
     nationalLanguages: 'national_languages',
     optOut: 'opt_out',
     validitySeconds: 'validity_seconds',
+    maxValiditySeconds: 'max_validity_seconds',
+    allowedCountries: 'allowed_countries',
   },
   filters: { accountId: 'a.account_id = lower(?)', route: 'r.name = ?', search: NAME_BEGINS },
 })

@@ -21,7 +21,10 @@ const SENDS = BAD_INPUTS.filter(({ request }) => SEND.test(request.path) && requ
 
 let service: HttpService
 beforeAll(async () => {
-  service = await startHttpService({ limits: { preflights: { perSecond: 100_000, burst: 100_000 } } })
+  service = await startHttpService({
+    plan: { allowedCountries: new Set(['US']) },
+    limits: { preflights: { perSecond: 100_000, burst: 100_000 } },
+  })
 })
 afterAll(() => service[Symbol.asyncDispose]())
 

@@ -66,6 +66,14 @@ test('a session sends on a connection whose tokens take the short way, and only 
   expect((await exchange(service.port, send({}, headers)))!.status).toBe(401)
 })
 
+test('a send that a limit of the plan refuses takes the ordinary way, which says why', async () => {
+  await start({ plan: { allowedCountries: new Set(['US']) } })
+  const requests = [send(), send({ to: '+46701234567' })]
+  const [first, refused] = await exchangeInTurn(service.port, requests)
+  expect([first!.status, refused!.status, refused!.json.errorCode]).toEqual([202, 403, 'COUNTRY_NOT_ALLOWED'])
+  expect(await service.storedMessages()).toBe(1)
+})
+
 test('the second send of a connection takes the short way, with the same answer, record, log line and figures', async () => {
   await start({ baseUrl: 'https://sms.example.com' })
   const body = 'Grüße \u{1f600} "quoted"'

@@ -30,6 +30,8 @@ export function aPlan(changes: Partial<ServicePlan> = {}): ServicePlan {
     senderTypes: new Set(['short-code', 'e164', 'alphanumeric']),
     ambiguousSubmits: 'resubmit',
     validitySeconds: 86_400,
+    maxValiditySeconds: 86_400,
+    allowedCountries: null,
     smartEncoding: false,
     nationalLanguages: [],
     optOut: null,

@@ -70,6 +70,10 @@ export interface ServicePlan {
   ambiguousSubmits: AmbiguousSubmits
   /** How long a message may wait for a carrier before it fails; carriers are told the rest of it; default: 86400. */
   validitySeconds: number
+  /** Longest validity of a message, whatever its sender asks for; default: 86400. */
+  maxValiditySeconds: number
+  /** Countries that it may send to (ISO 3166-1 alpha-2); empty: all; default: all. */
+  allowedCountries: string[]
   /** Replace typographic characters if that makes the whole text fit the GSM alphabet; false: send texts as they are; default: texts are sent as they are. */
   smartEncoding: boolean
   /** Languages whose GSM tables may be used for texts, the preferred one first; empty: none; default: none. */
@@ -95,6 +99,10 @@ export interface ServicePlanChange {
   ambiguousSubmits?: AmbiguousSubmits | undefined
   /** How long a message may wait for a carrier before it fails; carriers are told the rest of it; default: 86400. */
   validitySeconds?: number | undefined
+  /** Longest validity of a message, whatever its sender asks for; default: 86400. */
+  maxValiditySeconds?: number | undefined
+  /** Countries that it may send to (ISO 3166-1 alpha-2); empty: all; default: all. */
+  allowedCountries?: string[] | undefined
   /** Replace typographic characters if that makes the whole text fit the GSM alphabet; false: send texts as they are; default: texts are sent as they are. */
   smartEncoding?: boolean | undefined
   /** Languages whose GSM tables may be used for texts, the preferred one first; empty: none; default: none. */
@@ -126,6 +134,10 @@ export interface ServicePlanCreation {
   ambiguousSubmits?: AmbiguousSubmits | undefined
   /** How long a message may wait for a carrier before it fails; carriers are told the rest of it; default: 86400. */
   validitySeconds?: number | undefined
+  /** Longest validity of a message, whatever its sender asks for; default: 86400. */
+  maxValiditySeconds?: number | undefined
+  /** Countries that it may send to (ISO 3166-1 alpha-2); empty: all; default: all. */
+  allowedCountries?: string[] | undefined
   /** Replace typographic characters if that makes the whole text fit the GSM alphabet; false: send texts as they are; default: texts are sent as they are. */
   smartEncoding?: boolean | undefined
   /** Languages whose GSM tables may be used for texts, the preferred one first; empty: none; default: none. */

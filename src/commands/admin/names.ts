@@ -7,6 +7,8 @@ const SHORT: Readonly<Record<string, string>> = {
   messagesPerSecond: 'rate',
   senderMessagesPerSecond: 'sender-rate',
   validitySeconds: 'validity',
+  maxValiditySeconds: 'max-validity',
+  allowedCountries: 'country',
   submitOutcomes: 'outcome',
   webhookCredentials: 'webhook-basic',
   // `--url` is the address of the service.

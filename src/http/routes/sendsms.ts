@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import type { CallbackChecker } from '../../domain/callback-url.ts'
 import type { ServicePlan } from '../../domain/configuration.ts'
 import { publicMessage } from '../../domain/events.ts'
+import { judgeRecipient } from '../../domain/plan-limits.ts'
 import type { RateLimiter } from '../../domain/rate-limits.ts'
 import {
   fieldFaults,
@@ -189,7 +190,7 @@ export async function authorizedPlan(
   const limit = plan.rateLimit
   if (limit !== null && limiter !== null)
     takeOrRefuse(limiter, { name: 'plan', key: plan.id, limit, nowMs: clock() })
-  const refusal = judgeSender(snapshot, plan, sms)
+  const refusal = judgeSender(snapshot, plan, sms) ?? judgeRecipient(plan, sms.to)
   if (refusal !== null) throw new AppError(refusal.code, refusal)
   if (recordBytes(sms) > limits.recordBytes) throw new AppError('MESSAGE_TOO_LARGE')
   return plan

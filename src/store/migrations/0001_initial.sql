@@ -87,12 +87,16 @@ create table service_plans (
   national_languages smallint[] not null default '{}'
     check (national_languages <@ '{1,2,3,4,5,6,7,8,9,10,11,12,13}'),
   opt_out jsonb,
-  validity_seconds integer not null default 86400 check (validity_seconds between 60 and 86400)
+  validity_seconds integer not null default 86400 check (validity_seconds between 60 and 86400),
+  max_validity_seconds integer not null default 86400 check (max_validity_seconds between 60 and 86400),
+  allowed_countries text[] not null default '{}'
 );
 create index service_plans_name on service_plans (lower(name) collate "C");
 comment on column service_plans.national_languages is 'national language identifiers (3GPP 23.038) that texts may be sent in';
 comment on column service_plans.opt_out is 'words and replies of STOP, START and HELP; null: not handled';
 comment on column service_plans.validity_seconds is 'from acceptance until a message that no carrier took has failed';
+comment on column service_plans.max_validity_seconds is 'most that the sender of a message may ask for';
+comment on column service_plans.allowed_countries is 'where it may send to, ISO 3166-1 alpha-2; empty: everywhere';
 
 create table tokens (
   id integer generated always as identity primary key,

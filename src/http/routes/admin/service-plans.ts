@@ -23,6 +23,7 @@ import { recordedUrl, shownUrl, withStorableUrl } from './callback-urls.ts'
 import {
   AccountId,
   CallbackUrl,
+  CountryCode,
   DisplayName,
   described,
   LinkKey,
@@ -83,6 +84,15 @@ const ValiditySeconds = Type.Integer({
   description:
     'How long a message may wait for a carrier before it fails; carriers are told the rest of it; default: 86400',
 })
+const MaxValiditySeconds = Type.Integer({
+  minimum: VALIDITY_SECONDS.least,
+  maximum: VALIDITY_SECONDS.most,
+  description: 'Longest validity of a message, whatever its sender asks for; default: 86400',
+})
+const AllowedCountries = Type.Array(CountryCode, {
+  uniqueItems: true,
+  description: 'Countries that it may send to (ISO 3166-1 alpha-2); empty: all; default: all',
+})
 const settings = {
   active: Type.Optional(
     Type.Boolean({ description: 'Accept its messages; false: refuse them; default: true' }),
@@ -95,6 +105,8 @@ const settings = {
   senderTypes: Type.Optional(SenderTypes),
   ambiguousSubmits: Type.Optional(AmbiguousSubmits),
   validitySeconds: Type.Optional(ValiditySeconds),
+  maxValiditySeconds: Type.Optional(MaxValiditySeconds),
+  allowedCountries: Type.Optional(AllowedCountries),
   smartEncoding: Type.Optional(SmartEncoding),
   nationalLanguages: Type.Optional(NationalLanguages),
   optOut: Type.Optional(Nullable(OptOutChange)),
@@ -140,6 +152,8 @@ const ServicePlan = titled('ServicePlan', {
   senderTypes: SenderTypes,
   ambiguousSubmits: AmbiguousSubmits,
   validitySeconds: ValiditySeconds,
+  maxValiditySeconds: MaxValiditySeconds,
+  allowedCountries: AllowedCountries,
   smartEncoding: SmartEncoding,
   nationalLanguages: NationalLanguages,
   optOut: Nullable(titled('OptOutWords', optOut)),
@@ -209,6 +223,8 @@ function withUrl(plan: ServicePlanRecord, inboundUrl: string | null): Static<typ
     senderTypes: [...plan.senderTypes],
     ambiguousSubmits: plan.ambiguousSubmits,
     validitySeconds: plan.validitySeconds,
+    maxValiditySeconds: plan.maxValiditySeconds,
+    allowedCountries: [...plan.allowedCountries],
     smartEncoding: plan.smartEncoding,
     nationalLanguages: languageNames(plan.nationalLanguages),
     optOut: plan.optOut,

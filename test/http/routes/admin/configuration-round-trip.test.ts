@@ -85,6 +85,8 @@ const configuration = fc
         nationalLanguages: optional(fc.subarray(['turkish', 'hindi'])),
         optOut: nullable(fc.constantFrom({}, { stopWords: ['NO'], stopReply: 'Bye' })),
         validitySeconds: optional(fc.integer({ min: 60, max: 86_400 })),
+        maxValiditySeconds: optional(fc.integer({ min: 60, max: 86_400 })),
+        allowedCountries: optional(fc.subarray(['SE', 'GB'])),
       })
       .map(({ route, ...own }) => (own.sandbox ? own : { ...own, route }))
     return fc.record({

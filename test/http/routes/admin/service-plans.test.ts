@@ -27,6 +27,8 @@ test('201: a plan with defaults, at once in the directory', async () => {
     senderTypes: ['short-code', 'e164', 'alphanumeric'],
     ambiguousSubmits: 'resubmit',
     validitySeconds: 86_400,
+    maxValiditySeconds: 86_400,
+    allowedCountries: [],
     smartEncoding: false,
     nationalLanguages: [],
     optOut: null,
@@ -48,6 +50,8 @@ test('201 with every setting', async () => {
     senderTypes: ['alphanumeric'],
     ambiguousSubmits: 'unknown',
     validitySeconds: 300,
+    maxValiditySeconds: 600,
+    allowedCountries: ['SE', 'NO'],
     smartEncoding: true,
     nationalLanguages: ['urdu', 'turkish'],
   }
@@ -64,6 +68,8 @@ test('201 with every setting', async () => {
     validitySeconds: 300,
     smartEncoding: true,
     nationalLanguages: [13, 1],
+    maxValiditySeconds: 600,
+    allowedCountries: new Set(['SE', 'NO']),
   })
   expect([...plan.senderTypes]).toEqual(['alphanumeric'])
   const again = await server.request('POST', '/service-plans', { accountId, ...settings })
@@ -79,6 +85,7 @@ test.each([
   ['smartEncoding', { smartEncoding: 'yes' }, 'WRONG_TYPE'],
   ['nationalLanguages.0', { nationalLanguages: ['french'] }, 'NOT_ALLOWED'],
   ['nationalLanguages', { nationalLanguages: ['urdu', 'urdu'] }, 'REPEATED'],
+  ['allowedCountries.1', { allowedCountries: ['SE', 'XX'] }, 'NOT_FOUND'],
   ['servicePlanId', { servicePlanId: 'xyz' }, 'INVALID_FORMAT'],
   ['active', { active: 'yes' }, 'WRONG_TYPE'],
   ['name', { name: ' a' }, 'INVALID_FORMAT'],

@@ -1,0 +1,34 @@
+import { type Fault, fault } from '../errors.ts'
+import type { ServicePlan } from './configuration.ts'
+import { countryOf, isCountryCode } from './countries.ts'
+
+/** What a service plan may send at most (docs/limits.md). */
+
+/** Why a plan does not take a message. The text names the limit. */
+export interface LimitRefusal {
+  readonly code: 'COUNTRY_NOT_ALLOWED'
+  readonly message: string
+}
+
+/** Why the plan may not send to this recipient; null when it may. */
+export function judgeRecipient({ allowedCountries }: ServicePlan, to: string): LimitRefusal | null {
+  if (allowedCountries === null) return null
+  const country = countryOf(to)
+  if (country !== null && allowedCountries.has(country)) return null
+  const where = country === null ? 'this number, which belongs to no country' : `recipients in ${country}`
+  return { code: 'COUNTRY_NOT_ALLOWED', message: `The service plan may not send to ${where}` }
+}
+
+/** How long a message may wait for a carrier. `wanted`: by its sender; undefined: as long as usual. */
+export function validityMs(plan: ServicePlan, wanted = plan.validitySeconds): number {
+  return Math.min(wanted, plan.maxValiditySeconds) * 1_000
+}
+
+/** Faults that the form of each field does not show. */
+export function limitFaults({ allowedCountries = [] }: { allowedCountries?: readonly string[] }): Fault[] {
+  return allowedCountries.flatMap((country, index) =>
+    isCountryCode(country)
+      ? []
+      : [fault(`allowedCountries.${index}`, 'NOT_FOUND', 'must be a country code of ISO 3166-1')],
+  )
+}
