@@ -1,16 +1,8 @@
 import { maskedUrl, type ObjectChange } from '../domain/audit-log.ts'
 import type { CallbackChecker } from '../domain/callback-url.ts'
-import {
-  type Changes,
-  changesOf,
-  type KindName,
-  needsConfirmation,
-  type PresentObject,
-  repeatedObjects,
-  type Settings,
-} from '../domain/configuration-changes.ts'
+import { changesOf, type KindName, repeatedObjects, type Settings } from '../domain/configuration-changes.ts'
 import type { SecretKeys } from '../domain/secrets.ts'
-import { AppError, conflict, type Fault, fault, refuseAny } from '../errors.ts'
+import { AppError, type Fault, fault, refuseAny } from '../errors.ts'
 import { accounts } from '../store/accounts.ts'
 import type { Database, Transaction } from '../store/database.ts'
 import {
@@ -19,13 +11,13 @@ import {
   readDirectoryVersion,
   readOneSnapshot,
 } from '../store/directory.ts'
-import { servicePlans, servicePlanUses } from '../store/service-plans.ts'
+import { servicePlans } from '../store/service-plans.ts'
 import type { Changed } from './audited-changes.ts'
 import { refuseMore } from './configuration-rows.ts'
 import { type Entry, type Kind, openUrl, Scene } from './configuration-scene.ts'
 import { KINDS } from './configured-kinds.ts'
-import { RATES, RULES, SENDER_RULES } from './configured-tables.ts'
 import type { MessageReads } from './read-messages.ts'
+import { type DeletionOptions, isUnconfirmed, type Planned, refuseDeletions } from './refuse-deletions.ts'
 import { sayConflicts } from './write-conflicts.ts'
 
 /** A configuration file, of which each object fits its schema or has its faults among `faults`. */
@@ -35,12 +27,9 @@ export interface WantedConfiguration {
   readonly faults: readonly Fault[]
 }
 
-export interface ApplyOptions {
-  readonly dryRun: boolean
+export interface ApplyOptions extends DeletionOptions {
   /** Objects of the file's kinds that are not in the file are deleted. */
   readonly prune: boolean
-  /** How many deletions of a kind the operator knows of. */
-  readonly confirmed: ReadonlyMap<string, number>
   /** The version that the configuration must have; null: any. */
   readonly version: string | null
 }
@@ -84,11 +73,6 @@ const MAX_RECORDED = 1_000
 const BATCH = 5_000
 /** URLs that are judged at once; each may ask the name service. */
 const URLS_AT_ONCE = 20
-
-interface Planned {
-  readonly kind: Kind
-  readonly changes: Changes
-}
 
 /** The callback guard's objections to URLs of the file. URLs that are already stored were judged when they were new. */
 export async function badUrls(
@@ -165,63 +149,6 @@ async function plan(scene: Scene, wanted: WantedConfiguration, { prune }: ApplyO
 
 /** Kinds that others name are always read. */
 const NAMED: ReadonlySet<KindName> = new Set(['accounts', 'carriers', 'routes', 'plans'])
-
-/** Refuses many deletions that are not confirmed, and those of plans that something needs. */
-async function refuseDeletions(
-  scene: Scene,
-  planned: readonly Planned[],
-  options: ApplyOptions,
-  { messages }: ApplyDeps,
-): Promise<void> {
-  const unconfirmed = planned.filter((one) => isUnconfirmed(scene, one, options))
-  if (unconfirmed.length > 0 && !options.dryRun) {
-    const parts = unconfirmed.map(({ kind, changes }) => {
-      const { length } = changes.deletions
-      return `${length} of ${scene.present(kind.name).length} ${kind.name} would be deleted (confirm ${kind.name}=${length})`
-    })
-    throw conflict(`More than 20 % of a kind needs its number confirmed: ${parts.join(', ')}`)
-  }
-  const plans = planned.find(({ kind }) => kind.name === 'plans')?.changes.deletions ?? []
-  if (plans.length === 0) return
-  const ids = plans.map(({ identity }) => scene.keys.plans.get(identity)!)
-  // Asked before the records are read, so that messages that move into them meanwhile are found there.
-  const uses = await servicePlanUses(scene.db, ids, await messages.plansInProgress(ids))
-  const used = plans.flatMap(({ name }, index) => {
-    const found = uses.get(ids[index]!)
-    return found === undefined ? [] : [`${name} (${found.join(' and ')})`]
-  })
-  if (used.length > 0)
-    throw conflict(`Service plans that are in use cannot be deleted, but made inactive: ${used.join(', ')}`)
-  await refuseLosses(scene, planned, plans)
-}
-
-/** Rules and rates go with their plan. Refuses those that the file keeps, or whose kind it does not have. */
-async function refuseLosses(
-  scene: Scene,
-  planned: readonly Planned[],
-  plans: readonly PresentObject[],
-): Promise<void> {
-  const losses = new Map(plans.map(({ identity }) => [identity, [] as KindName[]]))
-  for (const kind of [RULES, SENDER_RULES, RATES]) {
-    const changes = planned.find((one) => one.kind === kind)?.changes
-    const present = changes === undefined ? await scene.read(kind) : scene.present(kind.name)
-    const deleted = new Set(changes?.deletions)
-    const kept = [...present.filter((object) => !deleted.has(object)), ...(changes?.creations ?? [])]
-    for (const plan of new Set(kept.map(({ settings }) => settings.plan)))
-      losses.get(plan as string)?.push(kind.name)
-  }
-  const said = plans.flatMap(({ name, identity }) => {
-    const kinds = losses.get(identity)!
-    return kinds.length === 0 ? [] : [`${name} (${kinds.join(' and ')})`]
-  })
-  if (said.length > 0)
-    throw conflict(`Service plans cannot be deleted with what the file does not delete: ${said.join(', ')}`)
-}
-
-function isUnconfirmed(scene: Scene, { kind, changes }: Planned, { confirmed }: ApplyOptions): boolean {
-  const { length } = changes.deletions
-  return needsConfirmation(length, scene.present(kind.name).length) && confirmed.get(kind.name) !== length
-}
 
 /** Objects are created before those that name them, and deleted after them. */
 async function execute(scene: Scene, planned: readonly Planned[]): Promise<void> {

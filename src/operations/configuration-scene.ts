@@ -36,6 +36,9 @@ export interface Entry {
   readonly value: Settings | null
 }
 
+/** What the objects that an object names are read from: all of its settings. */
+export type NamingObject = Pick<PresentObject, 'identity' | 'name' | 'settings'>
+
 /** How the objects of one kind are read, and how a file changes them. */
 export interface Kind {
   readonly name: KindName
@@ -48,6 +51,8 @@ export interface Kind {
   readonly isNumbered?: true
   /** Settings that a new object must have. */
   readonly required: readonly string[]
+  /** The objects that one of this kind names, by identity: while it is kept, they cannot be deleted. */
+  readonly names?: Readonly<Partial<Record<NamedKind, (object: NamingObject) => readonly unknown[]>>>
   /** How many there may be, where every node keeps all of them in memory. */
   readonly most?: { readonly table: AnyTable; readonly count: number }
   /** All of them but those of the sandbox, which are nobody's to change. */

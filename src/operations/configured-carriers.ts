@@ -110,6 +110,7 @@ export const ROUTES: Kind = {
   name: 'routes',
   noun: routes.noun,
   required: ['carriers'],
+  names: { carriers: ({ settings }) => (settings as RouteEntry).carriers!.map(({ carrier }) => carrier) },
   async read(scene) {
     const rows = await routes.all(scene.db)
     scene.keys.routes = new Map(rows.map(({ name, routeId }) => [name, routeId]))

@@ -52,6 +52,7 @@ export const PLANS: Kind = {
   noun: servicePlans.noun,
   urls: ['inboundUrl'],
   required: ['account'],
+  names: { accounts: ({ settings }) => [settings.account], routes: ({ settings }) => [settings.route] },
   async read(scene) {
     const rows = await servicePlans.all(scene.db)
     scene.keys.plans = new Map(rows.map(({ servicePlanId, id }) => [servicePlanId, id]))
@@ -165,6 +166,7 @@ export const SENDERS: Kind = {
   name: 'senders',
   noun: 'sender',
   required: [],
+  names: { plans: ({ identity }) => [identity.split('/')[0]] },
   async read(scene) {
     const rows = await allSenderSubscriptions(scene.db)
     return rows.map(({ servicePlanId, sender, status }) => {
@@ -226,6 +228,7 @@ export const NUMBERS: Kind = {
   name: 'numbers',
   noun: inboundNumbers.noun,
   required: ['plan'],
+  names: { plans: ({ settings }) => [settings.plan] },
   async read(scene) {
     const rows = await inboundNumbers.all(scene.db)
     return rows.map(({ number, servicePlanId: plan, keywords }) => {

@@ -82,6 +82,7 @@ function limited(description: Description): Kind {
     noun: table.noun,
     isNumbered: true,
     required,
+    names: { plans: ({ settings }) => [settings.plan], routes: ({ settings }) => [settings.route] },
     most: { table, count: most },
     async read(scene) {
       const all = (await rows(scene)).map((row) => ({ ...row, name: nameOf(scene, row.limits) }))

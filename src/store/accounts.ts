@@ -47,6 +47,15 @@ export const accounts = new ConfigurationTable<
   filters: { search: NAME_BEGINS },
 })
 
+/** Those of these accounts that have tokens which are not revoked. */
+export async function accountsWithTokens(db: Queryable, ids: readonly number[]): Promise<Set<number>> {
+  const { rows } = await db.query<{ id: number }>(
+    'select distinct account_id as id from tokens where account_id = any ($1) and revoked_at is null',
+    [ids],
+  )
+  return new Set(rows.map(({ id }) => id))
+}
+
 /** Removes accounts and their revoked tokens; plans and live tokens are a foreign-key violation. */
 export async function deleteAccounts(db: Queryable, ids: readonly number[]): Promise<void> {
   await db.query('delete from tokens where account_id = any ($1) and revoked_at is not null', [ids])

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs'
+import { closeSync, openSync, readSync } from 'node:fs'
 import { dirname, isAbsolute, join } from 'node:path'
 import { environmentVariable } from '../../config.ts'
 import { type CsvRow, readCsv } from '../admin/csv.ts'
@@ -25,6 +25,7 @@ type Objects = Record<string, unknown>
 export interface ConfigurationFiles {
   readonly configuration: Readonly<Record<string, Objects>>
   readonly places: ReadonlyMap<string, Place>
+  readonly faults: readonly LocatedFault[]
 }
 
 /** Faults of configuration files, one a line: `aldis.yaml:3:5: carriers.acme: must …`. */
@@ -42,7 +43,7 @@ function lineOf({ file, line, column, path, message }: LocatedFault): string {
   return `${file}:${line}:${column}: ${path === '' ? '' : `${path}: `}${message}`
 }
 
-/** Reads files (`-`: standard input), which may each have some of the objects. Throws ConfigurationFaults with all faults. */
+/** Reads files (`-`: standard input), which may each have some of the objects. What has a fault is left out. */
 export async function readConfigurationFiles(files: readonly string[]): Promise<ConfigurationFiles> {
   if (files.filter((file) => file === '-').length > 1) throw new Error('standard input can be read only once')
   const whole = new Whole()
@@ -57,14 +58,15 @@ class Whole {
   readonly #faults: LocatedFault[] = []
 
   result(): ConfigurationFiles {
-    if (this.#faults.length > 0) throw new ConfigurationFaults(this.#faults)
-    return { configuration: this.#configuration, places: this.#places }
+    return { configuration: this.#configuration, places: this.#places, faults: this.#faults }
   }
 
   async add(file: string): Promise<void> {
     const start = { file: nameOf(file), line: 1, column: 1 }
-    const { value, places, faults } = parseYaml(textOf(file), start.file, (path, mapping) =>
-      substituteFor(file, path, mapping),
+    const { value, places, faults } = parseYaml(
+      textOf(file === '-' ? STDIN : file, MAX_FILE_BYTES),
+      start.file,
+      (path, mapping) => substituteFor(file, path, mapping),
     )
     this.#faults.push(...faults)
     if (value === undefined) return
@@ -129,21 +131,32 @@ function besides(file: string, path: string): string {
   return isAbsolute(path) || file === '-' ? path : join(dirname(file), path)
 }
 
-function textOf(file: string): string {
-  const text = file === '-' ? decoded(readFileSync(0), nameOf(file)) : textOfFile(file, MAX_FILE_BYTES)
-  if (Buffer.byteLength(text) > MAX_FILE_BYTES) throw new Error(tooLarge(nameOf(file), MAX_FILE_BYTES))
-  return text
+const STDIN = 0
+
+function textOf(source: string | typeof STDIN, mostBytes: number): string {
+  const name = source === STDIN ? nameOf('-') : source
+  let bytes: Buffer
+  try {
+    bytes = readAtMost(source, mostBytes + 1)
+  } catch (error) {
+    throw new Error(`cannot read ${name}: ${(error as NodeJS.ErrnoException).code}`, { cause: error })
+  }
+  if (bytes.length > mostBytes) throw new Error(tooLarge(name, mostBytes))
+  return decoded(bytes, name)
 }
 
-function textOfFile(path: string, mostBytes: number): string {
-  let bytes: Buffer | undefined
+/** A pipe or a device does not say how large it is. */
+function readAtMost(source: string | typeof STDIN, most: number): Buffer {
+  const descriptor = source === STDIN ? STDIN : openSync(source, 'r')
   try {
-    if (statSync(path).size <= mostBytes) bytes = readFileSync(path)
-  } catch (error) {
-    throw new Error(`cannot read ${path}: ${(error as NodeJS.ErrnoException).code}`, { cause: error })
+    const bytes = Buffer.allocUnsafe(most)
+    let length = 0
+    for (let read = -1; read !== 0 && length < most; length += read)
+      read = readSync(descriptor, bytes, length, most - length, null)
+    return bytes.subarray(0, length)
+  } finally {
+    if (descriptor !== STDIN) closeSync(descriptor)
   }
-  if (bytes === undefined) throw new Error(tooLarge(path, mostBytes))
-  return decoded(bytes, path)
 }
 
 /** Without a byte order mark. Other encodings would silently change names and passwords. */
@@ -172,7 +185,7 @@ function substituteFor(
   const [[source, name] = [], ...others] = Object.entries(mapping)
   if (path.split('.').length < SETTING_DEPTH || others.length > 0 || typeof name !== 'string')
     return undefined
-  if (source === 'file') return textOfFile(besides(file, name), MAX_VALUE_BYTES).replace(/\r?\n$/, '')
+  if (source === 'file') return textOf(besides(file, name), MAX_VALUE_BYTES).replace(/\r?\n$/, '')
   if (source !== 'env') return undefined
   const value = environmentVariable(name)
   if (value === undefined || value === '')

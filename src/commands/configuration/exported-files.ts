@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, isAbsolute, join, relative } from 'node:path'
 import { stringify } from 'yaml'
 import { type ConnectionOptions, requestAdmin } from '../admin/client.ts'
 import { printJson } from '../admin/printing.ts'
@@ -15,18 +15,27 @@ interface Exported {
 
 const TIMEOUT_MS = 600_000
 
-/** Prints the configuration as YAML; `tables`: folder for CSV files. */
-export async function exportConfiguration(options: ConnectionOptions & { tables?: string }): Promise<void> {
+export interface ExportOptions extends ConnectionOptions {
+  /** File that is written; without it the configuration is printed. */
+  readonly output?: string
+  /** Folder for CSV files. */
+  readonly tables?: string
+}
+
+/** Writes the configuration as YAML. */
+export async function exportConfiguration(options: ExportOptions): Promise<void> {
   const more = { timeoutMs: TIMEOUT_MS }
   const exported = (await requestAdmin(options, 'GET', '/configuration', undefined, more)) as Exported
   if (options.json) return printJson(exported)
   const { configuration } = exported
-  const { tables } = options
+  const { tables, output } = options
   const inFile =
-    tables === undefined ? configuration : { ...configuration, ...writeTables(tables, configuration) }
-  process.stdout.write(headOf(options.url, exported))
+    tables === undefined ? configuration : { ...configuration, ...writeTables(tables, output, configuration) }
   // Each object is written in full, wherever it is.
-  process.stdout.write(stringify(inFile, { aliasDuplicateObjects: false, lineWidth: 0 }))
+  const text =
+    headOf(options.url, exported) + stringify(inFile, { aliasDuplicateObjects: false, lineWidth: 0 })
+  if (output === undefined) process.stdout.write(text)
+  else writeFileSync(output, text)
 }
 
 function headOf(url: string, { version, withheld }: Exported): string {
@@ -42,6 +51,7 @@ function headOf(url: string, { version, withheld }: Exported): string {
 /** Writes `rates.csv` and `ranges.csv`, and returns what the file has instead of their objects. */
 function writeTables(
   folder: string,
+  output: string | undefined,
   configuration: Exported['configuration'],
 ): Record<string, { file: string }> {
   const names = Object.keys(TABLES)
@@ -53,7 +63,8 @@ function writeTables(
     )
     writeFileSync(join(folder, `${kind}.csv`), [columns.join(), ...rows].map((row) => `${row}\n`).join(''))
   }
-  return Object.fromEntries(names.map((kind) => [kind, { file: join(folder, `${kind}.csv`) }]))
+  const path = output === undefined || isAbsolute(folder) ? folder : relative(dirname(output), folder)
+  return Object.fromEntries(names.map((kind) => [kind, { file: join(path, `${kind}.csv`) }]))
 }
 
 /** RFC 4180. */

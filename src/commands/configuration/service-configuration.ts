@@ -72,7 +72,9 @@ function confirmation(text: string, previous: readonly string[] = []): string[] 
 /** Sends the files and prints what changes. Returns whether anything does. */
 export async function sendConfiguration(options: Options, { dryRun }: { dryRun: boolean }): Promise<boolean> {
   try {
-    const applied = await request(options, await readConfigurationFiles(options.file), dryRun)
+    const files = await readConfigurationFiles(options.file)
+    if (files.faults.length > 0) throw await allFaults(options, files)
+    const applied = await request(options, files, dryRun)
     if (options.json) printJson(applied)
     else printChanges(applied, dryRun)
     return total(applied) > 0
@@ -81,6 +83,27 @@ export async function sendConfiguration(options: Options, { dryRun }: { dryRun: 
     printJson({ faults: error.faults })
     throw new Error(`the files have ${error.faults.length} faults`, { cause: error })
   }
+}
+
+/** The faults of the files, with those that the service finds in the rest of them. */
+async function allFaults(options: Options, files: ConfigurationFiles): Promise<ConfigurationFaults> {
+  const own = new Set(files.faults.map(({ path }) => path))
+  const others = own.has('') ? [] : await faultsOfService(options, files)
+  const faults = [...files.faults, ...others.filter(({ path }) => !own.has(path))]
+  return new ConfigurationFaults(inOrder(faults, files.places))
+}
+
+async function faultsOfService(
+  options: Options,
+  files: ConfigurationFiles,
+): Promise<readonly LocatedFault[]> {
+  try {
+    await request(options, files, true)
+  } catch (error) {
+    // The files have to be mended first, whatever else stands in the way.
+    if (error instanceof ConfigurationFaults) return error.faults
+  }
+  return []
 }
 
 async function request(options: Options, files: ConfigurationFiles, dryRun: boolean): Promise<Applied> {

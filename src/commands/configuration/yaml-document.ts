@@ -51,7 +51,6 @@ export function parseYaml(text: string, file: string, substitute: Substitute = (
       walk.refuse('', pos[0], message)
     if (document.errors.length > 0) return walk.result(undefined)
     const { contents } = document
-    walk.resolve = (alias) => (isAlias(alias) ? alias.resolve(document) : alias)
     return walk.result(contents === null ? {} : walk.valueOf(contents, [], false))
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
@@ -66,8 +65,9 @@ class Walk {
   readonly #substitute: Substitute
   readonly #places = new Map<string, Place>()
   readonly #faults: LocatedFault[] = []
+  /** The library looks for the anchor of each alias through the whole document. */
+  readonly #anchors = new Map<string, Node>()
   #aliased = 0
-  resolve: (node: Node) => Node | undefined = (node) => node
 
   constructor(file: string, lines: LineCounter, substitute: Substitute) {
     this.#file = file
@@ -96,10 +96,11 @@ class Walk {
       return undefined
     }
     if (isAlias(node)) {
-      const target = this.resolve(node)
+      const target = this.#anchors.get(node.source)
       if (target === undefined) return this.refuse(name, offset, `has no anchor &${node.source} before it`)
       return this.valueOf(target, path, true)
     }
+    this.#anchor(node)
     if (isMap(node)) return this.#mapping(node.items as Pair<Node, Node | null>[], path, isAliased, offset)
     if (isSeq(node))
       return (node.items as Node[]).map((item, index) =>
@@ -120,6 +121,7 @@ class Walk {
     const entries = new Map<string, unknown>()
     for (const { key, value } of items) {
       const start = key.range?.[0] ?? offset
+      this.#anchor(key)
       const name = isScalar(key) ? keyText(key) : null
       const own = [...path, name ?? '?']
       if (name === null) this.refuse(path.join('.'), start, 'must have texts as keys')
@@ -136,6 +138,11 @@ class Walk {
       this.refuse(path.join('.'), offset, (error as Error).message)
       return undefined
     }
+  }
+
+  #anchor(node: Node): void {
+    const anchor = isScalar(node) || isMap(node) || isSeq(node) ? node.anchor : undefined
+    if (anchor !== undefined) this.#anchors.set(anchor, node)
   }
 
   #placeOf(offset: number): Place {

@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type AdminServer, startAdminServer } from '../../support/admin-server.ts'
 import { runAldis } from '../../support/cli.ts'
@@ -147,7 +147,8 @@ plans:
     const { code, stderr, stdout } = await run('apply', '-f', bad)
     expect([code, stdout]).toEqual([1, ''])
     expect(stderr.split('\n')).toEqual([
-      `error: ${bad}:4:15: carriers.acme.password: needs the environment variable NOBODY, which is not set`,
+      `error: ${bad}:3:5: carriers.acme.widnow: is not a setting of carriers; did you mean window?`,
+      `${bad}:4:15: carriers.acme.password: needs the environment variable NOBODY, which is not set`,
       `${bad}:5:3: carriers.acme: must not be given twice`,
       `${bad}:7:18: plans.New.account: cannot read ${join(folder.path, 'nowhere')}: ENOENT`,
       '',
@@ -180,6 +181,12 @@ rates: {file: wrong.csv}
     ])
     const { stdout } = await run('diff', '-f', bad, '--json')
     expect(JSON.parse(stdout).faults[0]).toMatchObject({ file: bad, line: 3, column: 5 })
+  })
+
+  it('of devices and pipes, whose size nobody knows', async () => {
+    const endless = file('endless.yaml', 'carriers: {acme: {password: {file: /dev/zero}}}')
+    expect((await run('diff', '-f', endless)).stderr).toContain('/dev/zero is larger than 64 KiB')
+    expect((await run('diff', '-f', '/dev/zero')).stderr).toContain('/dev/zero is larger than 5 MiB')
   })
 
   it('of files: those that cannot be read, that are too large, or no mapping', async () => {
@@ -234,6 +241,15 @@ describe('export', () => {
     expect(readFileSync(join(folder.path, 'rates.csv'), 'utf8')).toContain('\nAlerts,,GB,,0.035,0,EUR\n')
     const copy = file('tables.yaml', stdout)
     expect((await run('diff', '-f', copy, '--prune')).code).toBe(0)
+    mkdirSync(join(folder.path, 'live'))
+    const live = relative('.', join(folder.path, 'live'))
+    expect(await run('export', '--output', join(live, 'aldis.yaml'), '--tables', live)).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: '',
+    })
+    expect(readFileSync(join(live, 'aldis.yaml'), 'utf8')).toContain('file: rates.csv\n')
+    expect((await run('diff', '-f', join(live, 'aldis.yaml'), '--prune')).code).toBe(0)
     const { stdout: json } = await run('export', '--json')
     expect(JSON.parse(json).configuration.carriers).toHaveProperty('acme')
   })

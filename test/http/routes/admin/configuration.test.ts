@@ -371,10 +371,21 @@ describe('pruning', () => {
     const named = await apply({ plans: { Trial: plans.Trial }, ...kept }, { query })
     expect([named.status, named.body.errorMessage]).toEqual([
       409,
-      'Of the plans that would be deleted, some are still in use',
+      `Objects cannot be deleted while others name them: service plan Alerts (inbound number 71234, sender ${'b'.repeat(24)}/71234, sender ${'b'.repeat(24)}/Aldis)`,
     ])
     const carriers = { acme: {} }
-    expect((await apply({ carriers }, { query })).status).toBe(409)
+    for (const dryRun of ['', '&dryRun=true']) {
+      const routed = await apply({ carriers }, { query: `${query}${dryRun}` })
+      expect([routed.status, routed.body.errorMessage]).toEqual([
+        409,
+        'Objects cannot be deleted while others name them: carrier other (route main)',
+      ])
+      const owned = await apply({ accounts: {} }, { query: `?prune=true&confirm=accounts=1${dryRun}` })
+      expect([owned.status, owned.body.errorMessage]).toEqual([
+        409,
+        'Objects cannot be deleted while others name them: account Example Ltd (service plan Alerts, service plan Trial)',
+      ])
+    }
     const routes = { main: { carriers: [{ carrier: 'acme' }] } }
     const together = await apply(
       { carriers, routes, plans: { Trial: {} }, senders: {}, numbers: {}, ...kept },
@@ -396,21 +407,40 @@ describe('pruning', () => {
     const query = '?prune=true&confirm=plans=1,rates=2'
     const of = (kinds: string) => [
       409,
-      `Service plans cannot be deleted with what the file does not delete: Old (${kinds})`,
+      `Objects cannot be deleted while others name them: service plan Old (${kinds})`,
     ]
     const wanted = { plans: { Trial: plans.Trial } }
     for (const dryRun of ['', '&dryRun=true']) {
       const silent = await apply(wanted, { query: `${query}${dryRun}` })
-      expect([silent.status, silent.body.errorMessage]).toEqual(of('rates'))
+      expect([silent.status, silent.body.errorMessage]).toEqual(of('rate Old'))
       const added = await apply(
         { ...wanted, rules: { ...rules, old: { ...rules.gb, plan: 'Old' } }, rates: {} },
         { query: `${query}${dryRun}` },
       )
-      expect([added.status, added.body.errorMessage]).toEqual(of('rules'))
+      expect([added.status, added.body.errorMessage]).toEqual(of('routing rule old'))
     }
     const rates = { all: FILE.rates.all }
     const { status } = await apply({ ...wanted, rates }, { query: '?prune=true&confirm=plans=1,rates=1' })
     expect(status).toBe(200)
+  })
+
+  it('409 for an account with a live token', async () => {
+    const query = '?prune=true&confirm=accounts=1'
+    const kept = { accounts: { 'Example Ltd': {} } }
+    await server.request('POST', '/accounts', { accountId: 'e'.repeat(24), name: 'Former' })
+    const { body: token } = await server.request('POST', '/tokens', {
+      accountId: 'e'.repeat(24),
+      name: 'live',
+    })
+    for (const dryRun of ['', '&dryRun=true']) {
+      const { status, body } = await apply(kept, { query: `${query}${dryRun}` })
+      expect([status, body.errorMessage]).toEqual([
+        409,
+        'Accounts with live tokens cannot be deleted: Former',
+      ])
+    }
+    await server.request('DELETE', `/tokens/${token.tokenId}`)
+    expect((await apply(kept, { query })).status).toBe(200)
   })
 
   it('leaves the objects of the sandbox alone', async () => {
