@@ -138,8 +138,11 @@ function most(counts: ReadonlyMap<number, number>): number {
 }
 
 /**
- * Why a carrier's link is down. closed: the carrier ended the session without answering the bind, or right after
- * answering it; refused: it refused the bind, or it is there but takes no submits; unreached: anything else.
+ * Why a carrier's link is down:
+ * - closed: the carrier ended the session instead of answering the bind, or right after its answer;
+ * - unauthorized: it refused the system id or the password;
+ * - refused: it refused the bind for another reason, or is reachable but takes no submits;
+ * - unreached: anything else.
  */
 export type LinkFailure = 'unreached' | 'closed' | 'refused' | 'unauthorized'
 

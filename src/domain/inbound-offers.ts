@@ -17,8 +17,8 @@ export interface EarlierOffer {
 }
 
 /**
- * No carrier gives up on an answer sooner. A message that a person sends again comes sooner only while the answer is
- * quick.
+ * No carrier waits less for an answer before it offers a message again. A person who sends the same text again may be
+ * quicker, but then the first one was answered by that time.
  */
 export const LEAST_TIMEOUT_MS = 5_000
 

@@ -1,6 +1,6 @@
 /** Timestamps of the public API: RFC 3339 §5.6 with an offset; real calendar dates only. */
 
-/** Texts by the remainder of their instants: one message alone asks for each of its own seven times. */
+/** The latest texts, each in the slot of its instant modulo the slots: each instant of a message is asked for some seven times. */
 const TEXTS_KEPT = 16_384
 const instants = new Float64Array(TEXTS_KEPT).fill(Number.NaN)
 const texts: string[] = Array(TEXTS_KEPT).fill('')

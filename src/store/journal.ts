@@ -44,9 +44,9 @@ export async function moveLane(db: Queryable, { lane, epoch }: Lane, nodeId: num
 }
 
 /**
- * Appends an entry. `fenced`: the lane was taken over, and this entry is not in it. Repeated after a lost answer, it is
- * written once. An entry may be sent while earlier ones are unacknowledged, fewer than `MOST_APPENDS` in all. It counts
- * only when they do, so whatever waits for it also waits for them.
+ * Appends an entry. `fenced`: the lane was taken over, and this entry is not in it. An append that is repeated after a lost
+ * answer writes the entry once. Fewer than `MOST_APPENDS` may be under way. An entry counts only when all earlier ones do,
+ * so whatever waits for it also waits for them.
  */
 export async function appendEntry(
   db: Queryable,

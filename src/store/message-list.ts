@@ -135,7 +135,7 @@ async function listAmongNewest(db: Queryable, page: MessagePage, range: Sql, mos
   return await listUpTo(db, among, most)
 }
 
-/** Null when the last message that was looked at is among them: what is behind it is not known. */
+/** Null when the statement stopped at its limit, so that more messages may match. */
 async function listUpTo(db: Queryable, statement: Sql, lookedAt: number): Promise<Recorded[] | null> {
   const { rows } = await db.query<Recorded & { readonly n: number }>(statement)
   return rows.some(({ n }) => n === lookedAt) ? null : rows.map(({ n: _, ...row }) => row)
