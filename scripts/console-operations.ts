@@ -17,6 +17,7 @@ const NOUNS = new Set([
   'sender',
   'sender-rule',
   'number',
+  'sendsms-user',
   'opt-out',
   'carrier',
   'route',

@@ -19,6 +19,7 @@ import type { RoutingRulesOperations } from './admin-api/routing-rules.ts'
 import type { SecretsOperations } from './admin-api/secrets.ts'
 import type { SenderRulesOperations } from './admin-api/sender-rules.ts'
 import type { SendersOperations } from './admin-api/senders.ts'
+import type { SendsmsUsersOperations } from './admin-api/sendsms-users.ts'
 import type { ServicePlansOperations } from './admin-api/service-plans.ts'
 import type { StatisticsOperations } from './admin-api/statistics.ts'
 import type { TokensOperations } from './admin-api/tokens.ts'
@@ -43,6 +44,7 @@ export type * from './admin-api/routing-rules.ts'
 export type * from './admin-api/secrets.ts'
 export type * from './admin-api/sender-rules.ts'
 export type * from './admin-api/senders.ts'
+export type * from './admin-api/sendsms-users.ts'
 export type * from './admin-api/service-plans.ts'
 export type * from './admin-api/several-tags.ts'
 export type * from './admin-api/statistics.ts'
@@ -94,6 +96,7 @@ export interface Operations
     SecretsOperations,
     SenderRulesOperations,
     SendersOperations,
+    SendsmsUsersOperations,
     ServicePlansOperations,
     StatisticsOperations,
     TokensOperations,
@@ -131,6 +134,11 @@ export const OPERATIONS = {
   getInboundNumber: 'GET /admin/v1/inbound-numbers/{number}',
   updateInboundNumber: 'PATCH /admin/v1/inbound-numbers/{number} body',
   deleteInboundNumber: 'DELETE /admin/v1/inbound-numbers/{number}',
+  createSendsmsUser: 'POST /admin/v1/sendsms-users body',
+  listSendsmsUsers: 'GET /admin/v1/sendsms-users?limit&after&servicePlanId',
+  getSendsmsUser: 'GET /admin/v1/sendsms-users/{username}',
+  updateSendsmsUser: 'PATCH /admin/v1/sendsms-users/{username} body',
+  deleteSendsmsUser: 'DELETE /admin/v1/sendsms-users/{username}',
   createOptOut: 'POST /admin/v1/opt-outs body',
   listOptOuts: 'GET /admin/v1/opt-outs?limit&after&servicePlanId&from&to',
   deleteOptOut: 'DELETE /admin/v1/opt-outs?servicePlanId&from&to',

@@ -12,6 +12,7 @@ export const CONFIGURATION_KINDS = [
   'plans',
   'senders',
   'numbers',
+  'sendsmsUsers',
   'rules',
   'senderRules',
   'rates',

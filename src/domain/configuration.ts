@@ -206,6 +206,20 @@ export interface InboundNumber {
   readonly keywords: readonly string[]
 }
 
+/** Who sends with /cgi-bin/sendsms. */
+export interface SendsmsUser {
+  readonly username: string
+  readonly plan: ServicePlan
+  /** As `hashPassword` writes it. */
+  readonly passwordHash: string
+  /** The sender of requests without one; null: they are refused. */
+  readonly defaultSender: string | null
+  /** Takes the place of any sender in a request. */
+  readonly forcedSender: string | null
+  /** Digits that take the place of the first 0 of a national number; null: such a number is refused. */
+  readonly callingCode: string | null
+}
+
 /** Values an operator may choose among, and the rules of settings that a schema cannot express. */
 
 /** Receipts are awaited until 48 h after the longest validity; then submissions are kept for another 72 h. */
@@ -226,6 +240,10 @@ export const MAX_SUBMIT_OUTCOMES = 256
 export const LINK_NAME = /^[A-Za-z][A-Za-z0-9._-]{0,62}$/
 /** A number that messages are sent to: E.164, or a short code. */
 export const INBOUND_NUMBER = /^(?:\+[1-9][0-9]{6,14}|[0-9]{3,8})$/
+/** Begins with a letter or a digit, so that no command takes it for an option. */
+export const SENDSMS_USERNAME = /^[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}$/
+/** An international calling code (ITU-T E.164). */
+export const CALLING_CODE = /^[1-9][0-9]{0,2}$/
 /** Who an inbound message is from: carriers have short codes, names, national numbers and forms of their own. */
 export const INBOUND_SENDER = /^(?=.{1,64}$)[^\s\p{Cc}](?:[^\p{Cc}]*[^\s\p{Cc}])?$/u
 /** Beginning of E.164 numbers, the calling code at least. */

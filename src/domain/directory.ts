@@ -7,6 +7,7 @@ import type {
   Route,
   RoutingRule,
   SenderRule,
+  SendsmsUser,
   ServicePlan,
   Token,
 } from './configuration.ts'
@@ -39,6 +40,8 @@ export interface DirectoryContents {
   readonly rates: readonly Rate[]
   readonly senderRules: readonly SenderRule[]
   readonly inboundNumbers: ReadonlyMap<string, InboundNumber>
+  /** By username. */
+  readonly sendsmsUsers: ReadonlyMap<string, SendsmsUser>
 }
 
 export function senderKey(planId: number, sender: string): string {

@@ -14,8 +14,9 @@ import {
 import { servicePlans } from '../store/service-plans.ts'
 import type { Changed } from './audited-changes.ts'
 import { refuseMore } from './configuration-rows.ts'
-import { type Entry, type Kind, openUrl, Scene } from './configuration-scene.ts'
+import { type Entry, type Judged, type Kind, openUrl, Scene } from './configuration-scene.ts'
 import { KINDS } from './configured-kinds.ts'
+import { hashedPasswords } from './manage-sendsms-users.ts'
 import type { MessageReads } from './read-messages.ts'
 import { type DeletionOptions, isUnconfirmed, type Planned, refuseDeletions } from './refuse-deletions.ts'
 import { sayConflicts } from './write-conflicts.ts'
@@ -74,8 +75,19 @@ const BATCH = 5_000
 /** URLs that are judged at once; each may ask the name service. */
 const URLS_AT_ONCE = 20
 
+/** Finds out what takes long about a file. Call it before the transaction. */
+export async function judge(db: Database, wanted: WantedConfiguration, deps: ApplyDeps): Promise<Judged> {
+  const given = (wanted.entries.get('sendsmsUsers') ?? []).flatMap(({ name, value }): [string, string][] =>
+    typeof value?.password === 'string' ? [[name, value.password]] : [],
+  )
+  return {
+    badUrls: await badUrls(db, wanted, deps),
+    passwords: await hashedPasswords(db, new Map(given)),
+  }
+}
+
 /** The callback guard's objections to URLs of the file. URLs that are already stored were judged when they were new. */
-export async function badUrls(
+async function badUrls(
   db: Database,
   wanted: WantedConfiguration,
   { guard, secretKey }: ApplyDeps,
@@ -111,7 +123,7 @@ export async function applyConfiguration(
   wanted: WantedConfiguration,
   options: ApplyOptions,
   deps: ApplyDeps,
-  urls: ReadonlyMap<string, Fault>,
+  judged: Judged,
 ): Promise<Changed<Applied>> {
   // Others wait for this lock, so what is read is what is changed. A dry run keeps nobody waiting.
   await (options.dryRun ? readOneSnapshot(transaction) : lockDirectoryVersion(transaction))
@@ -121,7 +133,7 @@ export async function applyConfiguration(
     const message = `The configuration has version ${before}, not ${options.version}: somebody changed it`
     throw new AppError('PRECONDITION_FAILED', { message })
   }
-  const scene = new Scene(transaction, deps.secretKey, urls)
+  const scene = new Scene(transaction, deps.secretKey, judged)
   const planned = await plan(scene, wanted, options)
   await refuseDeletions(scene, planned, options, deps)
   if (!options.dryRun) await execute(scene, planned)

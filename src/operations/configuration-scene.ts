@@ -90,6 +90,16 @@ interface Objects {
   broken: ReadonlySet<string>
 }
 
+/** What was found out about a file before the transaction, because it takes long. */
+export interface Judged {
+  /** The callback guard's objections, by URL. */
+  readonly badUrls: ReadonlyMap<string, Fault>
+  /** The hash of the password of each sendsms user. */
+  readonly passwords: ReadonlyMap<string, string>
+}
+
+const NOTHING_JUDGED: Judged = { badUrls: new Map(), passwords: new Map() }
+
 /** The configuration that there is and the one that a file wants, as far as they have been read. */
 export class Scene {
   readonly db: Transaction
@@ -104,14 +114,17 @@ export class Scene {
   /** Webhook secrets of new accounts, in plain text. */
   readonly issued: { accountId: string; name: string; webhookSecret: string }[] = []
   readonly secretKey: SecretKeys
+  /** The hash of each password of a sendsms user that the file has. */
+  readonly passwords: ReadonlyMap<string, string>
   readonly #badUrls: ReadonlyMap<string, Fault>
   readonly #objects = new Map<KindName, Objects>()
   /** By kind and name: two objects of one name, neither with an id, are one object given twice. */
   readonly #newIds = new Map<string, string>()
 
-  constructor(db: Transaction, secretKey: SecretKeys, badUrls: ReadonlyMap<string, Fault> = new Map()) {
+  constructor(db: Transaction, secretKey: SecretKeys, { badUrls, passwords }: Judged = NOTHING_JUDGED) {
     this.db = db
     this.secretKey = secretKey
+    this.passwords = passwords
     this.#badUrls = badUrls
   }
 

@@ -3,6 +3,7 @@ import type { Kind } from './configuration-scene.ts'
 import { ACCOUNTS } from './configured-accounts.ts'
 import { CARRIERS, ROUTES } from './configured-carriers.ts'
 import { NUMBERS, PLANS, SENDERS } from './configured-plans.ts'
+import { SENDSMS_USERS } from './configured-sendsms-users.ts'
 import { RANGES, RATES, RULES, SENDER_RULES } from './configured-tables.ts'
 
 const KIND_OF: Readonly<Record<KindName, Kind>> = {
@@ -12,6 +13,7 @@ const KIND_OF: Readonly<Record<KindName, Kind>> = {
   plans: PLANS,
   senders: SENDERS,
   numbers: NUMBERS,
+  sendsmsUsers: SENDSMS_USERS,
   rules: RULES,
   senderRules: SENDER_RULES,
   rates: RATES,

@@ -7,6 +7,7 @@ import type {
   RateLimit,
   RecipientMatch,
   Route,
+  SendsmsUser,
   ServicePlan,
   Token,
 } from '../domain/configuration.ts'
@@ -76,6 +77,7 @@ interface DirectoryRow {
   readonly rates: Rate[] | null
   readonly senderRules: { planId: number | null; country: string; senderTypes: SenderType[] }[]
   readonly numbers: { number: string; planId: number; keywords: string[] }[]
+  readonly sendsmsUsers: (Omit<SendsmsUser, 'plan'> & { planId: number })[]
 }
 
 /** Makes other writers of the configuration wait until the transaction ends. */
@@ -162,7 +164,11 @@ export async function readDirectory(
       (select coalesce(json_agg(l), '[]') from (
         select plan_id as "planId", country, sender_types as "senderTypes" from sender_rules) l) as "senderRules",
       (select coalesce(json_agg(n), '[]') from (
-        select number, plan_id as "planId", keywords from inbound_numbers) n) as numbers
+        select number, plan_id as "planId", keywords from inbound_numbers) n) as numbers,
+      (select coalesce(json_agg(w), '[]') from (
+        select username, plan_id as "planId", password_hash as "passwordHash", default_sender as "defaultSender",
+          forced_sender as "forcedSender", calling_code as "callingCode"
+        from sendsms_users) w) as "sendsmsUsers"
     from directory_version`,
     [previous?.contents.bulkVersion],
   )
@@ -210,6 +216,9 @@ function assemble(row: DirectoryRow, open: SecretOpener, previous: Directory | n
     rates: row.rates ?? previous!.contents.rates,
     senderRules: row.senderRules.map((rule) => ({ ...rule, senderTypes: new Set(rule.senderTypes) })),
     inboundNumbers: new Map(numbers),
+    sendsmsUsers: new Map(
+      row.sendsmsUsers.map(({ planId, ...user }) => [user.username, { ...user, plan: plans.get(planId)! }]),
+    ),
   }
   return new Directory(contents, previous)
 }

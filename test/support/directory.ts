@@ -107,6 +107,7 @@ export function aDirectory(contents: Partial<DirectoryContents> = {}): Directory
     rates: [],
     senderRules: [],
     inboundNumbers: new Map(),
+    sendsmsUsers: new Map(),
     ...contents,
   })
 }

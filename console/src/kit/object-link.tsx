@@ -15,6 +15,7 @@ const PAGES: Readonly<Record<string, string>> = {
   'operator-token': '/admin/operator-tokens',
   'sender-rule': '/admin/sender-rules',
   'inbound-number': '/admin/numbers',
+  'sendsms-user': '/admin/sendsms-users',
   route: '/admin/routes',
   'routing-rule': '/admin/routing-rules',
   rate: '/admin/rates',

@@ -74,6 +74,7 @@ export const OPERATOR_PAGES: readonly { readonly title: string; readonly pages: 
       { to: '/admin/senders', label: 'Senders', icon: IconSignature },
       { to: '/admin/sender-rules', label: 'Sender rules', icon: IconListCheck },
       { to: '/admin/numbers', label: 'Inbound numbers', icon: IconHash },
+      { to: '/admin/sendsms-users', label: 'Sendsms users', icon: IconKey },
       { to: '/admin/opt-outs', label: 'Opt-outs', icon: IconBellOff },
     ],
   },

@@ -103,6 +103,12 @@ export const NOUNS: Readonly<Record<string, Noun>> = {
 type too: the plan's own rule applies, otherwise the one for all plans.`,
   },
   number: { path: '/inbound-numbers', key: 'number', columns: 'number servicePlanId keywords' },
+  'sendsms-user': {
+    path: '/sendsms-users',
+    key: 'username',
+    columns: 'username servicePlanId defaultSender forcedSender callingCode createdAt',
+    environment: { create: { password: 'ALDIS_SENDSMS_PASSWORD' } },
+  },
   'opt-out': {
     path: '/opt-outs',
     columns: 'from to createdAt',

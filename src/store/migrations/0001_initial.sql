@@ -144,6 +144,18 @@ create table inbound_numbers (
   created_at timestamptz not null default now()
 );
 
+create table sendsms_users (
+  username text primary key check (username ~ '^[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}$'),
+  plan_id integer not null references service_plans (id),
+  password_hash text not null,
+  default_sender text,
+  forced_sender text,
+  calling_code text check (calling_code ~ '^[1-9][0-9]{0,2}$'),
+  created_at timestamptz not null default now()
+);
+comment on table sendsms_users is 'who may send with /cgi-bin/sendsms, each with one plan';
+comment on column sendsms_users.password_hash is 'by scrypt, with its parameters and its salt';
+
 create table routing_rules (
   id integer generated always as identity primary key,
   plan_id integer references service_plans (id) on delete cascade,
@@ -228,7 +240,8 @@ do $$
 declare name text;
 begin
   foreach name in array array['accounts', 'carriers', 'routes', 'route_carriers', 'service_plans', 'tokens', 'operator_tokens',
-                              'sender_subscriptions', 'inbound_numbers', 'routing_rules', 'sender_rules']
+                              'sender_subscriptions', 'inbound_numbers', 'sendsms_users', 'routing_rules',
+                              'sender_rules']
   loop
     execute format('create trigger directory after insert or update or delete on %I
                     for each statement execute function raise_directory_version()', name);

@@ -10,6 +10,7 @@ export const OperatorTokens = () => <ResourcePage name="operator-token" />
 export const Senders = () => <ResourcePage name="sender" />
 export const SenderRules = () => <ResourcePage name="sender-rule" />
 export const Numbers = () => <ResourcePage name="number" />
+export const SendsmsUsers = () => <ResourcePage name="sendsms-user" />
 export const OptOuts = () => <ResourcePage name="opt-out" />
 export const CarrierSettings = () => <ResourcePage name="carrier" />
 export const Routes = () => <ResourcePage name="route" />

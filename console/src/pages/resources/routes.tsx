@@ -50,6 +50,12 @@ export const resourceRoutes = {
     }),
     createRoute({
       getParentRoute: () => operatorRoute,
+      path: '/sendsms-users',
+      validateSearch: resourceSearch,
+      component: lazyRouteComponent(pages, 'SendsmsUsers'),
+    }),
+    createRoute({
+      getParentRoute: () => operatorRoute,
       path: '/opt-outs',
       validateSearch: resourceSearch,
       component: lazyRouteComponent(pages, 'OptOuts'),

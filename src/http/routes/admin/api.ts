@@ -30,6 +30,7 @@ import type { AdminDeps, AdminOptions, OperatorRequest } from './scope.ts'
 import { registerSecrets } from './secrets.ts'
 import { registerSenderRules } from './sender-rules.ts'
 import { registerSenders } from './senders.ts'
+import { registerSendsmsUsers } from './sendsms-users.ts'
 import { registerServicePlans } from './service-plans.ts'
 import { registerStatistics } from './statistics.ts'
 import { registerTokens } from './tokens.ts'
@@ -70,6 +71,7 @@ export function registerAdminRoutes(
       registerAuditLog(scope, deps)
       registerSenders(scope, deps)
       registerInboundNumbers(scope, deps)
+      registerSendsmsUsers(scope, deps)
       registerOptOuts(scope, deps)
       registerConfiguration(app, scope, deps)
       registerCarriers(scope, deps)

@@ -10,7 +10,7 @@ import { Nullable } from '../../schemas/shapes.ts'
 import { checkOf, patterned } from '../../validate.ts'
 import { AccountCreation } from './accounts.ts'
 import { CarrierCreation } from './carriers.ts'
-import { DisplayName, InboundNumberField, LinkName, NumberPrefix } from './fields.ts'
+import { DisplayName, InboundNumberField, LinkName, NumberPrefix, SendsmsUsername } from './fields.ts'
 import { InboundNumberCreation } from './inbound-numbers.ts'
 import { NumberRangeChange } from './number-ranges.ts'
 import { RateCreation } from './rates.ts'
@@ -18,6 +18,7 @@ import { RouteCreation } from './routes.ts'
 import { RoutingRuleCreation } from './routing-rules.ts'
 import { SenderRuleCreation } from './sender-rules.ts'
 import { SenderSetting } from './senders.ts'
+import { SendsmsUserCreation } from './sendsms-users.ts'
 import { ServicePlanCreation } from './service-plans.ts'
 
 /**
@@ -82,6 +83,11 @@ const SCHEMAS: Readonly<Record<KindName, KindSchema>> = {
     description: 'Inbound numbers',
     key: InboundNumberField,
     value: entry(InboundNumberCreation, ['number', 'servicePlanId'], { plan: PlanName }),
+  },
+  sendsmsUsers: {
+    description: 'Users of /cgi-bin/sendsms by username',
+    key: SendsmsUsername,
+    value: entry(SendsmsUserCreation, ['username', 'servicePlanId'], { plan: PlanName }),
   },
   rules: {
     description: 'Routing rules, by any name: what a rule applies to identifies it',

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { CONFIGURATION_KINDS } from '../../../domain/configuration-changes.ts'
 import { invalidField } from '../../../errors.ts'
-import { type ApplyOptions, applyConfiguration, badUrls } from '../../../operations/apply-configuration.ts'
+import { type ApplyOptions, applyConfiguration, judge } from '../../../operations/apply-configuration.ts'
 import { exportConfiguration } from '../../../operations/export-configuration.ts'
 import { withTransaction } from '../../../store/database.ts'
 import { failures } from '../../schemas/error-body.ts'
@@ -124,9 +124,9 @@ export function registerConfiguration(app: FastifyInstance, scope: AdminScope, d
     async (request, reply) => {
       const options = optionsOf(request.query, request.headers['if-match'])
       const wanted = await readConfiguration(request.body)
-      const urls = await badUrls(deps.reads, wanted, deps)
+      const judged = await judge(deps.reads, wanted, deps)
       const applied = await deps.change(request, (transaction) =>
-        applyConfiguration(transaction, wanted, options, deps, urls),
+        applyConfiguration(transaction, wanted, options, deps, judged),
       )
       reply.header('etag', `"${applied.version}"`)
       return {

@@ -6,6 +6,7 @@ import {
   LINK_NAME,
   MCCMNC,
   NUMBER_PREFIX,
+  SENDSMS_USERNAME,
 } from '../../../domain/configuration.ts'
 import {
   BASIC_PASSWORD,
@@ -50,6 +51,11 @@ export const InboundSender = patterned(
   INBOUND_SENDER,
   'must have 1 to 64 printable characters and no space at the ends',
   { description: 'Sender, in the form that its carrier uses', examples: ['+15551230001'] },
+)
+export const SendsmsUsername = patterned(
+  SENDSMS_USERNAME,
+  'must begin with a letter or a digit and have at most 64 letters, digits and . _ @ + -',
+  { description: 'Username', examples: ['tester'] },
 )
 export const NumberPrefix = patterned(
   NUMBER_PREFIX,

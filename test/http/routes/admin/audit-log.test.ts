@@ -227,6 +227,27 @@ const STEPS: readonly Step[] = [
     after: null,
   },
   {
+    operation: 'createSendsmsUser',
+    request: ['POST', '/sendsms-users', { username: 'tester', servicePlanId: PLAN, password: 'hush-basic' }],
+    object: ['sendsms-user', 'tester'],
+    before: null,
+    after: { servicePlanId: PLAN, password: '***' },
+  },
+  {
+    operation: 'updateSendsmsUser',
+    request: ['PATCH', '/sendsms-users/tester', { password: 'hush-header', forcedSender: 'Aldis' }],
+    object: ['sendsms-user', 'tester'],
+    before: { forcedSender: null },
+    after: { forcedSender: 'Aldis', password: '***' },
+  },
+  {
+    operation: 'deleteSendsmsUser',
+    request: ['DELETE', '/sendsms-users/tester'],
+    object: ['sendsms-user', 'tester'],
+    before: { forcedSender: 'Aldis' },
+    after: null,
+  },
+  {
     operation: 'createOptOut',
     request: ['POST', '/opt-outs', PHONE],
     object: ['opt-out', `${PLAN}/Aldis/+155******01`],

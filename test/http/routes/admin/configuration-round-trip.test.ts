@@ -126,6 +126,18 @@ const configuration = fc
               ['71234', '+15550001000'],
               fc.record({ plan: fc.constantFrom(...plans), keywords: optional(fc.subarray(['JOIN', 'GO'])) }),
             ),
+      sendsmsUsers:
+        plans.length === 0
+          ? fc.constant({})
+          : named(
+              ['tester'],
+              fc.record({
+                plan: fc.constantFrom(...plans),
+                password: fc.constantFrom('hush-4', 'hush-5'),
+                forcedSender: nullable(fc.constant('Aldis')),
+                callingCode: nullable(fc.constant('44')),
+              }),
+            ),
       rules:
         routes.length === 0
           ? fc.constant({})

@@ -1,0 +1,82 @@
+import { Type } from 'typebox'
+import { CALLING_CODE } from '../../../domain/configuration.ts'
+import {
+  createSendsmsUser,
+  updateSendsmsUser,
+  withHashedPassword,
+} from '../../../operations/manage-sendsms-users.ts'
+import { type SendsmsUserRecord, sendsmsUsers } from '../../../store/sendsms-users.ts'
+import { changeBody, Nullable, requestBody, titled } from '../../schemas/shapes.ts'
+import { patterned } from '../../validate.ts'
+import { NullableText, octetString, pageQuery, SendsmsUsername, ServicePlanId, Timestamp } from './fields.ts'
+import { addChange, addCreate, addReads, addRemoval, type Resource } from './resource.ts'
+import type { AdminDeps, AdminScope } from './scope.ts'
+
+const Password = patterned(/^[^\p{Cc}\p{Cs}]{1,100}$/u, 'must have 1 to 100 printable characters', {
+  description: 'Password; only its hash is stored',
+})
+const settings = {
+  defaultSender: Nullable(
+    octetString(16, 1, { description: 'Sender of requests without one; null: they are refused' }),
+  ),
+  forcedSender: Nullable(
+    octetString(16, 1, {
+      description: 'Sender of all requests, whatever they name; null: the one they name',
+    }),
+  ),
+  callingCode: Nullable(
+    patterned(CALLING_CODE, 'must be 1 to 3 digits, the first not 0', {
+      description:
+        'Country code that replaces the first 0 of a national number; null: such numbers are refused',
+      examples: ['44'],
+    }),
+  ),
+}
+const optional = Type.Partial(Type.Object(settings)).properties
+export const SendsmsUserCreation = requestBody(
+  'SendsmsUserCreation',
+  { username: SendsmsUsername, servicePlanId: ServicePlanId, password: Password, ...optional },
+  {
+    username: 'tester',
+    servicePlanId: '65f0c0ffee65f0c0ffee65f0',
+    password: 'foobar',
+    defaultSender: 'Aldis',
+    callingCode: '44',
+  },
+)
+const Change = changeBody(
+  'SendsmsUserChange',
+  { servicePlanId: Type.Optional(ServicePlanId), password: Type.Optional(Password), ...optional },
+  { password: 'raboof' },
+)
+const Query = pageQuery(SendsmsUsername, { servicePlanId: Type.Optional(ServicePlanId) })
+const SendsmsUser = titled('SendsmsUser', {
+  username: Type.String(),
+  servicePlanId: Type.String(),
+  defaultSender: NullableText,
+  forcedSender: NullableText,
+  callingCode: NullableText,
+  createdAt: Timestamp,
+})
+
+const USERS: Resource<typeof SendsmsUser, SendsmsUserRecord> = {
+  table: sendsmsUsers,
+  path: '/sendsms-users',
+  texts: {
+    create: 'The user may send with /cgi-bin/sendsms, from the service plan.',
+    show: 'Returns its service plan and its senders, without the password.',
+    remove: 'Its requests are refused from now on.',
+  },
+  key: 'username',
+  keyField: SendsmsUsername,
+  item: SendsmsUser,
+  keyOf: (user) => user.username,
+  present: (user) => user,
+}
+
+export function registerSendsmsUsers(scope: AdminScope, deps: AdminDeps): void {
+  addCreate(scope, deps, USERS, SendsmsUserCreation, createSendsmsUser, withHashedPassword)
+  addReads(scope, deps, USERS, Query)
+  addChange(scope, deps, USERS, Change, updateSendsmsUser, withHashedPassword)
+  addRemoval(scope, deps, USERS)
+}

@@ -1,0 +1,47 @@
+import { ConfigurationTable } from './configuration-table.ts'
+import type { Queryable } from './database.ts'
+
+export interface SendsmsUserRecord {
+  readonly username: string
+  readonly servicePlanId: string
+  readonly defaultSender: string | null
+  readonly forcedSender: string | null
+  readonly callingCode: string | null
+  readonly createdAt: Date
+}
+
+interface SendsmsUserColumns extends Omit<SendsmsUserRecord, 'servicePlanId' | 'createdAt'> {
+  readonly planId: number
+  /** As `hashPassword` writes it. */
+  readonly password: string
+}
+
+export type NewSendsmsUser = Pick<SendsmsUserColumns, 'username' | 'planId' | 'password'> &
+  Partial<SendsmsUserColumns>
+
+/** Rows without the hashes of their passwords. */
+export const sendsmsUsers = new ConfigurationTable<SendsmsUserRecord, NewSendsmsUser>({
+  noun: 'sendsms user',
+  table: 'sendsms_users',
+  select: `t.username, p.service_plan_id as "servicePlanId", t.default_sender as "defaultSender",
+    t.forced_sender as "forcedSender", t.calling_code as "callingCode", t.created_at as "createdAt"`,
+  joins: 'join service_plans p on p.id = t.plan_id',
+  key: 'username',
+  columns: {
+    username: 'username',
+    planId: 'plan_id',
+    password: 'password_hash',
+    defaultSender: 'default_sender',
+    forcedSender: 'forced_sender',
+    callingCode: 'calling_code',
+  },
+  filters: { servicePlanId: 'p.service_plan_id = lower(?)' },
+})
+
+/** The stored hashes of passwords, by username. */
+export async function findSendsmsPasswords(db: Queryable): Promise<Map<string, string>> {
+  const { rows } = await db.query<{ username: string; password: string }>(
+    'select username, password_hash as password from sendsms_users',
+  )
+  return new Map(rows.map(({ username, password }) => [username, password]))
+}
