@@ -25,5 +25,10 @@ test('every command does what it says', async () => {
   const { code, stderr } = await running.exited
   expect([code, stderr]).toEqual([0, ''])
   const { body } = await server.request('GET', `/service-plans/${servicePlanId}`)
-  expect(body).toMatchObject({ allowedCountries: [], validitySeconds: 3_600, maxValiditySeconds: 14_400 })
+  expect(body).toMatchObject({
+    allowedCountries: [],
+    validitySeconds: 3_600,
+    maxValiditySeconds: 14_400,
+    texts: 'discard',
+  })
 })

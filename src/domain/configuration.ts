@@ -35,6 +35,10 @@ export interface RateLimit {
   readonly burst: number
 }
 
+/** How long the texts of messages are kept: as long as their records, or until the messages have ended. */
+export const TEXT_RETENTIONS = ['keep', 'discard'] as const
+export type TextRetention = (typeof TEXT_RETENTIONS)[number]
+
 /** What to do with a message that may or may not have reached the carrier. */
 export const AMBIGUOUS_SUBMITS = ['resubmit', 'unknown'] as const
 export type AmbiguousSubmits = (typeof AMBIGUOUS_SUBMITS)[number]
@@ -59,6 +63,7 @@ export interface ServicePlan {
   readonly maxValiditySeconds: number
   /** ISO 3166-1 alpha-2; null: all. */
   readonly allowedCountries: ReadonlySet<string> | null
+  readonly texts: TextRetention
   /** Typographic characters are replaced where that makes the whole text GSM 7-bit. */
   readonly smartEncoding: boolean
   /** National language identifiers (3GPP 23.038) that texts may be sent in, the preferred one first. */

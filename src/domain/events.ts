@@ -108,7 +108,7 @@ export function publicMessage(message: Message, plan: ServicePlan): PublicMessag
     direction: 'MT',
     from: message.sender,
     to: message.recipient,
-    body: message.body,
+    body: message.body === '' ? null : message.body,
     status: message.status,
     errorCode: message.errorCode,
     errorMessage: receiptErrorMessage(message.status, message.errorCode),

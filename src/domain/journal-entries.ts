@@ -125,6 +125,7 @@ const accepted: Fields<Omit<Accepted, 'kind'>> = {
   country: optional(text),
   callbackUrl: optional(text),
   optedOut: flag,
+  discardsText: flag,
   begun: flag,
   routeId: whole,
   expiresAtMs: whole,

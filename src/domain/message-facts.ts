@@ -20,6 +20,8 @@ export interface Accepted {
   readonly callbackUrl: string | null
   /** The recipient has opted out of this sender: the message is never submitted. */
   readonly optedOut: boolean
+  /** Its text is kept only until it has ended. */
+  readonly discardsText: boolean
   /** It is submitted at once, so a crash from now on leaves it in doubt. */
   readonly begun: boolean
   /** The route it is to take; 0: not known yet. */

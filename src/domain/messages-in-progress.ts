@@ -13,9 +13,9 @@ import type {
   Submitted,
 } from './message-facts.ts'
 import { acceptedState, applyFact } from './message-states.ts'
-import type { DispatchState, Message, MessageState, Status } from './messages.ts'
+import { type DispatchState, hasEnded, type Message, type MessageState, type Status } from './messages.ts'
 import type { Charge } from './rates.ts'
-import type { KeptReceipt } from './receipts.ts'
+import { type KeptReceipt, withoutText } from './receipts.ts'
 
 /**
  * A message whose record is not written yet: what the journal says of it, fact by fact. Its owner, a node that takes over
@@ -86,7 +86,7 @@ function nothingMore(msgId: string, accepted: Omit<Accepted, 'kind'>) {
 export function addFact(message: MessageInProgress, fact: LaterFact): StatusEvent | null {
   if (fact.kind === 'submitted') message.submissions.push({ ...fact, receipt: null })
   else if (fact.kind === 'attempted') message.attempts.push(fact)
-  else if (fact.kind === 'noted') message.receipts.push(fact.evidence)
+  else if (fact.kind === 'noted') message.receipts.push(keptEvidence(message, fact.evidence))
   else if (fact.kind === 'event-taken') takeEvent(message, fact)
   else if (fact.kind === 'receipt') return addReceipt(message, fact)
   else return change(message, fact, null)
@@ -97,7 +97,8 @@ export function addFact(message: MessageInProgress, fact: LaterFact): StatusEven
 const RECEIPT_LAG_MS = 1_000
 
 function addReceipt(message: MessageInProgress, fact: Extract<JournalFact['fact'], { kind: 'receipt' }>) {
-  const { evidence, carrierCode } = fact
+  const { carrierCode } = fact
+  const evidence = keptEvidence(message, fact.evidence)
   const isOnly = message.accepted.segments === 1 && message.submissions.length <= 1
   const isParked = fact.atMs - Date.parse(evidence.receivedAt) > RECEIPT_LAG_MS
   const event = change(message, fact, isOnly && !isParked ? evidence.kept : null)
@@ -111,6 +112,12 @@ function addReceipt(message: MessageInProgress, fact: Extract<JournalFact['fact'
       segment.receipt = { evidence, carrierCode }
   }
   return event
+}
+
+/** The receipt as it is kept: without the text of the message if that is not kept either. */
+function keptEvidence({ accepted }: MessageInProgress, evidence: Evidence): Evidence {
+  const { kept } = evidence
+  return accepted.discardsText && kept !== null ? { ...evidence, kept: withoutText(kept) } : evidence
 }
 
 function change(message: MessageInProgress, fact: Fact, receipt: KeptReceipt | null): StatusEvent | null {
@@ -159,15 +166,21 @@ export function changedMessage(
   return { ...messageOf(message), sequence, held, carrierId, routeId }
 }
 
+/** Its text is not needed any more, and not to be kept. */
+export function isTextDiscarded({ accepted, state }: Pick<MessageInProgress, 'accepted' | 'state'>): boolean {
+  return accepted.discardsText && hasEnded(state.status)
+}
+
 /** As it is answered. */
-export function messageOf({ msgId, accepted, state }: MessageInProgress): Message {
+export function messageOf(message: MessageInProgress): Message {
+  const { msgId, accepted, state } = message
   return {
     planId: accepted.planId,
     msgId,
     status: state.status,
     sender: accepted.sender,
     recipient: accepted.recipient,
-    body: accepted.body,
+    body: isTextDiscarded(message) ? '' : accepted.body,
     segments: state.segments,
     callbackUrl: accepted.callbackUrl,
     country: accepted.country,

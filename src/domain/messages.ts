@@ -27,6 +27,7 @@ export interface Message {
   readonly status: Status
   readonly sender: string
   readonly recipient: string
+  /** Empty: discarded, because no message is sent without a text. */
   readonly body: string
   readonly segments: number
   readonly callbackUrl: string | null
@@ -43,6 +44,11 @@ export interface Message {
 /** Whether no receipt changes the status any more. */
 export function isFinal(status: Status): boolean {
   return status === 'DELIVERED' || status === 'FAILED'
+}
+
+/** Whether the message is not submitted any more, and no receipt is missing. UNKNOWN may still change. */
+export function hasEnded(status: Status): boolean {
+  return status !== 'QUEUED' && status !== 'SENT'
 }
 
 /** What a caller asks to send, after validation and authorisation. */

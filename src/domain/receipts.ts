@@ -333,6 +333,15 @@ export function keptReceipt(text: string, tlvs: Iterable<readonly [string, TlvVa
   return { text: storable(text.slice(0, MAX_KEPT - (MAX_TLVS - left))), tlvs: kept }
 }
 
+/** TLVs that can hold a text (SMPP 3.4 §5.3.2.32). */
+const TEXT_TLVS = new Set(['message_payload'])
+
+/** A receipt without the beginning of the message's text, which SMPP 3.4 Appendix B puts behind `text:`. */
+export function withoutText({ text, tlvs }: KeptReceipt): KeptReceipt {
+  const others = Object.entries(tlvs).filter(([name]) => !TEXT_TLVS.has(name))
+  return { text: text.replace(/(\btext:).*$/is, '$1'), tlvs: Object.fromEntries(others) }
+}
+
 /** The carrier's id and its own words for state and error, read from what was kept; null where the receipt has none. */
 export function readKept({ text, tlvs }: KeptReceipt): {
   carrierMessageId: string | null

@@ -205,6 +205,7 @@ export class GroupAccepter {
       country: countryOf(draft.recipient),
       callbackUrl,
       optedOut: false,
+      discardsText: plan.texts === 'discard',
       begun,
       routeId: routeId ?? 0,
       expiresAtMs: createdAtMs(msgId) + validityMs(plan, validitySeconds),

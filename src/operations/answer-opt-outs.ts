@@ -161,6 +161,7 @@ function replyOf({ wish, request, msgId }: Answer): Reply[] {
     callbackUrl: null,
     // This message is what tells them that they have opted out.
     optedOut: false,
+    discardsText: plan.texts === 'discard',
     begun: false,
     routeId: 0,
     expiresAtMs: createdAtMs(msgId) + validityMs(plan),

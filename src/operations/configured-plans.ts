@@ -1,5 +1,5 @@
 import type { SenderType } from '../domain/addresses.ts'
-import type { AmbiguousSubmits, OptOutSettings } from '../domain/configuration.ts'
+import type { AmbiguousSubmits, OptOutSettings, TextRetention } from '../domain/configuration.ts'
 import { namesInFile, type Settings, type WantedObject } from '../domain/configuration-changes.ts'
 import { completeOptOut, optOutFaults } from '../domain/opt-outs.ts'
 import { limitFaults } from '../domain/plan-limits.ts'
@@ -42,6 +42,7 @@ interface PlanEntry {
   readonly validitySeconds?: number
   readonly maxValiditySeconds?: number
   readonly allowedCountries?: readonly string[]
+  readonly texts?: TextRetention
   readonly smartEncoding?: boolean
   readonly nationalLanguages?: readonly NationalLanguage[]
   readonly optOut?: Partial<OptOutSettings> | null

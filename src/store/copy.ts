@@ -72,8 +72,8 @@ export class CopyRows {
     this.#length = this.#buffer.writeBigInt64BE(BigInt.asIntN(64, value), this.#length)
   }
 
-  bool(value: boolean): void {
-    this.#isNull(value, 1)
+  bool(value: boolean | null): void {
+    if (this.#isNull(value, 1)) return
     this.#buffer[this.#length++] = value ? 1 : 0
   }
 

@@ -18,6 +18,7 @@ export interface RecordRow
     Pick<Accepted, 'sender' | 'recipient' | 'body' | 'country' | 'callbackUrl'>,
     Omit<MessageState, 'changedAtMs' | 'sentAtMs' | 'deliveredBits' | 'unknownBits' | 'charge' | 'dispatch'> {
   readonly lane: number | null
+  readonly discardsText: boolean | null
   readonly changedAt: Date
   readonly sentAt: Date | null
   readonly deliveredBits: string
@@ -41,7 +42,7 @@ export const RECORD_COLUMNS = `
   m.callback_url as "callbackUrl", m.status, m.event_sequence as sequence, m.updated_at as "changedAt",
   m.sent_at as "sentAt", m.error_code as "errorCode", m.carrier_code as "carrierCode", m.carrier_id as "carrierId",
   m.route_id as "routeId", m.route_reason as "routeReason", m.segmentation, m.delivered_bits::text as "deliveredBits",
-  m.unknown_bits::text as "unknownBits", m.mccmnc, m.price, m.ptf, m.currency`
+  m.unknown_bits::text as "unknownBits", m.discards_text as "discardsText", m.mccmnc, m.price, m.ptf, m.currency`
 
 /** A RecordRow's `hasWaitingEvents`. */
 const HAS_WAITING_EVENTS = `
@@ -77,6 +78,7 @@ export function loadedOf(row: RecordRow, optedOut: boolean): LoadedMessage {
     country,
     callbackUrl,
     optedOut,
+    discardsText: row.discardsText === true,
     begun: false,
     routeId: dispatch?.routeId ?? 0,
     expiresAtMs: dispatch?.expiresAtMs ?? 0,

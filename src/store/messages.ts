@@ -28,7 +28,14 @@ const NEW_MESSAGE_COLUMNS = `(
   "callbackUrl" text)`
 
 function columnsOf(messages: readonly NewMessage[]): string {
-  return JSON.stringify(messages.map(({ msgId, accepted }) => ({ ...accepted, msgId })))
+  return JSON.stringify(
+    messages.map(({ msgId, accepted }) => ({
+      ...accepted,
+      msgId,
+      // They are FAILED, which is an end.
+      ...(accepted.discardsText && { body: '' }),
+    })),
+  )
 }
 
 /**

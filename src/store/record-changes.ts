@@ -1,6 +1,6 @@
 /** Part of `writeRecords`: writes what is new in messages that have a record. They are few at a time, so it uses JSON. */
 import { bucketOf } from '../domain/identifiers.ts'
-import type { MessageInProgress, StatusEvent } from '../domain/messages-in-progress.ts'
+import { isTextDiscarded, type MessageInProgress, type StatusEvent } from '../domain/messages-in-progress.ts'
 import { storable } from './copy.ts'
 import { type Queryable, RowFaultError } from './database.ts'
 import { drawnPositions, type FeedPositions } from './feed-positions.ts'
@@ -70,12 +70,13 @@ async function updateMessages(
             delivered_bits = i.delivered, unknown_bits = i.unknown, carrier_id = i."carrierId",
             sent_at = i."sentAt", updated_at = i."updatedAt", mccmnc = i.mccmnc, error_code = i."errorCode",
             carrier_code = i."carrierCode", price = i.price, ptf = i.ptf, currency = i.currency, route_id = i."routeId",
-            route_reason = i."routeReason", segmentation = i.segmentation
+            route_reason = i."routeReason", segmentation = i.segmentation,
+            body = case when i."discardsText" then '' else m.body end
         from json_to_recordset($1) as i (
           "planId" integer, "msgId" uuid, status message_status, sequence smallint, segments smallint, delivered bigint,
           unknown bigint, "carrierId" integer, "sentAt" timestamptz, "updatedAt" timestamptz, mccmnc text,
           "errorCode" text, "carrierCode" text, price numeric, ptf numeric, currency text, "routeId" integer,
-          "routeReason" text, segmentation text)
+          "routeReason" text, segmentation text, "discardsText" boolean)
         where m.plan_id = any (array[i."planId"]) and m.msg_id = i."msgId" and m.lane is not distinct from $3::integer
         returning 1
       ), ${drawnPositions(`
@@ -121,7 +122,8 @@ export function changesDispatch({ loaded, state }: MessageInProgress): boolean {
 }
 
 /** Absent values are NULL: usually half of the columns. */
-function rowOf({ msgId, accepted, state }: MessageInProgress) {
+function rowOf(message: MessageInProgress) {
+  const { msgId, accepted, state } = message
   return {
     planId: accepted.planId,
     msgId,
@@ -140,6 +142,7 @@ function rowOf({ msgId, accepted, state }: MessageInProgress) {
     routeId: state.routeId ?? undefined,
     routeReason: state.routeReason ?? undefined,
     segmentation: state.segmentation ?? undefined,
+    discardsText: isTextDiscarded(message) || undefined,
   }
 }
 

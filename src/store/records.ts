@@ -3,7 +3,7 @@
  * whether a message has no record yet, comes back from memory or was changed at rest.
  */
 import { bucketOf } from '../domain/identifiers.ts'
-import type { MessageInProgress, StatusEvent } from '../domain/messages-in-progress.ts'
+import { isTextDiscarded, type MessageInProgress, type StatusEvent } from '../domain/messages-in-progress.ts'
 import { CopyRows, copyIn, storable } from './copy.ts'
 import type { Transaction } from './database.ts'
 import { drawPositions, type FeedPositions } from './feed-positions.ts'
@@ -120,7 +120,7 @@ function emptyRecords() {
     messages: new CopyRows(`
       copy messages (plan_id, msg_id, status, event_sequence, segments, delivered_bits, unknown_bits, carrier_id,
         sent_at, updated_at, sender, recipient, body, callback_url, country, mccmnc, error_code, carrier_code, price,
-        ptf, currency, route_id, route_reason, segmentation, lane) from stdin (format binary)`),
+        ptf, currency, route_id, route_reason, segmentation, lane, discards_text) from stdin (format binary)`),
     dispatches: new CopyRows(`
       copy dispatches (bucket, msg_id, plan_id, attempt, accepted_pdu_bits, ambiguous, due_at, expires_at, route_id,
         chosen_carrier_id, carrier_id, segmentation, started_over) from stdin (format binary)`),
@@ -145,12 +145,9 @@ function emptyEvents(): CopyRows {
       from stdin (format binary)`)
 }
 
-function writeMessage(
-  to: CopyRows,
-  { msgId, accepted, state }: MessageInProgress,
-  lane: number | null,
-): void {
-  to.row(25)
+function writeMessage(to: CopyRows, message: MessageInProgress, lane: number | null): void {
+  const { msgId, accepted, state } = message
+  to.row(26)
   to.int4(accepted.planId)
   to.uuid(msgId)
   to.text(state.status)
@@ -163,7 +160,7 @@ function writeMessage(
   to.timestamptz(state.changedAtMs)
   to.text(accepted.sender)
   to.text(accepted.recipient)
-  to.text(accepted.body)
+  to.text(isTextDiscarded(message) ? '' : accepted.body)
   to.text(accepted.callbackUrl)
   to.text(accepted.country)
   to.text(state.mccmnc)
@@ -176,6 +173,7 @@ function writeMessage(
   to.text(state.routeReason)
   to.text(state.segmentation)
   to.int4(lane)
+  to.bool(accepted.discardsText || null)
 }
 
 function writeDispatch(to: CopyRows, { message }: Projected): void {

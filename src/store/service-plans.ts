@@ -1,5 +1,5 @@
 import type { SenderType } from '../domain/addresses.ts'
-import type { AmbiguousSubmits, OptOutSettings } from '../domain/configuration.ts'
+import type { AmbiguousSubmits, OptOutSettings, TextRetention } from '../domain/configuration.ts'
 import { canonicalPublicId } from '../domain/identifiers.ts'
 import { SANDBOX } from '../domain/sandbox.ts'
 import { ConfigurationTable, NAME_BEGINS } from './configuration-table.ts'
@@ -17,6 +17,7 @@ interface ServicePlanSettings {
   readonly maxValiditySeconds: number
   /** Empty: all. */
   readonly allowedCountries: readonly string[]
+  readonly texts: TextRetention
   readonly smartEncoding: boolean
   /** National language identifiers, the preferred one first. */
   readonly nationalLanguages: readonly number[]
@@ -48,7 +49,7 @@ export const servicePlans = new ConfigurationTable<
     t.messages_per_second as "messagesPerSecond", t.burst, t.sender_types as "senderTypes",
     t.ambiguous_submits as "ambiguousSubmits", t.smart_encoding as "smartEncoding",
     t.national_languages as "nationalLanguages", t.opt_out as "optOut", t.validity_seconds as "validitySeconds",
-    t.max_validity_seconds as "maxValiditySeconds", t.allowed_countries as "allowedCountries",
+    t.max_validity_seconds as "maxValiditySeconds", t.allowed_countries as "allowedCountries", t.texts,
     t.created_at as "createdAt"`,
   joins: 'join accounts a on a.id = t.account_id left join routes r on r.id = t.route_id',
   key: 'service_plan_id',
@@ -70,6 +71,7 @@ export const servicePlans = new ConfigurationTable<
     validitySeconds: 'validity_seconds',
     maxValiditySeconds: 'max_validity_seconds',
     allowedCountries: 'allowed_countries',
+    texts: 'texts',
   },
   filters: { accountId: 'a.account_id = lower(?)', route: 'r.name = ?', search: NAME_BEGINS },
 })

@@ -34,6 +34,7 @@ const accepted = {
   country: orNull(text),
   callbackUrl: orNull(text),
   optedOut: fc.boolean(),
+  discardsText: fc.boolean(),
   begun: fc.boolean(),
   routeId: id,
   expiresAtMs: atMs,

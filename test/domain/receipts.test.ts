@@ -1,7 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ReceiptState } from '../../src/domain/receipt-states.ts'
-import { isReceipt, keptReceipt, parseReceipt, readKept, receiptText } from '../../src/domain/receipts.ts'
+import {
+  isReceipt,
+  keptReceipt,
+  parseReceipt,
+  readKept,
+  receiptText,
+  withoutText,
+} from '../../src/domain/receipts.ts'
 
 describe('isReceipt', () => {
   test.each([
@@ -375,4 +382,13 @@ test('what PostgreSQL does not store is left out: NUL, and half of a character a
 
 test('what is no receipt has neither id nor words', () => {
   expect(readKept({ text: 'hello', tlvs: {} })).toEqual({ carrierMessageId: null, carrierCode: null })
+})
+
+test('withoutText: all behind text:, and message_payload; the rest is still read alike', () => {
+  const tlvs = { message_state: '2', message_payload: '0x536563726574' }
+  const kept = { text: 'id:7 stat:DELIVRD err:000 Text:Secret\nsecond line', tlvs }
+  const without = withoutText(kept)
+  expect(without).toEqual({ text: 'id:7 stat:DELIVRD err:000 Text:', tlvs: { message_state: '2' } })
+  expect(readKept(without)).toEqual(readKept(kept))
+  expect(withoutText({ text: 'no such field', tlvs: {} })).toEqual({ text: 'no such field', tlvs: {} })
 })

@@ -18,6 +18,7 @@ const ACCEPTED = {
   country: 'US',
   callbackUrl: null,
   optedOut: false,
+  discardsText: false,
   begun: true,
   routeId: 2,
   expiresAtMs: NOW_MS + 3_600_000,

@@ -90,7 +90,7 @@ test('a message that went straight through is written with its segment and its e
         },
         ...{ sender: 'Aldis', recipient: '+15551230000', body: 'hello', country: 'US', mccmnc: '26202' },
         ...{ callback_url: 'https://example.com/dlr', carrier_code: 'DELIVRD 000', route_id: 4 },
-        ...{ route_reason: 'the only carrier', segmentation: null, lane: null },
+        ...{ route_reason: 'the only carrier', segmentation: null, lane: null, discards_text: null },
       },
     ],
     [],

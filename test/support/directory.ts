@@ -32,6 +32,7 @@ export function aPlan(changes: Partial<ServicePlan> = {}): ServicePlan {
     validitySeconds: 86_400,
     maxValiditySeconds: 86_400,
     allowedCountries: null,
+    texts: 'keep',
     smartEncoding: false,
     nationalLanguages: [],
     optOut: null,

@@ -25,6 +25,7 @@ export function acceptedFact(planId: number, msgId: string, changes: Partial<Acc
     country: 'US',
     callbackUrl: 'https://example.com/dlr',
     optedOut: false,
+    discardsText: false,
     begun: false,
     routeId: 0,
     expiresAtMs: createdAtMs(msgId) + 86_400_000,

@@ -57,6 +57,7 @@ export function recordOf(row: NewMessage) {
     country: row.country,
     callbackUrl: row.callback_url,
     optedOut: false,
+    discardsText: false,
     begun: false,
     routeId: row.route_id ?? 0,
     expiresAtMs: row.created_ms + row.validity_ms,

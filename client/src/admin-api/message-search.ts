@@ -21,7 +21,8 @@ export interface InspectedMessage {
   status: string
   from: string
   to: string
-  body: string
+  /** null: discarded, because the message has ended. */
+  body: string | null
   segments: number
   callbackUrl: string | null
   country: string | null

@@ -74,6 +74,8 @@ export interface ServicePlan {
   maxValiditySeconds: number
   /** Countries that it may send to (ISO 3166-1 alpha-2); empty: all; default: all. */
   allowedCountries: string[]
+  /** Keep the texts of messages with their records, or discard each when its message has ended; default: keep. */
+  texts: TextRetention
   /** Replace typographic characters if that makes the whole text fit the GSM alphabet; false: send texts as they are; default: texts are sent as they are. */
   smartEncoding: boolean
   /** Languages whose GSM tables may be used for texts, the preferred one first; empty: none; default: none. */
@@ -103,6 +105,8 @@ export interface ServicePlanChange {
   maxValiditySeconds?: number | undefined
   /** Countries that it may send to (ISO 3166-1 alpha-2); empty: all; default: all. */
   allowedCountries?: string[] | undefined
+  /** Keep the texts of messages with their records, or discard each when its message has ended; default: keep. */
+  texts?: TextRetention | undefined
   /** Replace typographic characters if that makes the whole text fit the GSM alphabet; false: send texts as they are; default: texts are sent as they are. */
   smartEncoding?: boolean | undefined
   /** Languages whose GSM tables may be used for texts, the preferred one first; empty: none; default: none. */
@@ -138,6 +142,8 @@ export interface ServicePlanCreation {
   maxValiditySeconds?: number | undefined
   /** Countries that it may send to (ISO 3166-1 alpha-2); empty: all; default: all. */
   allowedCountries?: string[] | undefined
+  /** Keep the texts of messages with their records, or discard each when its message has ended; default: keep. */
+  texts?: TextRetention | undefined
   /** Replace typographic characters if that makes the whole text fit the GSM alphabet; false: send texts as they are; default: texts are sent as they are. */
   smartEncoding?: boolean | undefined
   /** Languages whose GSM tables may be used for texts, the preferred one first; empty: none; default: none. */
@@ -150,6 +156,8 @@ export interface ServicePlanPage {
   items: ServicePlan[]
   nextAfter: string | null
 }
+
+export type TextRetention = 'keep' | 'discard'
 
 /** Each operation: its input, and its answer when it succeeds. */
 export interface ServicePlansOperations {

@@ -13,7 +13,7 @@ export interface DeliveryReceipt {
   from: string | null
   /** Recipient. */
   to: string | null
-  /** Text, exactly as sent. */
+  /** Text, exactly as sent; null: discarded, because the message has ended. */
   body: string | null
   status: MessageStatus
   /** 000 on success, otherwise the failure code. */

@@ -15,7 +15,7 @@ export interface DeliveryReceiptWebhook {
   from?: string | null | undefined
   /** Recipient. */
   to?: string | null | undefined
-  /** Text, exactly as sent. */
+  /** Text, exactly as sent; null: discarded, because the message has ended. */
   body?: string | null | undefined
   status: MessageStatus
   /** 000 on success, otherwise the failure code. */

@@ -11,7 +11,9 @@ export const DeliveryReceiptSchema = titled('DeliveryReceipt', {
   direction: Type.String({ description: 'MT' }),
   from: nullableString({ description: 'Sender' }),
   to: nullableString({ description: 'Recipient' }),
-  body: nullableString({ description: 'Text, exactly as sent' }),
+  body: nullableString({
+    description: 'Text, exactly as sent; null: discarded, because the message has ended',
+  }),
   status: oneOf(MESSAGE_STATUSES, { title: 'MessageStatus' }),
   errorCode: Type.String({ description: '000 on success, otherwise the failure code' }),
   errorMessage: Type.String(),

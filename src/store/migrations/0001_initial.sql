@@ -89,7 +89,8 @@ create table service_plans (
   opt_out jsonb,
   validity_seconds integer not null default 86400 check (validity_seconds between 60 and 86400),
   max_validity_seconds integer not null default 86400 check (max_validity_seconds between 60 and 86400),
-  allowed_countries text[] not null default '{}'
+  allowed_countries text[] not null default '{}',
+  texts text not null default 'keep' check (texts in ('keep', 'discard'))
 );
 create index service_plans_name on service_plans (lower(name) collate "C");
 comment on column service_plans.national_languages is 'national language identifiers (3GPP 23.038) that texts may be sent in';
@@ -97,6 +98,7 @@ comment on column service_plans.opt_out is 'words and replies of STOP, START and
 comment on column service_plans.validity_seconds is 'from acceptance until a message that no carrier took has failed';
 comment on column service_plans.max_validity_seconds is 'most that the sender of a message may ask for';
 comment on column service_plans.allowed_countries is 'where it may send to, ISO 3166-1 alpha-2; empty: everywhere';
+comment on column service_plans.texts is 'discard: kept only until the message has ended';
 
 create table tokens (
   id integer generated always as identity primary key,
@@ -365,13 +367,16 @@ create table messages (
   route_id integer,
   route_reason text,
   segmentation text,
-  lane integer
+  lane integer,
+  discards_text boolean
 ) partition by range (msg_id);
 comment on column messages.event_sequence is 'number of status changes so far; the sequence of the event that announced the last';
 comment on column messages.delivered_bits is 'bit n: segment n is delivered; a repeated receipt changes nothing';
 comment on column messages.carrier_code is 'the carrier''s own status or error, for the operator';
 comment on column messages.route_reason is 'why this carrier, for people';
 comment on column messages.segmentation is 'how it is divided since it started over: only segments divided alike count; null: it never did';
+comment on column messages.body is 'empty: discarded, because the message has ended';
+comment on column messages.discards_text is 'the text is kept only until the message has ended; null: as long as the message';
 comment on column messages.lane is 'the lane of the journal that has it in progress; null: it is at rest, and this is what it is';
 
 -- Messages of one sender, country, network and status are of one kind. The lists of messages go by kinds (docs/adr/0021).

@@ -18,7 +18,7 @@ const Message = titled('InspectedMessage', {
   status: Type.String(),
   from: Type.String(),
   to: Type.String(),
-  body: Type.String(),
+  body: Nullable(Type.String({ description: 'null: discarded, because the message has ended' })),
   segments: Type.Integer(),
   callbackUrl: NullableText,
   country: NullableText,

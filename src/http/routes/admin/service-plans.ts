@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { SENDER_TYPES } from '../../../domain/addresses.ts'
-import { AMBIGUOUS_SUBMITS, VALIDITY_SECONDS } from '../../../domain/configuration.ts'
+import { AMBIGUOUS_SUBMITS, TEXT_RETENTIONS, VALIDITY_SECONDS } from '../../../domain/configuration.ts'
 import { MAX_WORD_CHARACTERS, MAX_WORDS } from '../../../domain/opt-outs.ts'
 import type { SecretKeys } from '../../../domain/secrets.ts'
 import { MAX_BODY_CHARACTERS } from '../../../domain/send-requests.ts'
@@ -93,6 +93,11 @@ const AllowedCountries = Type.Array(CountryCode, {
   uniqueItems: true,
   description: 'Countries that it may send to (ISO 3166-1 alpha-2); empty: all; default: all',
 })
+const Texts = Type.Enum([...TEXT_RETENTIONS], {
+  title: 'TextRetention',
+  description:
+    'Keep the texts of messages with their records, or discard each when its message has ended; default: keep',
+})
 const settings = {
   active: Type.Optional(
     Type.Boolean({ description: 'Accept its messages; false: refuse them; default: true' }),
@@ -107,6 +112,7 @@ const settings = {
   validitySeconds: Type.Optional(ValiditySeconds),
   maxValiditySeconds: Type.Optional(MaxValiditySeconds),
   allowedCountries: Type.Optional(AllowedCountries),
+  texts: Type.Optional(Texts),
   smartEncoding: Type.Optional(SmartEncoding),
   nationalLanguages: Type.Optional(NationalLanguages),
   optOut: Type.Optional(Nullable(OptOutChange)),
@@ -154,6 +160,7 @@ const ServicePlan = titled('ServicePlan', {
   validitySeconds: ValiditySeconds,
   maxValiditySeconds: MaxValiditySeconds,
   allowedCountries: AllowedCountries,
+  texts: Texts,
   smartEncoding: SmartEncoding,
   nationalLanguages: NationalLanguages,
   optOut: Nullable(titled('OptOutWords', optOut)),
@@ -225,6 +232,7 @@ function withUrl(plan: ServicePlanRecord, inboundUrl: string | null): Static<typ
     validitySeconds: plan.validitySeconds,
     maxValiditySeconds: plan.maxValiditySeconds,
     allowedCountries: [...plan.allowedCountries],
+    texts: plan.texts,
     smartEncoding: plan.smartEncoding,
     nationalLanguages: languageNames(plan.nationalLanguages),
     optOut: plan.optOut,

@@ -87,6 +87,7 @@ const configuration = fc
         validitySeconds: optional(fc.integer({ min: 60, max: 86_400 })),
         maxValiditySeconds: optional(fc.integer({ min: 60, max: 86_400 })),
         allowedCountries: optional(fc.subarray(['SE', 'GB'])),
+        texts: optional(fc.constantFrom('keep', 'discard')),
       })
       .map(({ route, ...own }) => (own.sandbox ? own : { ...own, route }))
     return fc.record({

@@ -29,6 +29,7 @@ test('201: a plan with defaults, at once in the directory', async () => {
     validitySeconds: 86_400,
     maxValiditySeconds: 86_400,
     allowedCountries: [],
+    texts: 'keep',
     smartEncoding: false,
     nationalLanguages: [],
     optOut: null,
@@ -52,6 +53,7 @@ test('201 with every setting', async () => {
     validitySeconds: 300,
     maxValiditySeconds: 600,
     allowedCountries: ['SE', 'NO'],
+    texts: 'discard',
     smartEncoding: true,
     nationalLanguages: ['urdu', 'turkish'],
   }
@@ -70,6 +72,7 @@ test('201 with every setting', async () => {
     nationalLanguages: [13, 1],
     maxValiditySeconds: 600,
     allowedCountries: new Set(['SE', 'NO']),
+    texts: 'discard',
   })
   expect([...plan.senderTypes]).toEqual(['alphanumeric'])
   const again = await server.request('POST', '/service-plans', { accountId, ...settings })

@@ -114,6 +114,8 @@ export function FactLink({ to, search = {}, isAside, children }: FactLinkProps) 
 
 /** The text as it was sent; `texts` are those of its segments, where they are known. */
 export function MessageText({ body, texts }: { body: string | null; texts: readonly string[] | null }) {
+  if (body === null)
+    return <p className="message-text">Discarded when the message had ended, as the plan asks.</p>
   if (texts === null || texts.length < 2) return <blockquote className="message-text">{body}</blockquote>
   return (
     <blockquote className="message-text">
