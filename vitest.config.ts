@@ -7,7 +7,7 @@ const PURE = [
   'test/faults/*.test.ts',
   'test/console/{api,kit,pages}/**/*.test.ts',
   'test/bench/{options,report,totals}.test.ts',
-  'test/{config,configuration-document,conventions,database-url,documents,errors,histogram}.test.ts',
+  'test/{config,configuration-document,conventions,database-url,deploy,documents,errors,histogram}.test.ts',
 ]
 
 /** Every case in full. The other projects run a short form of each. Faults have a harness of their own, in test/faults. */

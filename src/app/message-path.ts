@@ -127,8 +127,8 @@ function keepMessages(options: AppOptions, shutdown: ShutdownStack, platform: Pl
     sender,
     destinations,
     secretKey,
-    onAttempt: (outcome, event) => {
-      counters.webhookAttempt(outcome)
+    onAttempt: (outcome, event, latencyMs) => {
+      counters.webhookAttempt(outcome, latencyMs)
       if (outcome === 'delivered') statistics.delivered(event)
     },
     onBatch,

@@ -1,5 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { dashboardQueries, namesIn, readAlertRules } from '../../scripts/deploy-files.ts'
 import { recoverLanes } from '../../src/operations/recover-lanes.ts'
 import { withTransaction } from '../../src/store/database.ts'
 import { quietLog } from '../support/log.ts'
@@ -312,7 +313,7 @@ describe('what the metrics say', () => {
     expect(body).toMatchObject({ status: 'QUEUED', waiting: true, cause: 'carrier-unavailable' })
     const text = await scrape()
     expect(text).toContain(`aldis_messages_waiting{route="${ROUTE}",carrier="",cause="carrier-stopped"} 1`)
-    expect(text).toMatch(/aldis_messages_oldest_seconds\{place="database"\} [0-9.]+/)
+    expect(text).toMatch(/aldis_messages_oldest_seconds\{place="database",route="default"\} [0-9.]+/)
     await service.admin('PATCH', `/carriers/${CARRIER}`, { state: 'started' })
   })
 
@@ -337,24 +338,14 @@ describe('what the metrics say', () => {
     expect(new Set(series).size).toBe(series.length)
   })
 
-  test('what an operator sets alerts on is there, and no label grows with tenants or messages', async () => {
+  test('what the dashboard and the alerts in deploy/ name is there, and no label grows with tenants or messages', async () => {
     const text = await scrape()
     const names = new Set([...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name))
-    for (const name of [
-      'aldis_build_info',
-      'aldis_batch_size',
-      'aldis_statement_seconds',
-      'aldis_pool_wait_seconds',
-      'aldis_pool_waiting',
-      'aldis_messages_in_memory',
-      'aldis_webhooks_waiting',
-      'aldis_webhooks_oldest_seconds',
-      'aldis_messages_accepted_total',
-      'nodejs_eventloop_lag_p99_seconds',
-      'aldis_webhook_thread_lag_p99_seconds',
-      'aldis_webhook_thread_utilization',
-    ])
-      expect(names, name).toContain(name)
+    const queries = [...dashboardQueries(), ...readAlertRules()].flatMap(({ expr }) => namesIn(expr).metrics)
+    const wanted = queries
+      .filter((name) => name !== 'up')
+      .map((name) => name.replace(/_(bucket|sum|count)$/, ''))
+    expect([...new Set(wanted)].filter((name) => !names.has(name))).toEqual([])
     const labels = new Set([...text.matchAll(/[{,]([a-z_]+)="/g)].map(([, name]) => name!))
     const CLOSED = [
       'version',

@@ -161,13 +161,6 @@ export class CarrierLinks<Token> {
     return reports
   }
 
-  /** Requests on all links that have no response yet. */
-  get unanswered(): number {
-    let sum = 0
-    for (const { links } of this.#carriers.values()) for (const link of links) sum += link.unanswered
-    return sum
-  }
-
   /**
    * Closes every link soon, until `adopt` is called again. A session that is not over after `mostMs` is cut, even one that
    * was closing already.

@@ -32,7 +32,7 @@ export interface DelivererOptions extends Pick<NodeParts, 'db' | 'directory' | '
   /** Events in memory. */
   readonly maxHeld?: number | undefined
   /** Called after each attempt: `delivered` after a 2xx, otherwise `failed`. */
-  readonly onAttempt?: (outcome: 'delivered' | 'failed', event: WebhookEvent) => void
+  readonly onAttempt?: (outcome: 'delivered' | 'failed', event: WebhookEvent, latencyMs: number) => void
   readonly onBatch?: BatchMeter
   /** Unix milliseconds; Date.now when absent. */
   readonly clock?: (() => number) | undefined
@@ -240,7 +240,7 @@ export class Deliverer {
   #conclude(delivery: Delivery, outcome: DeliveryOutcome, attemptedAtMs: number): void {
     const { event } = delivery
     const { inProgress, onAttempt } = this.#options
-    onAttempt?.(outcome.ok ? 'delivered' : 'failed', event)
+    onAttempt?.(outcome.ok ? 'delivered' : 'failed', event, outcome.latencyMs)
     const decided = this.#decide(delivery, outcome)
     const isFirstSuccess = event.earlierAttempts + event.attempt === 0 && decided.outcome === 'delivered'
     const followUp = (isCommitted: boolean) => this.#followUp(event, isCommitted ? 'delivered' : 'lost', 0)

@@ -164,7 +164,7 @@ describe('a session that ends', () => {
       links.freest(1)!.submit({ command: 'submit_sm', destination_addr: '1' }, token)
     }
     await eventually(() => smsc.submits.length === 2)
-    expect(links.unanswered).toBeGreaterThan(0)
+    expect(links.inFlight(1)).toBeGreaterThan(0)
     await (await smsc.bound()).unbind()
     await eventually(() => smsc.binds.length === 2 && links.canSubmit(1))
     expect([answered, lost]).toEqual([['answered 0'], ['open']])

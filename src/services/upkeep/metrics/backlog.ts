@@ -49,11 +49,11 @@ function waitingMetrics(registry: Registry, watch: BacklogWatch): void {
   )
   ofDatabase(
     'aldis_messages_oldest_seconds',
-    'age of the oldest message in the memory of this node, and among those counted in the database',
-    ['place'],
+    'age of the oldest message in the memory of this node, and among those counted in the database, by route',
+    ['place', 'route'],
     (gauge, { held, waiting }) => {
-      gauge.set({ place: 'memory' }, oldestSeconds(held))
-      gauge.set({ place: 'database' }, oldestSeconds(waiting))
+      showOldest(gauge, 'memory', held)
+      showOldest(gauge, 'database', waiting)
     },
   )
   ofDatabase(
@@ -89,6 +89,11 @@ function showMessages(gauge: Gauge<'route' | 'carrier' | 'cause'>, rows: readonl
   gauge.reset()
   for (const { route, carrier, cause, count } of rows)
     gauge.set({ route: route ?? '', carrier: carrier ?? '', cause }, count)
+}
+
+function showOldest(gauge: Gauge<'place' | 'route'>, place: string, rows: readonly WaitingMessages[]): void {
+  for (const [route, own] of Map.groupBy(rows, (row) => row.route ?? ''))
+    gauge.set({ place, route }, oldestSeconds(own))
 }
 
 /** 0 if nothing waits. A clock that was set back makes no negative age. */

@@ -20,6 +20,8 @@ import { readForScrape } from './database.ts'
 const DESTINATION_STATES = ['open', 'paused', 'recovering'] as const
 /** Up to the largest batch there is, a journal entry of 1,000 facts. */
 const BATCH_BOUNDS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000]
+/** Up to the time limit of an attempt. */
+const WEBHOOK_LATENCY_BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15]
 /** Counting more would cost more than it tells. */
 const MOST_COUNTED = 10_000
 
@@ -42,7 +44,7 @@ export interface EventCounters {
   anomaly(kind: string, carrier: Carrier): void
   refused(kind: string, reason: string, carrier: Carrier): void
   unowned(count: number): void
-  webhookAttempt(outcome: 'delivered' | 'failed'): void
+  webhookAttempt(outcome: 'delivered' | 'failed', latencyMs: number): void
   readonly batch: BatchMeter
 }
 
@@ -73,6 +75,12 @@ export function eventCounters(registry: Registry): EventCounters {
   })
   // The labels are hashed once instead of for every attempt.
   const [delivered, failed] = [attempts.labels('delivered'), attempts.labels('failed')]
+  const webhookLatency = new Histogram<never>({
+    name: 'aldis_webhook_latency_seconds',
+    help: 'attempts to deliver a webhook event, from the request to its answer or its failure',
+    buckets: WEBHOOK_LATENCY_BOUNDS,
+    registry,
+  }).labels({})
   const batches = new Histogram<'batch'>({
     name: 'aldis_batch_size',
     help: 'how many items are written by one statement',
@@ -82,7 +90,11 @@ export function eventCounters(registry: Registry): EventCounters {
   const sizes = new Map(BATCHES.map((batch) => [batch, batches.labels({ batch })]))
   return {
     batch: (batch, size) => sizes.get(batch)?.observe(size),
-    webhookAttempt: (outcome) => (outcome === 'delivered' ? delivered : failed).inc(),
+    webhookAttempt: (outcome, latencyMs) => {
+      const attempts = outcome === 'delivered' ? delivered : failed
+      attempts.inc()
+      webhookLatency.observe(latencyMs / 1_000)
+    },
     anomaly: (kind, carrier) => anomalies.inc({ carrier: carrier.name, kind }),
     refused: (kind, reason, carrier) => refused.inc({ carrier: carrier.name, kind, reason }),
     unowned: (count) => unowned.inc(count),
@@ -100,7 +112,7 @@ export function serviceMetrics(registry: Registry, services: MeasuredServices): 
         this.set(await read())
       },
     })
-  const { reads, inProgress, submitter, recorder, deliverer, destinations, directory, links } = services
+  const { reads, inProgress, submitter, recorder, deliverer, destinations, directory } = services
   gauge('aldis_receipts_parked', `receipts without a submission, ${MOST_COUNTED} at most`, async () => {
     const count = await readForScrape(countParkedReceipts(reads, MOST_COUNTED))
     return count ?? Number.NaN
@@ -136,7 +148,6 @@ export function serviceMetrics(registry: Registry, services: MeasuredServices): 
     'accounts and carriers out of service because a secret of theirs cannot be decrypted',
     () => directory().contents.unreadable.length,
   )
-  gauge('aldis_submits_unanswered', 'submits whose response is awaited', () => links.unanswered)
   carrierMetrics(registry, services)
 }
 
@@ -170,6 +181,14 @@ function carrierMetrics(registry: Registry, { links, quality, directory }: Measu
       }
     },
   })
+  const ofLinks = (read: (carrierId: number) => number): ByCarrier =>
+    new Map(directory().contents.carriers.map(({ id, name }) => [name, read(id)]))
+  carrierGauge('aldis_submits_unanswered', 'submits whose response is awaited, on this node', () =>
+    ofLinks((id) => links.inFlight(id)),
+  )
+  carrierGauge('aldis_submit_windows', 'how many submits may be unanswered at once, on this node', () =>
+    ofLinks((id) => links.places(id)),
+  )
   carrierGauge(
     'aldis_carrier_out_of_use',
     'routes in which the carrier is out of use by their quality floor',
