@@ -116,9 +116,11 @@ export interface Overdue extends At {
 /** A fact that may change the state of its message (`applyFact`). */
 export type Fact = Begun | PdusAccepted | StartedOver | Postponed | Orphaned | Settled | ReceiptFact | Overdue
 
-/** A segment that a carrier accepted, under the id its receipt will name. */
-export interface Submitted {
+/** A segment that a carrier accepted, under the id its receipt will name. `atMs`: when its answer came. */
+export interface Submitted extends At {
   readonly kind: 'submitted'
+  /** How long the answer took. */
+  readonly latencyMs: number
   readonly carrierId: number
   readonly carrierMessageId: string
   readonly segment: number
@@ -126,13 +128,17 @@ export interface Submitted {
   readonly segmentation: string | null
 }
 
-/** An attempt to submit, for the timeline. */
-export interface Attempted {
+/** An attempt to submit, for the timeline. `atMs`: when its first PDU was sent. */
+export interface Attempted extends At {
   readonly kind: 'attempted'
-  readonly atMs: number
-  readonly carrierId: number
+  /** Until its last answer came, or was no longer awaited. */
+  readonly tookMs: number
+  /** Null: its node is gone, and nobody else knows the carrier. */
+  readonly carrierId: number | null
   readonly outcome: 'accepted' | 'refused' | 'retry' | 'no-answer'
   readonly commandStatus: number | null
+  /** The segment that the carrier did not take; null: it took them all, did not answer, or answers for all at once. */
+  readonly segment: number | null
   /** An earlier attempt may have reached the carrier. */
   readonly resubmission: boolean
   readonly reason: string | null

@@ -8,7 +8,7 @@ import { type KeptReceipt, readKept } from './receipts.ts'
 export interface TimelineEntry {
   /** ISO 8601. */
   readonly at: string
-  readonly what: 'status' | 'attempt' | 'receipt' | 'webhook event' | 'webhook'
+  readonly what: 'status' | 'attempt' | 'submit answer' | 'receipt' | 'webhook event' | 'webhook'
   readonly detail: string
 }
 
@@ -33,8 +33,11 @@ export interface Travelled {
 
 /** What happened at one attempt to submit it. */
 export interface TravelAttempt
-  extends Pick<Attempted, 'outcome' | 'commandStatus' | 'resubmission' | 'reason'> {
+  extends Pick<Attempted, 'outcome' | 'commandStatus' | 'segment' | 'resubmission' | 'reason'> {
+  /** When its first submit_sm was sent. */
   readonly attemptedAt: string
+  /** When its last answer came, or was no longer awaited. */
+  readonly endedAt: string | null
   readonly carrier: string | null
 }
 
@@ -43,6 +46,9 @@ export interface TravelSubmission {
   readonly segment: number
   readonly carrierMessageId: string
   readonly carrier: string | null
+  /** When its submit_sm was sent, and when its answer came. */
+  readonly sentAt: string | null
+  readonly answeredAt: string | null
   readonly outcome: Status | null
   readonly errorCode: string | null
   readonly carrierCode: string | null
@@ -114,12 +120,17 @@ export function receiptsOf(
 /** Every attempt: those on record, and the one that was accepted at once, which only the message itself shows. */
 export function attemptsOf(
   recorded: readonly TravelAttempt[],
-  message: { sentAt: string | null; carrier: string | null; routeReason: string | null },
+  message: Pick<Travelled, 'sentAt' | 'submissions'> & {
+    readonly carrier: string | null
+    readonly routeReason: string | null
+  },
 ): TravelAttempt[] {
-  const { sentAt, carrier, routeReason: reason } = message
-  if (sentAt === null || recorded.some(({ outcome }) => outcome === 'accepted')) return [...recorded]
-  const accepted = { carrier, outcome: 'accepted', commandStatus: null, resubmission: false, reason } as const
-  return [...recorded, { attemptedAt: sentAt, ...accepted }]
+  const { sentAt: endedAt, carrier, routeReason: reason, submissions } = message
+  if (endedAt === null || recorded.some(({ outcome }) => outcome === 'accepted')) return [...recorded]
+  const sent = submissions.flatMap((one) => (one.carrier === carrier ? (one.sentAt ?? []) : []))
+  const attemptedAt = sent.sort()[0] ?? endedAt
+  const accepted = { outcome: 'accepted', commandStatus: null, segment: null, resubmission: false } as const
+  return [...recorded, { attemptedAt, endedAt, carrier, ...accepted, reason }]
 }
 
 /** Everything that is known to have happened, oldest first. Entries of one instant are in the order of cause and effect. */
@@ -127,6 +138,7 @@ export function timelineOf(message: Travelled): TimelineEntry[] {
   const entries: TimelineEntry[] = [
     { at: message.createdAt, what: 'status', detail: 'QUEUED' },
     ...message.attempts.map((attempt) => attemptEntry(attempt, message)),
+    ...(message.segments > 1 ? message.submissions.flatMap((one) => answerEntry(one, message)) : []),
     ...(message.sentAt === null ? [] : [{ at: message.sentAt, what: 'status', detail: 'SENT' } as const]),
     ...(message.receipts.length > 0
       ? message.receipts.map((receipt) => receiptEntry(receipt, message))
@@ -138,17 +150,33 @@ export function timelineOf(message: Travelled): TimelineEntry[] {
   return entries.sort((a, b) => Date.parse(a.at) - Date.parse(b.at))
 }
 
-function attemptEntry(attempt: TravelAttempt, { submissions }: Travelled): TimelineEntry {
-  const { attemptedAt, carrier, outcome, commandStatus, resubmission, reason } = attempt
+function attemptEntry(attempt: TravelAttempt, { segments, submissions }: Travelled): TimelineEntry {
+  const { attemptedAt, endedAt, carrier, outcome, commandStatus, segment, resubmission, reason } = attempt
   const code = commandStatus === null ? '' : ` ${formatCommandStatus(commandStatus)}`
+  const which = segments > 1 && segment !== null ? `, segment ${segment + 1} of ${segments}` : ''
+  const took =
+    endedAt === null || endedAt === attemptedAt ? '' : `, after ${msBetween(attemptedAt, endedAt)} ms`
   const flag = resubmission ? ', sent again although an earlier attempt may have come through' : ''
   const why = reason === null ? '' : ` (${reason})`
   const ids = outcome === 'accepted' ? acceptedAs(submissions.filter((one) => one.carrier === carrier)) : ''
   return {
     at: attemptedAt,
     what: 'attempt',
-    detail: `${carrier ?? 'a carrier that is gone'}: ${outcome}${code}${ids}${flag}${why}`,
+    detail: `${carrier ?? 'an unknown carrier'}: ${outcome}${code}${which}${ids}${took}${flag}${why}`,
   }
+}
+
+/** The answer to one segment of several. */
+function answerEntry(submission: TravelSubmission, { segments }: Travelled): TimelineEntry[] {
+  const { segment, carrierMessageId, carrier, sentAt, answeredAt } = submission
+  if (sentAt === null || answeredAt === null) return []
+  const which = `segment ${segment + 1} of ${segments}, id ${carrierMessageId}`
+  const detail = `${carrier ?? 'an unknown carrier'}: ${which}, after ${msBetween(sentAt, answeredAt)} ms`
+  return [{ at: answeredAt, what: 'submit answer', detail }]
+}
+
+function msBetween(start: string, end: string): number {
+  return Date.parse(end) - Date.parse(start)
 }
 
 /** The carrier's ids, in the order of the segments. */

@@ -10,6 +10,7 @@ import type {
   JournalFact,
   LaterFact,
   Loaded,
+  Orphaned,
   Submitted,
 } from './message-facts.ts'
 import { acceptedState, applyFact } from './message-states.ts'
@@ -23,7 +24,10 @@ import { type KeptReceipt, withoutText } from './receipts.ts'
  */
 
 /** An accepted segment. What its receipt said is kept when there are several segments. */
-interface SubmittedSegment extends Omit<Submitted, 'kind'> {
+interface SubmittedSegment extends Omit<Submitted, 'kind' | 'atMs' | 'latencyMs'> {
+  /** Those of its answer; null: its row is written already, and has them. */
+  readonly atMs: number | null
+  readonly latencyMs: number | null
   receipt: { readonly evidence: Evidence; readonly carrierCode: string | null } | null
   /** Its row is written already. */
   readonly isRecorded?: true
@@ -86,10 +90,24 @@ function nothingMore(msgId: string, accepted: Omit<Accepted, 'kind'>) {
 export function addFact(message: MessageInProgress, fact: LaterFact): StatusEvent | null {
   if (fact.kind === 'submitted') message.submissions.push({ ...fact, receipt: null })
   else if (fact.kind === 'attempted') message.attempts.push(fact)
+  else if (fact.kind === 'orphaned') return orphan(message, fact)
   else if (fact.kind === 'noted') message.receipts.push(keptEvidence(message, fact.evidence))
   else if (fact.kind === 'event-taken') takeEvent(message, fact)
   else if (fact.kind === 'receipt') return addReceipt(message, fact)
   else return change(message, fact, null)
+  return null
+}
+
+/** Whoever was submitting it is gone: nobody knows what became of that attempt. */
+function orphan(message: MessageInProgress, fact: Orphaned): null {
+  const { dispatch } = message.state
+  if (dispatch?.begun) {
+    const { atMs } = fact
+    const unknown = { tookMs: 0, carrierId: null, commandStatus: null, segment: null }
+    const { ambiguous: resubmission } = dispatch
+    message.attempts.push({ atMs, ...unknown, outcome: 'no-answer', resubmission, reason: 'node lost' })
+  }
+  message.state = applyFact(message.state, fact)
   return null
 }
 

@@ -4,12 +4,18 @@ import { codeOfSubmitStatus, type SubmitOutcome, submitOutcome } from './submit-
 /** How an attempt to submit a message ends, once none of its PDUs is in flight. */
 export type AttemptEnd =
   | { readonly kind: 'sent' }
-  | { readonly kind: 'failed'; readonly errorCode: string; readonly commandStatus: number }
-  | { readonly kind: 'retry'; readonly limited: boolean; readonly commandStatus: number }
+  | ({ readonly kind: 'failed'; readonly errorCode: string } & Refusal)
+  | ({ readonly kind: 'retry'; readonly limited: boolean } & Refusal)
   /** A PDU got no answer: the carrier may have it. */
   | { readonly kind: 'ambiguous' }
   /** PDUs are to be sent (again) as soon as the carrier takes them; no attempt is consumed. */
   | { readonly kind: 'unfinished' }
+
+/** The answer that spoilt an attempt, and the PDU it was to. */
+export interface Refusal {
+  readonly commandStatus: number
+  readonly pdu: number
+}
 
 /**
  * Which PDUs of a message are to be sent, in flight and accepted, and what their answers amount to. Each has one segment, or
@@ -20,8 +26,8 @@ export class SubmissionProgress {
   acceptedPduBits: bigint
   readonly #pending: number[] = []
   #underWay = 0
-  #failure: { commandStatus: number } | null = null
-  #retry: { limited: boolean; commandStatus: number } | null = null
+  #failure: Refusal | null = null
+  #retry: ({ readonly limited: boolean } & Refusal) | null = null
   #ambiguous = false
   readonly #all: bigint
   readonly #outcomes: ReadonlyMap<number, SubmitOutcome> | undefined
@@ -53,19 +59,19 @@ export class SubmissionProgress {
     const kind = submitOutcome(commandStatus, this.#outcomes)
     if (kind === 'accepted') this.acceptedPduBits |= 1n << BigInt(pdu)
     else if (kind === 'throttled' || kind === 'rebind') this.#pending.unshift(pdu)
-    else if (kind === 'permanent') this.#failure ??= { commandStatus }
-    else this.#retry ??= { limited: kind === 'limited-retry', commandStatus }
+    else if (kind === 'permanent') this.#failure ??= { commandStatus, pdu }
+    else this.#retry ??= { limited: kind === 'limited-retry', commandStatus, pdu }
     return kind
   }
 
   /** The last answer blamed the session but was the message's own fault: it counts as a refusal for now. */
-  refusedItself(commandStatus: number): void {
-    this.#retry ??= { limited: true, commandStatus }
+  refusedItself(pdu: number, commandStatus: number): void {
+    this.#retry ??= { limited: true, commandStatus, pdu }
   }
 
   /** The PDU that `next` returned would be too long: counts as if the carrier had refused it for good. */
-  unsendable(commandStatus: number): void {
-    this.#failure ??= { commandStatus }
+  unsendable(pdu: number, commandStatus: number): void {
+    this.#failure ??= { commandStatus, pdu }
   }
 
   get isInFlight(): boolean {
@@ -101,8 +107,7 @@ export class SubmissionProgress {
     // Also true when an answer came late, after it was given up, while others were awaited.
     if (this.isComplete) return { kind: 'sent' }
     if (this.#failure !== null) {
-      const { commandStatus } = this.#failure
-      return { kind: 'failed', errorCode: codeOfSubmitStatus(commandStatus), commandStatus }
+      return { kind: 'failed', errorCode: codeOfSubmitStatus(this.#failure.commandStatus), ...this.#failure }
     }
     if (this.#ambiguous) return { kind: 'ambiguous' }
     if (this.#retry !== null) return { kind: 'retry', ...this.#retry }

@@ -147,6 +147,9 @@ function keyOf(
   return { index, carrierId, carrierMessageId }
 }
 
+/** A segment whose row is written. */
+const RECORDED = { atMs: null, latencyMs: null, receipt: null, isRecorded: true } as const
+
 /** Counts only segments that are divided as the message is now. */
 function factOf(
   receipt: IncomingReceipt,
@@ -162,8 +165,7 @@ function factOf(
     const isThere = message.submissions.some(
       (known) => known.segment === one.segment && known.carrierMessageId === carrierMessageId,
     )
-    if (!isThere)
-      message.submissions.push({ carrierId, carrierMessageId, ...one, receipt: null, isRecorded: true })
+    if (!isThere) message.submissions.push({ ...RECORDED, carrierId, carrierMessageId, ...one })
   }
   return receiptFact(receipt, { message, segmentBits, segmentation }, { directory, atMs })
 }

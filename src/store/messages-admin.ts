@@ -1,3 +1,4 @@
+import { createdAtMs } from '../domain/identifiers.ts'
 import type {
   TimelineReceipt,
   TravelAttempt,
@@ -38,12 +39,14 @@ export async function findMessageForOperator(
        m.error_code as "errorCode", m.price, m.ptf, m.currency, r.name as route, m.route_reason as "routeReason",
        c.name as carrier, m.carrier_code as "carrierCode", m.sent_at as "sentAt", m.updated_at as "updatedAt",
        (select coalesce(json_agg(t), '[]') from (
-          select t.attempted_at as "attemptedAt", tc.name as carrier, t.outcome, t.command_status as "commandStatus",
-                 t.resubmission, t.reason
+          select t.attempted_at as "attemptedAt", t.attempted_at + t.took_ms * interval '1 ms' as "endedAt",
+                 tc.name as carrier, t.outcome, t.command_status as "commandStatus", t.segment, t.resubmission, t.reason
           from submit_attempts t left join carriers tc on tc.id = t.carrier_id
           where t.msg_id = m.msg_id order by t.attempted_at limit $2) t) as attempts,
        (select coalesce(json_agg(s), '[]') from (
-          select s.segment, s.carrier_message_id as "carrierMessageId", sc.name as carrier, s.outcome,
+          select s.segment, s.carrier_message_id as "carrierMessageId", sc.name as carrier,
+                 $3::timestamptz + s.answered_ms * interval '1 ms' - s.latency_ms * interval '1 ms' as "sentAt",
+                 $3::timestamptz + s.answered_ms * interval '1 ms' as "answeredAt", s.outcome,
                  s.error_code as "errorCode", s.carrier_code as "carrierCode", s.receipt_at as "receiptAt"
           from submissions s left join carriers sc on sc.id = s.carrier_id
           where s.msg_id = m.msg_id order by s.segment, s.carrier_message_id limit $2) s) as submissions,
@@ -79,7 +82,7 @@ export async function findMessageForOperator(
      join accounts a on a.id = p.account_id
      left join carriers c on c.id = m.carrier_id
      left join routes r on r.id = m.route_id`,
-    [msgId, MAX_ENTRIES],
+    [msgId, MAX_ENTRIES, new Date(createdAtMs(msgId))],
   )
   return rows[0] && inUtc(rows[0])
 }
@@ -91,8 +94,17 @@ function inUtc(message: AdminMessageRecord): AdminMessageRecord {
   const { attempts, submissions, receipts, webhookAttempts, webhookEvents } = message
   return {
     ...message,
-    attempts: attempts.map((row) => ({ ...row, attemptedAt: utc(row.attemptedAt) })),
-    submissions: submissions.map((row) => ({ ...row, receiptAt: orNull(row.receiptAt) })),
+    attempts: attempts.map((row) => ({
+      ...row,
+      attemptedAt: utc(row.attemptedAt),
+      endedAt: orNull(row.endedAt),
+    })),
+    submissions: submissions.map((row) => ({
+      ...row,
+      sentAt: orNull(row.sentAt),
+      answeredAt: orNull(row.answeredAt),
+      receiptAt: orNull(row.receiptAt),
+    })),
     receipts: receipts.map((row) => ({ ...row, receivedAt: utc(row.receivedAt) })),
     webhookAttempts: webhookAttempts.map((row) => ({ ...row, attemptedAt: utc(row.attemptedAt) })),
     webhookEvents: webhookEvents.map((row) => ({

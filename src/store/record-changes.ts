@@ -1,5 +1,5 @@
 /** Part of `writeRecords`: writes what is new in messages that have a record. They are few at a time, so it uses JSON. */
-import { bucketOf } from '../domain/identifiers.ts'
+import { bucketOf, createdAtMs } from '../domain/identifiers.ts'
 import { isTextDiscarded, type MessageInProgress, type StatusEvent } from '../domain/messages-in-progress.ts'
 import { storable } from './copy.ts'
 import { type Queryable, RowFaultError } from './database.ts'
@@ -197,17 +197,19 @@ async function insertParticulars(tx: Queryable, messages: readonly MessageInProg
           and s.carrier_message_id = i."carrierMessageId" and s.msg_id = i."msgId" and s.segment = i.segment
           and (s.outcome is null or s.outcome = 'UNKNOWN' and i.outcome <> 'UNKNOWN')
       ), accepted as (
-        insert into submissions (carrier_id, carrier_message_id, msg_id, plan_id, segment, segmentation, outcome, error_code,
-                                 carrier_code, receipt_at)
+        insert into submissions (carrier_id, carrier_message_id, msg_id, plan_id, answered_ms, latency_ms, segment,
+                                 segmentation, outcome, error_code, carrier_code, receipt_at)
         select * from json_to_recordset($1) as i (
-          "carrierId" integer, "carrierMessageId" text, "msgId" uuid, "planId" integer, segment smallint, segmentation text,
-          outcome message_status, "errorCode" text, "carrierCode" text, "receiptAt" timestamptz)
+          "carrierId" integer, "carrierMessageId" text, "msgId" uuid, "planId" integer, "answeredMs" integer,
+          "latencyMs" integer, segment smallint, segmentation text, outcome message_status, "errorCode" text,
+          "carrierCode" text, "receiptAt" timestamptz)
         on conflict do nothing
       ), attempted as (
-        insert into submit_attempts (msg_id, attempted_at, carrier_id, outcome, command_status, resubmission, reason)
+        insert into submit_attempts (msg_id, attempted_at, took_ms, carrier_id, outcome, command_status, segment,
+                                     resubmission, reason)
         select * from json_to_recordset($2) as i (
-          "msgId" uuid, "attemptedAt" timestamptz, "carrierId" integer, outcome attempt_outcome,
-          "commandStatus" bigint, resubmission boolean, reason text)
+          "msgId" uuid, "attemptedAt" timestamptz, "tookMs" integer, "carrierId" integer, outcome attempt_outcome,
+          "commandStatus" bigint, segment smallint, resubmission boolean, reason text)
         on conflict do nothing
       )
       insert into receipts (msg_id, carrier_message_id, received_at, carrier_id, outcome, error_code, receipt)
@@ -224,18 +226,25 @@ async function insertParticulars(tx: Queryable, messages: readonly MessageInProg
 }
 
 function submissionRows({ msgId, accepted: { planId }, submissions }: MessageInProgress) {
-  return submissions.filter(isNew).map(({ carrierId, carrierMessageId, segment, segmentation, receipt }) => ({
+  return submissions.filter(isNew).map(({ receipt, ...submission }) => ({
     planId,
     msgId,
-    carrierId,
-    carrierMessageId,
-    segment,
-    segmentation,
+    ...submission,
+    answeredMs: answeredMs(msgId, submission),
     outcome: receipt?.evidence.outcome,
     errorCode: receipt?.evidence.errorCode,
     carrierCode: receipt?.carrierCode,
     receiptAt: receipt?.evidence.receivedAt,
   }))
+}
+
+/** 24 days. Only a clock that was set wrong goes beyond. */
+const MOST_INTEGER = 2 ** 31 - 1
+
+/** When the answer to a segment came, as its row has it: in milliseconds since the message was accepted. */
+export function answeredMs(msgId: string, { atMs }: { readonly atMs: number | null }): number | null {
+  if (atMs === null) return null
+  return Math.max(-MOST_INTEGER, Math.min(atMs - createdAtMs(msgId), MOST_INTEGER))
 }
 
 function attemptRows({ msgId, attempts }: MessageInProgress) {

@@ -7,7 +7,7 @@ import { isTextDiscarded, type MessageInProgress, type StatusEvent } from '../do
 import { CopyRows, copyIn, storable } from './copy.ts'
 import type { Transaction } from './database.ts'
 import { drawPositions, type FeedPositions } from './feed-positions.ts'
-import { changesDispatch, updateRecords } from './record-changes.ts'
+import { answeredMs, changesDispatch, updateRecords } from './record-changes.ts'
 
 export interface Projected {
   readonly message: MessageInProgress
@@ -125,10 +125,11 @@ function emptyRecords() {
       copy dispatches (bucket, msg_id, plan_id, attempt, accepted_pdu_bits, ambiguous, due_at, expires_at, route_id,
         chosen_carrier_id, carrier_id, segmentation, started_over) from stdin (format binary)`),
     submissions: new CopyRows(`
-      copy submissions (carrier_id, carrier_message_id, msg_id, plan_id, segment, outcome, error_code, carrier_code,
-        receipt_at, segmentation) from stdin (format binary)`),
+      copy submissions (carrier_id, carrier_message_id, msg_id, plan_id, answered_ms, latency_ms, segment, outcome,
+        error_code, carrier_code, receipt_at, segmentation) from stdin (format binary)`),
     attempts: new CopyRows(`
-      copy submit_attempts (msg_id, attempted_at, carrier_id, outcome, command_status, resubmission, reason)
+      copy submit_attempts (msg_id, attempted_at, took_ms, carrier_id, outcome, command_status, segment, resubmission,
+        reason)
         from stdin (format binary)`),
     receipts: new CopyRows(`
       copy receipts (msg_id, carrier_message_id, received_at, carrier_id, outcome, error_code, receipt)
@@ -200,11 +201,13 @@ function writeSubmissions(to: CopyRows, { msgId, accepted, submissions }: Messag
   const keyOf = (one: (typeof submissions)[number]) =>
     `${one.carrierId} ${one.segment} ${storable(one.carrierMessageId)}`
   for (const one of firstOfEachKey(submissions, keyOf)) {
-    to.row(10)
+    to.row(12)
     to.int4(one.carrierId)
     to.text(one.carrierMessageId)
     to.uuid(msgId)
     to.int4(accepted.planId)
+    to.int4(answeredMs(msgId, one))
+    to.int4(one.latencyMs)
     to.int2(one.segment)
     to.text(one.receipt?.evidence.outcome ?? null)
     to.text(one.receipt?.evidence.errorCode ?? null)
@@ -216,12 +219,14 @@ function writeSubmissions(to: CopyRows, { msgId, accepted, submissions }: Messag
 
 function writeAttempts(to: CopyRows, { msgId, attempts }: MessageInProgress): void {
   for (const one of firstOfEachKey(attempts, ({ atMs }) => atMs)) {
-    to.row(7)
+    to.row(9)
     to.uuid(msgId)
     to.timestamptz(one.atMs)
+    to.int4(one.tookMs)
     to.int4(one.carrierId)
     to.text(one.outcome)
     to.int8(one.commandStatus)
+    to.int2(one.segment)
     to.bool(one.resubmission)
     to.text(one.reason)
   }

@@ -93,7 +93,10 @@ describe('a message that is delivered', () => {
       const shown = await service.admin('GET', `/messages/${msgId}`)
       return shown.webhookAttempts.length === 2 && shown
     })
-    const { carrierMessageId } = story.submissions[0]
+    const { carrierMessageId, sentAt, answeredAt } = story.submissions[0]
+    const times = [story.createdAt, sentAt, answeredAt]
+    expect(times).toEqual(times.toSorted())
+    expect(story.attempts).toMatchObject([{ attemptedAt: sentAt, endedAt: story.sentAt }])
     expect(story.receipts).toEqual([
       {
         receivedAt: expect.any(String),
@@ -109,7 +112,7 @@ describe('a message that is delivered', () => {
     const told = story.timeline.map(
       ({ what, detail }: { what: string; detail: string }) => `${what}: ${detail}`,
     )
-    expect(told).toContainEqual(expect.stringContaining(`accepted, id ${carrierMessageId} `))
+    expect(told).toContainEqual(expect.stringMatching(`accepted, id ${carrierMessageId}[, ]`))
     expect(told).toContainEqual(
       expect.stringContaining(`receipt: id ${carrierMessageId}: DELIVERED, carrier: `),
     )

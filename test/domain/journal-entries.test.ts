@@ -131,6 +131,8 @@ const FACTS: { readonly [K in JournalFact['fact']['kind']]: fc.Arbitrary<FactOf<
   overdue: fc.record({ kind: kindOf('overdue'), atMs, errorCode: text }),
   submitted: fc.record({
     kind: kindOf('submitted'),
+    atMs,
+    latencyMs: id,
     carrierId: id,
     carrierMessageId: text,
     segment: id,
@@ -139,9 +141,11 @@ const FACTS: { readonly [K in JournalFact['fact']['kind']]: fc.Arbitrary<FactOf<
   attempted: fc.record({
     kind: kindOf('attempted'),
     atMs,
-    carrierId: id,
+    tookMs: id,
+    carrierId: orNull(id),
     outcome: fc.constantFrom('accepted' as const, 'refused' as const, 'retry' as const, 'no-answer' as const),
     commandStatus: orNull(id),
+    segment: orNull(id),
     resubmission: fc.boolean(),
     reason: orNull(text),
   }),

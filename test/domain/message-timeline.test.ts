@@ -34,26 +34,33 @@ function event(
   return { event: 1, status: 'SENT', occurredAt: at(2), ...pending, ...changes }
 }
 
+/** Of a segment whose record has no times. */
+const UNTIMED = { sentAt: null, answeredAt: null }
+
 const lines = (message: Travelled) => timelineOf(message).map(({ what, detail }) => `${what}: ${detail}`)
 
 describe('attemptsOf', () => {
   const retry: TravelAttempt = {
     attemptedAt: at(1),
+    endedAt: at(2),
     carrier: 'acme',
     outcome: 'retry',
     commandStatus: 0x58,
+    segment: null,
     resubmission: false,
     reason: null,
   }
-  const message = { sentAt: at(5), carrier: 'backup', routeReason: 'acme is down' }
+  const message = { sentAt: at(5), carrier: 'backup', routeReason: 'acme is down', submissions: [] }
 
   test('a first one that was accepted is told by the message', () => {
     expect(attemptsOf([], message)).toEqual([
       {
         attemptedAt: at(5),
+        endedAt: at(5),
         carrier: 'backup',
         outcome: 'accepted',
         commandStatus: null,
+        segment: null,
         resubmission: false,
         reason: 'acme is down',
       },
@@ -97,6 +104,7 @@ describe('timelineOf', () => {
             segment: 1,
             carrierMessageId: 'b',
             carrier: null,
+            ...UNTIMED,
             outcome: 'DELIVERED',
             errorCode: null,
             carrierCode: null,
@@ -106,6 +114,7 @@ describe('timelineOf', () => {
             segment: 0,
             carrierMessageId: 'a',
             carrier: null,
+            ...UNTIMED,
             outcome: 'UNKNOWN',
             errorCode: null,
             carrierCode: 'UNKNOWN',
@@ -115,6 +124,7 @@ describe('timelineOf', () => {
             segment: 0,
             carrierMessageId: 'a2',
             carrier: null,
+            ...UNTIMED,
             outcome: null,
             errorCode: null,
             carrierCode: null,
@@ -165,6 +175,8 @@ describe('receipts', () => {
     segment: 0,
     carrierMessageId: '1f4',
     carrier: 'acme',
+    sentAt: at(1),
+    answeredAt: at(3),
     outcome: null,
     errorCode: null,
     carrierCode: null,
@@ -194,10 +206,13 @@ describe('receipts', () => {
       },
     ])
     expect(receiptsOf([recorded], [])[0]!.carrierMessageId).toBe('500')
-    const attempts = attemptsOf([], { sentAt: at(1), carrier: 'acme', routeReason: null })
-    expect(lines(travelled({ attempts, submissions: [submission], receipts }))).toEqual([
+    const attempts = attemptsOf([], {
+      ...{ sentAt: at(3), carrier: 'acme', routeReason: null },
+      submissions: [submission],
+    })
+    expect(lines(travelled({ sentAt: at(3), attempts, submissions: [submission], receipts }))).toEqual([
       'status: QUEUED',
-      'attempt: acme: accepted, id 1f4',
+      'attempt: acme: accepted, id 1f4, after 2000 ms',
       'status: SENT',
       'receipt: id 1f4: FAILED 303, carrier: UNDELIV 006, text: "id:500 stat:UNDELIV err:006", message_state: 5',
     ])
@@ -220,6 +235,27 @@ describe('receipts', () => {
       }),
     )
     expect(told.at(-1)).toBe('receipt: segment 2 of 2, id 1f5: SENT')
+  })
+
+  test('the answers to several segments, which are each of its own time, and the one that was refused', () => {
+    const second = { ...submission, segment: 1, carrierMessageId: '1f5', sentAt: at(3), answeredAt: at(7) }
+    const refused = {
+      ...{ attemptedAt: at(1), endedAt: at(4), carrier: 'acme', commandStatus: 0x58 },
+      outcome: 'retry',
+      ...{ segment: 1, resubmission: false, reason: null },
+    } as const
+    const submissions = [submission, second]
+    const attempts = attemptsOf([refused], {
+      ...{ sentAt: at(7), carrier: 'acme', routeReason: null, submissions },
+    })
+    expect(lines(travelled({ segments: 2, sentAt: at(7), attempts, submissions }))).toEqual([
+      'status: QUEUED',
+      'attempt: acme: retry 0x00000058, segment 2 of 2, after 3000 ms',
+      'attempt: acme: accepted, ids 1f4 1f5, after 6000 ms',
+      'submit answer: acme: segment 1 of 2, id 1f4, after 2000 ms',
+      'submit answer: acme: segment 2 of 2, id 1f5, after 4000 ms',
+      'status: SENT',
+    ])
   })
 
   test('the answer to a webhook, cut where it is long', () => {

@@ -22,9 +22,9 @@ function sendAll(progress: SubmissionProgress): number[] {
 describe('one segment', () => {
   test.each([
     [OK, 'accepted', { kind: 'sent' }],
-    [INVALID_DESTINATION, 'permanent', { kind: 'failed', errorCode: '301', commandStatus: 0x0b }],
-    [QUEUE_FULL, 'retry', { kind: 'retry', limited: false, commandStatus: 0x14 }],
-    [SUBMIT_FAILED, 'limited-retry', { kind: 'retry', limited: true, commandStatus: 0x45 }],
+    [INVALID_DESTINATION, 'permanent', { kind: 'failed', errorCode: '301', commandStatus: 0x0b, pdu: 0 }],
+    [QUEUE_FULL, 'retry', { kind: 'retry', limited: false, commandStatus: 0x14, pdu: 0 }],
+    [SUBMIT_FAILED, 'limited-retry', { kind: 'retry', limited: true, commandStatus: 0x45, pdu: 0 }],
     [THROTTLED, 'throttled', { kind: 'unfinished' }],
     [BIND_STATUS, 'rebind', { kind: 'unfinished' }],
   ])('answered 0x%s', (status, kind, end) => {
@@ -40,9 +40,9 @@ describe('one segment', () => {
     const progress = new SubmissionProgress(1, 0n)
     sendAll(progress)
     progress.answered(0, BIND_STATUS)
-    progress.refusedItself(BIND_STATUS)
+    progress.refusedItself(0, BIND_STATUS)
     expect(progress.next).toBeNull()
-    expect(progress.end).toEqual({ kind: 'retry', limited: true, commandStatus: BIND_STATUS })
+    expect(progress.end).toEqual({ kind: 'retry', limited: true, commandStatus: BIND_STATUS, pdu: 0 })
   })
 
   test('lost: ambiguous', () => {
@@ -89,11 +89,11 @@ describe('several segments', () => {
   test('one that fits no PDU fails the message, whatever the carrier means by such a status', () => {
     const progress = new SubmissionProgress(2, 0n, new Map([[0x01, 'throttled']]))
     progress.sent()
-    progress.unsendable(0x01)
+    progress.unsendable(1, 0x01)
     expect(progress.next).toBeNull()
     expect(progress.end).toBeNull()
     progress.answered(0, OK)
-    expect(progress.end).toMatchObject({ kind: 'failed', commandStatus: 0x01 })
+    expect(progress.end).toMatchObject({ kind: 'failed', commandStatus: 0x01, pdu: 1 })
   })
 
   test('a refusal for good counts more than one lost, and that more than one for now', () => {

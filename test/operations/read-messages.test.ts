@@ -11,7 +11,7 @@ import { installedDatabase, newId } from '../support/installation.ts'
 import { accepted, LaneWriter, received, settled } from '../support/lane-writer.ts'
 import { NO_FILTERS, walkWhileProjecting } from '../support/list-walks.ts'
 import { NO_OWN_MESSAGES, readsOf } from '../support/message-reads.ts'
-import { projected, settledFact } from '../support/messages-in-memory.ts'
+import { projected, settledFact, submittedFact } from '../support/messages-in-memory.ts'
 
 const { db, announcedPlan: plan, silentPlan } = await installedDatabase({ poolSize: 8 })
 
@@ -326,8 +326,8 @@ describe('a message that was taken out of its record', () => {
     const [node, other] = await nodes()
     const carrierId = await addCarrier(newSender())
     const submitted = (segment: number) => ({
-      ...{ kind: 'submitted' as const, carrierId, segmentation: null, segment },
-      carrierMessageId: `${msgId.slice(0, 8)}${segment}`,
+      ...submittedFact(`${msgId.slice(0, 8)}${segment}`, segment),
+      carrierId,
     })
     const [msgId = ''] = await node.accept(plan, [{ segments: 2 }])
     await node.write([{ msgId, fact: submitted(0) }])
@@ -367,7 +367,7 @@ test("the operator's list has messages in progress with the names of what they b
   await node.write([
     {
       msgId: first,
-      fact: { kind: 'submitted', carrierId, carrierMessageId: 'abc1', segment: 0, segmentation: null },
+      fact: { ...submittedFact('abc1'), carrierId },
     },
     settled(first, { carrierId, errorCode: '000' }),
   ])

@@ -102,6 +102,11 @@ test('what was not begun is due now; what was begun is in doubt, and due later',
   expect(await dispatchOf(waiting)).toEqual({ attempt: 0, ambiguous: false, due: new Date(NOW_MS - 1_000) })
   expect(await dispatchOf(begun)).toEqual(inDoubt)
   expect(await dispatchOf(begunLater)).toEqual(inDoubt)
+  const { rows } = await db.query(
+    'select msg_id, carrier_id, outcome, reason from submit_attempts order by 1',
+  )
+  const inDoubtAttempt = { carrier_id: null, outcome: 'no-answer', reason: 'node lost' }
+  expect(rows).toEqual([begun, begunLater].sort().map((msg_id) => ({ msg_id, ...inDoubtAttempt })))
 })
 
 test('what was taken out of its record is written back, unless it is with another lane by now', async () => {

@@ -46,6 +46,7 @@ scenario('B371', () =>
     const segments = async () =>
       (await shown(own, msgId)).submissions.map(({ segment }: { segment: number }) => segment).sort()
     expect(await segments()).toEqual([0, 2])
+    expect((await shown(own, msgId)).attempts).toMatchObject([{ outcome: 'refused', segment: 1 }])
     await told(1, 'DELIVRD')
     await told(3, 'DELIVRD')
     await service.untilWebhooks(msgId, ['FAILED'])

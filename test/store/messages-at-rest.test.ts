@@ -8,8 +8,14 @@ import { findAtRest, findRecorded, projectMessages } from '../../src/store/proje
 import { writeRecords } from '../../src/store/records.ts'
 import { installedDatabase, newId } from '../support/installation.ts'
 import { idOf, stories } from '../support/message-stories.ts'
-import { deliveredFacts, inMemory, projected, settledFact } from '../support/messages-in-memory.ts'
-import { CARRIER_ID, NODE } from '../support/stored-messages.ts'
+import {
+  deliveredFacts,
+  inMemory,
+  projected,
+  settledFact,
+  submittedFact,
+} from '../support/messages-in-memory.ts'
+import { NODE } from '../support/stored-messages.ts'
 import { HOUR_MS, journaled, newInMemory, possible, rowsOf } from '../support/story-rows.ts'
 
 const { db, announcedPlan: plan } = await installedDatabase()
@@ -67,13 +73,8 @@ test('stories of messages leave the same rows, in memory throughout or at rest b
             const segment = Math.log2(Number(fact.segmentBits))
             const carrierMessageId = idOf(message.msgId, fact.segmentation, fact.segmentBits)
             message.submissions.push({
-              ...{
-                carrierId: CARRIER_ID,
-                carrierMessageId,
-                segment,
-                segmentation: fact.segmentation,
-                receipt: null,
-              },
+              ...submittedFact(carrierMessageId, segment, fact.segmentation),
+              receipt: null,
             })
           }
           addFact(message, journaled(fact, message.msgId))

@@ -181,10 +181,18 @@ test('the feed has them behind all that was there, in their order', async () => 
 test('the operator sees the whole story', async () => {
   const message = inMemory(plan, (id, atMs) => [
     {
-      ...{ kind: 'attempted', atMs, carrierId: 1, outcome: 'retry', commandStatus: 88, resubmission: false },
-      reason: 'throttled',
+      ...{
+        kind: 'attempted',
+        atMs,
+        tookMs: 1,
+        carrierId: 1,
+        outcome: 'retry',
+        commandStatus: 88,
+        segment: 0,
+      },
+      ...{ resubmission: false, reason: 'throttled' },
     },
-    submittedFact(id),
+    { ...submittedFact(id), atMs: atMs + 1, latencyMs: 30 },
     settledFact(atMs + 1, { routeReason: 'the only carrier', mccmnc: '26201' }),
     { kind: 'noted', evidence: evidenceOf(id, atMs + 2, { outcome: 'SENT', kept: null }) },
     ...deliveredFacts(id, atMs + 3).slice(3),
@@ -201,11 +209,14 @@ test('the operator sees the whole story', async () => {
     ...{ sentAt: new Date(at), updatedAt: new Date(at + 4) },
     attempts: [
       {
-        ...{ attemptedAt: iso(-1), outcome: 'retry', commandStatus: 88, resubmission: false },
+        ...{ attemptedAt: iso(-1), endedAt: iso(0), outcome: 'retry', commandStatus: 88, segment: 0 },
+        resubmission: false,
         reason: 'throttled',
       },
     ],
-    submissions: [{ segment: 0, carrierMessageId: msgId, outcome: null }],
+    submissions: [
+      { segment: 0, carrierMessageId: msgId, sentAt: iso(-30), answeredAt: iso(0), outcome: null },
+    ],
     receipts: [
       { receivedAt: iso(1), outcome: 'SENT', carrierMessageId: msgId, receipt: null },
       {

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import { describe, expect, inject, test } from 'vitest'
+import { createdAtMs } from '../../src/domain/identifiers.ts'
 import type { MessageInProgress } from '../../src/domain/messages-in-progress.ts'
 import { CommitOutcomeUnknownError, isRowFault, isTransient } from '../../src/store/database.ts'
 import { appendEntry, cutJournal, openLane, readEntries, takeOverLane } from '../../src/store/journal.ts'
@@ -47,7 +48,7 @@ async function rowsOf(msgId: string, ...tables: string[]): Promise<unknown[]> {
 
 test('a message that went straight through is written with its segment and its events', async () => {
   const message = inMemory(plan, (msgId, atMs) => [
-    submittedFact(msgId),
+    { ...submittedFact(msgId), atMs },
     settledFact(atMs, {
       routeId: 4,
       routeReason: 'the only carrier',
@@ -97,6 +98,7 @@ test('a message that went straight through is written with its segment and its e
     [
       {
         ...{ carrier_id: CARRIER_ID, carrier_message_id: message.msgId, plan_id: plan, segment: 0 },
+        ...{ answered_ms: at - createdAtMs(message.msgId), latency_ms: 12 },
         ...{ outcome: null, error_code: null, carrier_code: null, receipt_at: null, segmentation: null },
       },
     ],
@@ -145,7 +147,9 @@ test('a message that is still to be submitted is written with its dispatch and i
         ...{
           kind: 'attempted' as const,
           atMs: atMs + place,
+          tookMs: 7,
           carrierId: CARRIER_ID,
+          segment: place === 1 ? 3 : null,
           resubmission: place === 1,
         },
         ...{ outcome: outcome as 'retry', commandStatus: place === 1 ? 0xffffffff : null },
@@ -184,12 +188,12 @@ test('a message that is still to be submitted is written with its dispatch and i
     ],
     [
       {
-        ...{ attempted_at: new Date(at + 1), carrier_id: CARRIER_ID, outcome: 'no-answer' },
-        ...{ command_status: null, resubmission: false, reason: null },
+        ...{ attempted_at: new Date(at + 1), took_ms: 7, carrier_id: CARRIER_ID, outcome: 'no-answer' },
+        ...{ command_status: null, segment: null, resubmission: false, reason: null },
       },
       {
-        ...{ attempted_at: new Date(at + 2), carrier_id: CARRIER_ID, outcome: 'retry' },
-        ...{ command_status: 0xffffffff, resubmission: true, reason: 'busy' },
+        ...{ attempted_at: new Date(at + 2), took_ms: 7, carrier_id: CARRIER_ID, outcome: 'retry' },
+        ...{ command_status: 0xffffffff, segment: 3, resubmission: true, reason: 'busy' },
       },
     ],
   ])

@@ -56,7 +56,8 @@ export function submittedFact(
   segment = 0,
   segmentation: string | null = null,
 ): Submitted {
-  return { kind: 'submitted', carrierId: CARRIER_ID, carrierMessageId, segment, segmentation }
+  const answer = { atMs: Date.UTC(2026, 0, 2), latencyMs: 12 }
+  return { kind: 'submitted', ...answer, carrierId: CARRIER_ID, carrierMessageId, segment, segmentation }
 }
 
 export function evidenceOf(
@@ -124,7 +125,7 @@ export function inMemory(
 export function deliveredFacts(msgId: string, atMs: number): LaterFact[] {
   return [
     { kind: 'begun', atMs },
-    submittedFact(msgId),
+    { ...submittedFact(msgId), atMs },
     settledFact(atMs),
     takenFact(1, atMs + 1),
     receiptFact(msgId, atMs + 2),

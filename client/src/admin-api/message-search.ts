@@ -115,6 +115,10 @@ export interface SegmentSubmission {
   segment: number
   carrierMessageId: string
   carrier: string | null
+  /** when its submit_sm was sent. */
+  sentAt: string | null
+  /** when its submit_sm_resp came. */
+  answeredAt: string | null
   /** what its receipt said, if there are several segments. */
   outcome: string | null
   errorCode: string | null
@@ -123,11 +127,17 @@ export interface SegmentSubmission {
 }
 
 export interface SubmitAttempt {
+  /** when its first submit_sm was sent. */
   attemptedAt: string
+  /** when its last answer came, or was no longer awaited. */
+  endedAt: string | null
+  /** null: deleted since, or not known because its node is gone. */
   carrier: string | null
-  /** accepted, refused, retry or no-answer. */
+  /** accepted, refused, retry or no-answer (in doubt). */
   outcome: string
   commandStatus: number | null
+  /** from 0: the one that was not taken; null: all, or not known. */
+  segment: number | null
   /** an earlier attempt may have reached the carrier. */
   resubmission: boolean
   reason: string | null

@@ -119,7 +119,7 @@ function sendNext(
     if (!link.submit(submitSm(job, index, pumping.nowMs()), token)) return false
   } catch (error) {
     pumping.log.error({ err: error }, 'message does not fit a PDU')
-    job.progress.unsendable(STATUSES.ESME_RINVMSGLEN)
+    job.progress.unsendable(index, STATUSES.ESME_RINVMSGLEN)
     pumping.unsendable(job)
     return true
   }

@@ -3,6 +3,7 @@ import type { Directory } from '../../domain/directory.ts'
 import type { Attempted, Settled } from '../../domain/message-facts.ts'
 import type { Dispatch } from '../../domain/messages-in-progress.ts'
 import { chargeFor } from '../../domain/rates.ts'
+import type { Refusal } from '../../domain/submission-progress.ts'
 import type { OutcomeFacts } from '../messages/journal-items.ts'
 import { attemptOf } from './submit-facts.ts'
 import type { SubmitJob } from './submit-job.ts'
@@ -39,14 +40,10 @@ export function endBeforeSubmit(
 }
 
 /** The end of a message that a carrier has refused for good. An earlier attempt without an answer may have arrived. */
-export function endAfterRefusal(
-  job: SubmitJob,
-  nowMs: number,
-  errorCode: string,
-  commandStatus: number,
-): Ending {
+export function endAfterRefusal(job: SubmitJob, nowMs: number, errorCode: string, refusal: Refusal): Ending {
   const end = job.dispatch.ambiguous ? IN_DOUBT : ({ status: 'FAILED', errorCode } as const)
-  return { ...end, commandStatus, attempt: attemptOf(job, nowMs, 'refused', commandStatus) }
+  const { commandStatus } = refusal
+  return { ...end, commandStatus, attempt: attemptOf(job, nowMs, 'refused', { refusal }) }
 }
 
 /** How a message ended, with its cost when it is SENT. `job` null: it ended before a carrier was chosen. */

@@ -1,6 +1,7 @@
 import type { Attempted, Postponed, Submitted } from '../../domain/message-facts.ts'
 import type { Dispatch } from '../../domain/messages-in-progress.ts'
-import type { SubmitJob } from './submit-job.ts'
+import type { Refusal } from '../../domain/submission-progress.ts'
+import type { SubmitJob, SubmitToken } from './submit-job.ts'
 
 /** What an attempt that did not end the dispatch has changed. Omitted fields keep their values. */
 export interface DispatchChange {
@@ -13,12 +14,16 @@ export interface DispatchChange {
 }
 
 /** What the carrier accepted with one PDU: one entry for each segment that the PDU carries, all with its one id. */
-export function submittedWith(job: SubmitJob, index: number, carrierMessageId: string): Submitted[] {
+export function submittedWith(
+  { job, index }: Pick<SubmitToken, 'job' | 'index'>,
+  { carrierMessageId, atMs, latencyMs }: Pick<Submitted, 'carrierMessageId' | 'atMs' | 'latencyMs'>,
+): Submitted[] {
   const { firstSegment, segmentCount } = job.text.pdus[index]!
+  const carrierId = job.carrier.id
   const segmentation = job.startedOver ? job.segmentation : null
   const submitted: Submitted[] = []
   for (let segment = firstSegment; segment < firstSegment + segmentCount; segment += 1)
-    submitted.push({ kind: 'submitted', carrierId: job.carrier.id, carrierMessageId, segment, segmentation })
+    submitted.push({ kind: 'submitted', atMs, latencyMs, carrierId, carrierMessageId, segment, segmentation })
   return submitted
 }
 
@@ -56,23 +61,31 @@ export function postponementOfJob(
   return isLast ? { ...postponed, carrierId: job.carrier.id } : postponed
 }
 
+interface AttemptDetails {
+  readonly refusal?: Refusal | null
+  /** Default: why the carrier was chosen. */
+  readonly reason?: string
+}
+
 /** The attempt that a job is, for the message's timeline. Null for a first attempt that was simply accepted. */
 export function attemptOf(
   job: SubmitJob,
   nowMs: number,
   outcome: Attempted['outcome'],
-  commandStatus: number | null = null,
-  reason: string = job.route.reason,
+  { refusal = null, reason = job.route.reason }: AttemptDetails = {},
 ): Attempted | null {
   const { dispatch, isResubmission, startedAtMs } = job
   const isFirst = dispatch.attempt === 0 && dispatch.carrierId === null
   if (outcome === 'accepted' && isFirst && !isResubmission) return null
+  const pdu = refusal === null ? undefined : job.text.pdus[refusal.pdu]
   return {
     kind: 'attempted',
     atMs: startedAtMs ?? nowMs,
+    tookMs: Math.max(0, nowMs - (startedAtMs ?? nowMs)),
     carrierId: job.carrier.id,
     outcome,
-    commandStatus,
+    commandStatus: outcome === 'accepted' ? 0 : (refusal?.commandStatus ?? null),
+    segment: pdu?.segmentCount === 1 ? pdu.firstSegment : null,
     resubmission: isResubmission,
     reason,
   }

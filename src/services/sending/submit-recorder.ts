@@ -9,7 +9,7 @@ import type { CarrierConditions } from './carrier-conditions.ts'
 import { type Ending, endingFacts } from './dispatch-endings.ts'
 import type { HeldMessages } from './held-messages.ts'
 import { type DispatchChange, postponementOf, postponementOfJob, submittedWith } from './submit-facts.ts'
-import type { SubmitJob } from './submit-job.ts'
+import type { SubmitJob, SubmitToken } from './submit-job.ts'
 
 export interface SubmitRecorderOptions extends Pick<NodeParts, 'directory' | 'nowMs'> {
   readonly conditions: Pick<CarrierConditions, 'isAlone'>
@@ -31,11 +31,15 @@ export class SubmitRecorder {
   }
 
   /** The carrier accepted one PDU of the job. */
-  accepted(job: SubmitJob, index: number, pdu: ResponsePdu): void {
+  accepted(token: SubmitToken, pdu: ResponsePdu, latencyMs: number): void {
     const id = pdu.command === 'submit_sm_resp' ? pdu.message_id : ''
     if (id === '') return
-    const rule = idRuleOf(this.#options.directory().carrierById(job.carrier.id) ?? job.carrier)
-    this.record(job, submittedWith(job, index, canonicalId(id, rule, 'submit')))
+    const { job } = token
+    const { directory, nowMs } = this.#options
+    const rule = idRuleOf(directory().carrierById(job.carrier.id) ?? job.carrier)
+    const carrierMessageId = canonicalId(id, rule, 'submit')
+    const answer = { carrierMessageId, atMs: nowMs(), latencyMs: Math.round(latencyMs) }
+    this.record(job, submittedWith(token, answer))
   }
 
   record({ dispatch: { planId, msgId } }: SubmitJob, facts: readonly LaterFact[]): void {

@@ -3,6 +3,7 @@ import type { Carrier, ServicePlan } from '../../domain/configuration.ts'
 import { type Dispatch, dispatchOf, type MessageInProgress } from '../../domain/messages-in-progress.ts'
 import { type SubmitResult, submitResultOf } from '../../domain/quality.ts'
 import type { CarrierCondition, LinkCondition, Routed } from '../../domain/routing.ts'
+import type { Refusal } from '../../domain/submission-progress.ts'
 import { codeOfSubmitStatus } from '../../domain/submit-outcomes.ts'
 import { ambiguityWaitMs, nextTryMs, RebindCounts } from '../../domain/submit-retries.ts'
 import type { Log } from '../../log.ts'
@@ -165,12 +166,8 @@ export class Submitter implements SubmitEvents<SubmitToken> {
     this.#pump(link.carrier.id)
   }
 
-  onResponse(
-    { job, index, sentAtMs }: SubmitToken,
-    pdu: ResponsePdu,
-    link: CarrierLink<SubmitToken>,
-    latencyMs: number,
-  ): void {
+  onResponse(token: SubmitToken, pdu: ResponsePdu, link: CarrierLink<SubmitToken>, latencyMs: number): void {
+    const { job, index, sentAtMs } = token
     // A generic_nack without a reason is still no acceptance.
     const status = pdu.command === 'generic_nack' ? pdu.status || STATUSES.ESME_RUNKNOWNERR : pdu.status
     const kind = job.progress.answered(index, status)
@@ -185,10 +182,10 @@ export class Submitter implements SubmitEvents<SubmitToken> {
         this.#submits.record(job, [
           { kind: 'started-over', atMs: this.#options.nowMs(), segmentation: job.segmentation },
         ])
-      this.#submits.accepted(job, index, pdu)
+      this.#submits.accepted(token, pdu, latencyMs)
     }
     if (kind === 'throttled') throttle.throttled(performance.now(), sentAtMs)
-    if (kind === 'rebind' && !this.#rebindIfLinksFault(job, link)) job.progress.refusedItself(status)
+    if (kind === 'rebind' && !this.#rebindIfLinksFault(job, link)) job.progress.refusedItself(index, status)
     this.#advance(job)
     this.#pump(job.carrier.id)
   }
@@ -209,9 +206,10 @@ export class Submitter implements SubmitEvents<SubmitToken> {
   }
 
   /** The message was requeued as ambiguous. Now its fate is known, and settling it also ends a waiting dispatch. */
-  onLateResponse({ job, index }: SubmitToken, pdu: ResponsePdu): void {
+  onLateResponse(token: SubmitToken, pdu: ResponsePdu): void {
     if (pdu.status !== 0 || pdu.command === 'generic_nack') return
-    this.#submits.accepted(job, index, pdu)
+    const { job, index, sentAtMs } = token
+    this.#submits.accepted(token, pdu, performance.now() - sentAtMs)
     job.progress.acceptedEarlier(index)
     const again = this.#held.jobOf(job.dispatch.msgId)
     if (again !== null && again !== job && again.segmentation === job.segmentation)
@@ -224,7 +222,7 @@ export class Submitter implements SubmitEvents<SubmitToken> {
     // A queued resubmission need not be sent any more. One in flight is answered itself, unless this job is complete.
     if (again?.progress.isIdle) this.#queue(again.carrier).remove(again)
     else if (again !== null && !job.progress.isComplete) return
-    const attempt = attemptOf(job, this.#options.nowMs(), 'accepted', 0, 'answered late')
+    const attempt = attemptOf(job, this.#options.nowMs(), 'accepted', { reason: 'answered late' })
     this.#settle(job.dispatch, job, { status: 'SENT', attempt })
   }
 
@@ -348,9 +346,9 @@ export class Submitter implements SubmitEvents<SubmitToken> {
     }
     this.#queue(job.carrier).remove(job)
     if (end.kind === 'sent') {
-      this.#settle(job.dispatch, job, { status: 'SENT', attempt: attemptOf(job, nowMs(), 'accepted', 0) })
+      this.#settle(job.dispatch, job, { status: 'SENT', attempt: attemptOf(job, nowMs(), 'accepted') })
     } else if (end.kind === 'failed') {
-      this.#settle(job.dispatch, job, endAfterRefusal(job, nowMs(), end.errorCode, end.commandStatus))
+      this.#settle(job.dispatch, job, endAfterRefusal(job, nowMs(), end.errorCode, end))
     } else if (end.kind === 'retry') {
       this.#retry(job, end)
     } else {
@@ -372,7 +370,8 @@ export class Submitter implements SubmitEvents<SubmitToken> {
     }
   }
 
-  #retry(job: SubmitJob, { limited, commandStatus }: { limited: boolean; commandStatus: number }): void {
+  #retry(job: SubmitJob, { limited, ...refusal }: { limited: boolean } & Refusal): void {
+    const { commandStatus } = refusal
     const attempt = job.dispatch.attempt + 1
     const nowMs = this.#options.nowMs()
     const leftMs = job.dispatch.expiresAtMs - nowMs
@@ -382,11 +381,11 @@ export class Submitter implements SubmitEvents<SubmitToken> {
     if (commandStatus === STATUSES.ESME_RMSGQFUL && delayMs !== null)
       this.#queue(job.carrier).backOffs.set(job.dispatch.recipient, performance.now() + delayMs)
     if (delayMs !== null) {
-      this.#submits.requeueJob(job, { delayMs, attempt }, attemptOf(job, nowMs, 'retry', commandStatus))
+      this.#submits.requeueJob(job, { delayMs, attempt }, attemptOf(job, nowMs, 'retry', { refusal }))
       return
     }
     const errorCode = limited ? codeOfSubmitStatus(commandStatus) : '501'
-    this.#settle(job.dispatch, job, endAfterRefusal(job, nowMs, errorCode, commandStatus))
+    this.#settle(job.dispatch, job, endAfterRefusal(job, nowMs, errorCode, refusal))
   }
 
   #settle(dispatch: Dispatch, job: SubmitJob | null, ending: Ending): void {

@@ -474,6 +474,8 @@ create table submissions (
   carrier_message_id text not null,
   msg_id uuid not null,
   plan_id integer not null,
+  answered_ms integer,
+  latency_ms integer,
   segment smallint not null,
   outcome message_status,
   error_code text,
@@ -483,6 +485,8 @@ create table submissions (
   primary key (carrier_id, carrier_message_id, msg_id, segment)
 ) partition by range (msg_id);
 comment on column submissions.carrier_message_id is 'canonical form under the carrier''s id rule';
+comment on column submissions.answered_ms is 'when submit_sm_resp came, in milliseconds since the message was accepted';
+comment on column submissions.latency_ms is 'from submit_sm to submit_sm_resp';
 comment on column submissions.outcome is 'what its receipt said; of messages of several segments only';
 comment on column submissions.segmentation is 'how its message was divided, if that had started over';
 
@@ -491,14 +495,18 @@ create type attempt_outcome as enum ('accepted', 'refused', 'retry', 'no-answer'
 create table submit_attempts (
   msg_id uuid not null,
   attempted_at timestamptz not null,
+  took_ms integer,
   carrier_id integer,
   outcome attempt_outcome not null,
   command_status bigint,
+  segment smallint,
   resubmission boolean not null,
   reason text,
   primary key (msg_id, attempted_at)
 ) partition by range (msg_id);
 comment on table submit_attempts is 'attempts, but for a first one that was accepted: the message itself tells of that';
+comment on column submit_attempts.took_ms is 'until the last answer came, or was no longer awaited';
+comment on column submit_attempts.segment is 'that the carrier did not take';
 comment on column submit_attempts.resubmission is 'an earlier attempt may have reached the carrier';
 
 create table idempotency_keys (

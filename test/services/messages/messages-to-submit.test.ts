@@ -129,8 +129,10 @@ describe('a message that waited', () => {
       kind: 'attempted',
       outcome: 'retry',
       atMs: Date.now(),
+      tookMs: 3,
       carrierId: CARRIER_ID,
       commandStatus: 20,
+      segment: 0,
       resubmission: false,
       reason: 'only carrier',
     }

@@ -115,8 +115,9 @@ describe('what ends a message before it is sent', () => {
 })
 
 test('a refusal is no failure when an earlier attempt may have come through', () => {
-  const attempt = { outcome: 'refused', commandStatus: 0x0b }
-  const end = (changes: object) => endAfterRefusal(aJob(changes), nowMs, '301', 0x0b)
+  const refusal = { commandStatus: 0x0b, pdu: 0 }
+  const attempt = { outcome: 'refused', commandStatus: 0x0b, segment: 0 }
+  const end = (changes: object) => endAfterRefusal(aJob(changes), nowMs, '301', refusal)
   expect(end({})).toMatchObject({ status: 'FAILED', errorCode: '301', commandStatus: 0x0b, attempt })
   expect(end({ ambiguous: true })).toMatchObject({ status: 'UNKNOWN', errorCode: '103', attempt })
 })

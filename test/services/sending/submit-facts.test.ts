@@ -13,11 +13,22 @@ const nowMs = Date.now()
 
 describe('an attempt', () => {
   test('is not written when it is the first and was accepted', () => {
-    expect(attemptOf(aJob(), nowMs, 'accepted', 0)).toBeNull()
-    expect(attemptOf(aJob(), nowMs, 'refused', 0x0b)).toMatchObject({
+    expect(attemptOf(aJob(), nowMs, 'accepted')).toBeNull()
+    expect(attemptOf(aJob(), nowMs, 'no-answer')).toMatchObject({
       atMs: nowMs,
-      outcome: 'refused',
-      commandStatus: 0x0b,
+      tookMs: 0,
+      commandStatus: null,
+    })
+  })
+
+  test('names the segment that was refused, unless one PDU has them all', () => {
+    const refusal = { commandStatus: 0x0b, pdu: 1 }
+    const body = 'part '.repeat(80)
+    const refused = attemptOf(aJob({ body }), nowMs, 'refused', { refusal })
+    expect(refused).toMatchObject({ outcome: 'refused', commandStatus: 0x0b, segment: 1 })
+    const whole = aJob({ body }, aCarrier({ longMessages: 'payload' }))
+    expect(attemptOf(whole, nowMs, 'refused', { refusal: { ...refusal, pdu: 0 } })).toMatchObject({
+      segment: null,
     })
   })
 
@@ -27,13 +38,15 @@ describe('an attempt', () => {
     [{ ambiguous: true }, true],
   ])('is, of a message with %j', (changes, resubmission) => {
     const job = aJob(changes)
-    job.startedAtMs = 1_700_000_000_000
-    expect(attemptOf(job, nowMs, 'accepted', 0)).toEqual({
+    job.startedAtMs = nowMs - 40
+    expect(attemptOf(job, nowMs, 'accepted')).toEqual({
       kind: 'attempted',
-      atMs: 1_700_000_000_000,
+      atMs: nowMs - 40,
+      tookMs: 40,
       carrierId: 1,
       outcome: 'accepted',
       commandStatus: 0,
+      segment: null,
       resubmission,
       reason: 'only carrier',
     })
@@ -112,7 +125,9 @@ describe('a message that is requeued', () => {
 describe('what a PDU brings', () => {
   const body = 'part '.repeat(80)
   const of = (job: ReturnType<typeof aJob>, index: number) =>
-    submittedWith(job, index, 'id').map(({ segment, segmentation }) => [segment, segmentation])
+    submittedWith({ job, index }, { carrierMessageId: 'id', atMs: nowMs, latencyMs: 3 }).map(
+      ({ segment, segmentation }) => [segment, segmentation],
+    )
 
   test('a row for each segment that it carries', () => {
     expect(of(aJob({ body }), 1)).toEqual([[1, null]])

@@ -33,10 +33,21 @@ const Message = titled('InspectedMessage', {
   carrierCode: Nullable(Type.String({ description: "the carrier's own status or error" })),
   attempts: Type.Array(
     titled('SubmitAttempt', {
-      attemptedAt: Timestamp,
-      carrier: NullableText,
-      outcome: Type.String({ description: 'accepted, refused, retry or no-answer' }),
+      attemptedAt: Type.String({ format: 'date-time', description: 'when its first submit_sm was sent' }),
+      endedAt: Nullable(
+        Type.String({
+          format: 'date-time',
+          description: 'when its last answer came, or was no longer awaited',
+        }),
+      ),
+      carrier: Nullable(
+        Type.String({ description: 'null: deleted since, or not known because its node is gone' }),
+      ),
+      outcome: Type.String({ description: 'accepted, refused, retry or no-answer (in doubt)' }),
       commandStatus: Nullable(Type.Integer()),
+      segment: Nullable(
+        Type.Integer({ description: 'from 0: the one that was not taken; null: all, or not known' }),
+      ),
       resubmission: Type.Boolean({ description: 'an earlier attempt may have reached the carrier' }),
       reason: NullableText,
     }),
@@ -46,6 +57,8 @@ const Message = titled('InspectedMessage', {
       segment: Type.Integer(),
       carrierMessageId: Type.String(),
       carrier: NullableText,
+      sentAt: Nullable(Type.String({ format: 'date-time', description: 'when its submit_sm was sent' })),
+      answeredAt: Nullable(Type.String({ format: 'date-time', description: 'when its submit_sm_resp came' })),
       outcome: Nullable(Type.String({ description: 'what its receipt said, if there are several segments' })),
       errorCode: NullableText,
       carrierCode: NullableText,

@@ -40,8 +40,8 @@ test('200: a message of any plan, with what the carrier said', async () => {
     [planId, msgId, new Date(AT + 1_000), callbackUrl],
   )
   await db.query(
-    `insert into submissions (carrier_id, carrier_message_id, msg_id, plan_id, segment)
-     values (1, 'b2', $1, $2, 1), (1, 'a1', $1, $2, 0)`,
+    `insert into submissions (carrier_id, carrier_message_id, msg_id, plan_id, answered_ms, latency_ms, segment)
+     values (1, 'b2', $1, $2, 990, 20, 1), (1, 'a1', $1, $2, 960, 40, 0)`,
     [msgId, planId],
   )
   const { status, body } = await server.request('GET', `/messages/${msgId.toUpperCase()}`)
@@ -68,17 +68,25 @@ test('200: a message of any plan, with what the carrier said', async () => {
     carrierCode: 'UNDELIV 001',
     attempts: [
       {
-        attemptedAt: '2026-01-02T03:04:06.678Z',
+        attemptedAt: '2026-01-02T03:04:06.598Z',
+        endedAt: '2026-01-02T03:04:06.678Z',
         carrier: 'acme',
         outcome: 'accepted',
         commandStatus: null,
+        segment: null,
         resubmission: false,
         reason: null,
       },
     ],
     submissions: [
-      { segment: 0, carrierMessageId: 'a1', carrier: 'acme', ...NO_RECEIPT },
-      { segment: 1, carrierMessageId: 'b2', carrier: 'acme', ...NO_RECEIPT },
+      {
+        ...{ segment: 0, carrierMessageId: 'a1', carrier: 'acme', ...NO_RECEIPT },
+        ...{ sentAt: '2026-01-02T03:04:06.598Z', answeredAt: '2026-01-02T03:04:06.638Z' },
+      },
+      {
+        ...{ segment: 1, carrierMessageId: 'b2', carrier: 'acme', ...NO_RECEIPT },
+        ...{ sentAt: '2026-01-02T03:04:06.648Z', answeredAt: '2026-01-02T03:04:06.668Z' },
+      },
     ],
     receipts: [],
     webhookAttempts: [],
@@ -86,7 +94,21 @@ test('200: a message of any plan, with what the carrier said', async () => {
     waiting: null,
     timeline: [
       { at: '2026-01-02T03:04:05.678Z', what: 'status', detail: 'QUEUED' },
-      { at: '2026-01-02T03:04:06.678Z', what: 'attempt', detail: 'acme: accepted, ids a1 b2' },
+      {
+        at: '2026-01-02T03:04:06.598Z',
+        what: 'attempt',
+        detail: 'acme: accepted, ids a1 b2, after 80 ms',
+      },
+      {
+        at: '2026-01-02T03:04:06.638Z',
+        what: 'submit answer',
+        detail: 'acme: segment 1 of 2, id a1, after 40 ms',
+      },
+      {
+        at: '2026-01-02T03:04:06.668Z',
+        what: 'submit answer',
+        detail: 'acme: segment 2 of 2, id b2, after 20 ms',
+      },
       { at: '2026-01-02T03:04:06.678Z', what: 'status', detail: 'SENT' },
       {
         at: '2026-01-02T03:04:06.678Z',
@@ -115,9 +137,10 @@ test('200: what happened on its way, each list and the timeline in order', async
     [planId, msgId, routes[0].id, at(9_000), at(12_000)],
   )
   await db.query(
-    `insert into submit_attempts (msg_id, attempted_at, carrier_id, outcome, command_status, resubmission, reason)
-     values ($1, $2, 1, 'retry', 88, false, null), ($1, $3, 1, 'no-answer', null, false, 'link lost'),
-            ($1, $4, 1, 'accepted', null, true, 'weight 3 of 4')`,
+    `insert into submit_attempts (msg_id, attempted_at, took_ms, carrier_id, outcome, command_status, segment, resubmission,
+       reason)
+     values ($1, $2, 20, 1, 'retry', 88, 1, false, null), ($1, $3, null, 1, 'no-answer', null, null, false, 'link lost'),
+            ($1, $4, 0, 1, 'accepted', null, null, true, 'weight 3 of 4')`,
     [msgId, at(1_000), at(2_000), at(8_000)],
   )
   await db.query(
@@ -155,11 +178,14 @@ test('200: what happened on its way, each list and the timeline in order', async
     currency: 'EUR',
   })
   expect(body.attempts).toHaveLength(3)
+  expect(body.attempts[0]).toMatchObject({ attemptedAt: at(1_000), endedAt: at(1_020), segment: 1 })
   expect(body.attempts[2]).toMatchObject({ outcome: 'accepted', resubmission: true })
   expect(body.submissions[1]).toEqual({
     segment: 1,
     carrierMessageId: 'b2',
     carrier: 'acme',
+    sentAt: null,
+    answeredAt: null,
     outcome: 'FAILED',
     errorCode: '302',
     carrierCode: 'UNDELIV 1',
@@ -184,7 +210,7 @@ test('200: what happened on its way, each list and the timeline in order', async
     body.timeline.map((entry: { what: string; detail: string }) => `${entry.what}: ${entry.detail}`),
   ).toEqual([
     'status: QUEUED',
-    'attempt: acme: retry 0x00000058',
+    'attempt: acme: retry 0x00000058, segment 2 of 2, after 20 ms',
     'attempt: acme: no-answer (link lost)',
     'attempt: acme: accepted, ids a1 b2, sent again although an earlier attempt may have come through (weight 3 of 4)',
     'status: SENT',

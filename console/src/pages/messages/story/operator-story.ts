@@ -5,6 +5,7 @@ import type {
   SubmitAttempt,
 } from '../../../../../client/src/admin-api.ts'
 import { meaningOf } from '../../../kit/error-codes.ts'
+import { duration } from '../../../kit/formats.ts'
 import { MESSAGE_CAUSES } from '../../../kit/waiting.ts'
 import { acceptedEntry } from './customer-story.ts'
 import {
@@ -29,6 +30,7 @@ export function operatorStory(
   const statuses = statusesOf(message, events)
   const carrier = [
     ...message.attempts.map((attempt, index) => submitEntry(message, attempt, index)),
+    ...(message.segments > 1 ? message.submissions.flatMap((one) => answerEntry(message, one)) : []),
     ...(message.receipts.length > 0
       ? message.receipts.map((receipt, index) => receiptEntry(message, receipt, index))
       : message.submissions.flatMap((submission) => segmentEntry(message, submission))),
@@ -54,33 +56,69 @@ const OUTCOMES = {
 } as const
 
 function submitEntry(message: InspectedMessage, attempt: SubmitAttempt, index: number): StoryEntry {
-  const { attemptedAt, outcome, commandStatus, resubmission, reason } = attempt
-  const carrier = attempt.carrier ?? 'a carrier that is gone'
+  const { attemptedAt, endedAt, outcome, commandStatus, segment, resubmission, reason } = attempt
+  const { segments } = message
+  const carrier = attempt.carrier ?? 'an unknown carrier'
   const known = OUTCOMES[outcome as keyof typeof OUTCOMES]
-  const accepted =
-    outcome === 'accepted' ? message.submissions.filter((one) => one.carrier === attempt.carrier) : []
-  const code = commandStatus === null ? null : `0x${commandStatus.toString(16).padStart(8, '0')}`
-  const ids = [...new Set(accepted.map(({ carrierMessageId }) => carrierMessageId))]
+  const code = commandStatus ? `0x${commandStatus.toString(16).padStart(8, '0')}` : null
+  const only =
+    outcome === 'accepted' && segments === 1
+      ? message.submissions.find((one) => one.carrier === attempt.carrier)
+      : undefined
+  const which = segments > 1 && segment !== null ? nameOf(message, segment) : null
   return {
     id: `attempt ${index}`,
     lane: 'carrier',
-    atMs: Date.parse(attemptedAt),
     tone: known?.tone ?? 'neutral',
     title: known?.title(carrier) ?? `${carrier}: ${outcome}`,
-    detail: code ?? (message.segments === 1 ? (ids[0] ?? null) : `${message.segments} segments`),
+    ...timed(
+      attemptedAt,
+      endedAt,
+      code ?? only?.carrierMessageId ?? (segments > 1 ? `${segments} segments` : null),
+      which,
+    ),
     facts: [
       ['Route', message.route],
       ['Why', reason],
       ['Carrier', attempt.carrier],
       ['command_status', code],
+      ['Refused', which],
       ['Sent again', resubmission ? 'An earlier attempt may have reached the carrier' : null],
-      ...accepted.map((one) => [segmentName(message, one.segment), one.carrierMessageId] as const),
+      ["Carrier's id", only?.carrierMessageId ?? null],
     ],
   }
 }
 
-function segmentName({ segments }: InspectedMessage, segment: number): string {
-  return segments === 1 ? "Carrier's id" : `Segment ${segment + 1} of ${segments}`
+/** What the carrier answered to one segment of several. */
+function answerEntry(message: InspectedMessage, submission: SegmentSubmission): StoryEntry[] {
+  const { segment, carrier, carrierMessageId, sentAt, answeredAt } = submission
+  if (sentAt === null) return []
+  return [
+    {
+      id: `answer ${segment} ${carrierMessageId}`,
+      lane: 'carrier',
+      tone: 'info',
+      title: `Accepted: ${nameOf(message, segment)}`,
+      ...timed(sentAt, answeredAt, carrierMessageId),
+      facts: [
+        ['Carrier', carrier],
+        ["Carrier's id", carrierMessageId],
+      ],
+    },
+  ]
+}
+
+/** When it was sent, when its answer came, and how long that took. */
+function timed(sentAt: string, answeredAt: string | null, ...said: (string | null)[]) {
+  const atMs = Date.parse(sentAt)
+  const endMs = answeredAt === null ? atMs : Date.parse(answeredAt)
+  const after = endMs > atMs ? `after ${duration(endMs - atMs)}` : null
+  const detail = [...said, after].filter((part) => part !== null).join(' · ')
+  return { atMs, ...(endMs > atMs && { endMs }), detail: detail || null }
+}
+
+function nameOf({ segments }: InspectedMessage, segment: number): string {
+  return `segment ${segment + 1} of ${segments}`
 }
 
 /** A receipt that says SENT is an intermediate one. */
@@ -131,7 +169,7 @@ function segmentEntry(message: InspectedMessage, submission: SegmentSubmission):
       atMs: Date.parse(receiptAt),
       tone: TONES[outcome as Status] ?? 'neutral',
       title: `Receipt: ${outcome}`,
-      detail: `segment ${segment + 1} of ${message.segments}`,
+      detail: nameOf(message, segment),
       facts: [
         ['Carrier', carrier],
         ["Carrier's id", carrierMessageId],

@@ -1,4 +1,4 @@
-import { Text, VisuallyHidden } from '@mantine/core'
+import { Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { duration } from '../../../kit/formats.ts'
 import { MessageStatusBadge } from '../../../kit/status-badge.tsx'
@@ -120,7 +120,7 @@ function EntryDetails({ entry: { atMs, endMs, facts, raw } }: { entry: StoryEntr
           <dt>Time</dt>
           <dd>
             {instantOf(atMs)}
-            {endMs !== undefined && <VisuallyHidden> until {instantOf(endMs)}</VisuallyHidden>}
+            {endMs !== undefined && ` until ${instantOf(endMs)}`}
           </dd>
         </div>
         {known.map(([name, value]) => (
