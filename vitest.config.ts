@@ -7,6 +7,7 @@ const PURE = [
   'test/faults/*.test.ts',
   'test/console/{api,kit,pages}/**/*.test.ts',
   'test/bench/{options,report,totals}.test.ts',
+  'test/commands/import/*.test.ts',
   'test/{config,configuration-document,conventions,database-url,deploy,documents,errors,histogram}.test.ts',
 ]
 

@@ -19,6 +19,7 @@ const COMMANDS = new Map<string, () => Promise<CommandModule>>([
   ['apply', () => import('./apply.ts')],
   ['diff', () => import('./diff.ts')],
   ['export', () => import('./export.ts')],
+  ['import', () => import('./import.ts')],
 ])
 
 const EXAMPLES = `

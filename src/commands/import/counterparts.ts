@@ -1,0 +1,17 @@
+/** What becomes of the settings of another gateway: its setting in Aldis, or why there is none. */
+
+export type Counterpart =
+  | { readonly to: string /** More, for the guide. */; readonly note: string | null }
+  | { readonly why: string }
+
+/** Settings that share a counterpart have a comma between them. The guides in docs/ have these rows as tables. */
+export type SettingRows = readonly (readonly [settings: string, Counterpart])[]
+
+export const to = (setting: string, note: string | null = null): Counterpart => ({ to: setting, note })
+export const why = (reason: string): Counterpart => ({ why: reason })
+
+export function counterparts(rows: SettingRows): ReadonlyMap<string, Counterpart> {
+  return new Map(
+    rows.flatMap(([names, counterpart]) => names.split(', ').map((name) => [name, counterpart] as const)),
+  )
+}
