@@ -82,6 +82,7 @@ const keptReceipt: Field<KeptReceipt> = {
   },
 }
 const receiptOutcome = oneOf('DELIVERED', 'FAILED', 'UNKNOWN', 'SENT')
+/** Without `matchedAtMs`: a receipt that was parked is never journaled, because only messages at rest are matched with it. */
 const evidence: Field<Evidence> = {
   write(to, { carrierId, carrierMessageId, receivedAt, outcome, errorCode, kept }) {
     to.whole(carrierId)
@@ -96,6 +97,7 @@ const evidence: Field<Evidence> = {
       carrierId,
       carrierMessageId,
       receivedAt,
+      matchedAtMs: null,
       outcome: receiptOutcome.read(from),
       errorCode,
       kept: optional(keptReceipt).read(from),

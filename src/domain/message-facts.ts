@@ -150,6 +150,8 @@ export interface Evidence {
   readonly carrierMessageId: string
   /** ISO 8601 with microseconds, which tell the receipts of a message apart. */
   readonly receivedAt: string
+  /** When its message was found, if it had been parked until then. */
+  readonly matchedAtMs: number | null
   readonly outcome: ReceiptOutcome
   readonly errorCode: string
   readonly kept: KeptReceipt | null

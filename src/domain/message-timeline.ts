@@ -81,6 +81,8 @@ export interface TravelEvent {
 /** A receipt on record; `receipt` null: it came before receipts were kept. */
 export interface TimelineReceipt {
   readonly receivedAt: string
+  /** When its message was found; null: it was not parked, or for less than a second. */
+  readonly matchedAt: string | null
   readonly carrier: string | null
   /** Null when the message has one segment: the id is that of its submission. */
   readonly carrierMessageId: string | null
@@ -187,16 +189,17 @@ function acceptedAs(submissions: readonly TravelSubmission[]): string {
 }
 
 function receiptEntry(receipt: TravelReceipt, { segments, submissions }: Travelled): TimelineEntry {
-  const { receivedAt, carrierMessageId, outcome, errorCode, carrierCode, text, tlvs } = receipt
+  const { receivedAt, matchedAt, carrierMessageId, outcome, errorCode, carrierCode, text, tlvs } = receipt
   const numbers = submissions
     .filter((one) => one.carrierMessageId === carrierMessageId)
     .map(({ segment }) => segment + 1)
   const which = segments > 1 && numbers.length > 0 ? `segment ${numbers.join(', ')} of ${segments}, ` : ''
   const code = errorCode === '000' ? '' : ` ${errorCode}`
   const raw = carrierCode === null ? '' : `, carrier: ${carrierCode}`
+  const parked = matchedAt === null ? '' : `, parked until ${matchedAt}`
   const kept = text === null ? '' : `, text: ${JSON.stringify(text)}`
   const values = Object.entries(tlvs).map(([name, value]) => `, ${name}: ${value}`)
-  const detail = `${which}id ${carrierMessageId ?? '-'}: ${outcome}${code}${raw}${kept}${values.join('')}`
+  const detail = `${which}id ${carrierMessageId ?? '-'}: ${outcome}${code}${raw}${parked}${kept}${values.join('')}`
   return { at: receivedAt, what: 'receipt', detail }
 }
 

@@ -35,13 +35,13 @@ export function receiptFact(
     carrierCode,
     mccmnc,
     segmentCharge: segmentCharge(message, mccmnc, directory),
-    evidence: evidenceOf(row),
+    evidence: evidenceOf(row, row.parkedId === null ? null : atMs),
   }
 }
 
-export function evidenceOf(row: NotedReceipt): Evidence {
+export function evidenceOf(row: NotedReceipt, matchedAtMs: number | null = null): Evidence {
   const { carrierId, carrierMessageId, receivedAt, outcome, errorCode, receipt: kept } = row
-  return { carrierId, carrierMessageId, receivedAt, outcome, errorCode, kept }
+  return { carrierId, carrierMessageId, receivedAt, matchedAtMs, outcome, errorCode, kept }
 }
 
 /**

@@ -51,11 +51,11 @@ export async function findMessageForOperator(
           from submissions s left join carriers sc on sc.id = s.carrier_id
           where s.msg_id = m.msg_id order by s.segment, s.carrier_message_id limit $2) s) as submissions,
        (select coalesce(json_agg(x), '[]') from (
-          select x.received_at as "receivedAt", xc.name as carrier, x.carrier_message_id as "carrierMessageId",
+          select x.received_at as "receivedAt", x.matched_at as "matchedAt", xc.name as carrier, x.carrier_message_id as "carrierMessageId",
                  x.outcome, x.error_code as "errorCode", x.receipt
           from receipts x left join carriers xc on xc.id = x.carrier_id where x.msg_id = m.msg_id
           union all
-          select e.occurred_at, c.name, null, e.status, e.error_code, e.receipt
+          select e.occurred_at, null, c.name, null, e.status, e.error_code, e.receipt
           from events e where e.plan_id = m.plan_id and e.msg_id = m.msg_id and e.receipt is not null
           order by 1 limit $2) x) as receipts,
        (select coalesce(json_agg(w), '[]') from (
@@ -105,7 +105,11 @@ function inUtc(message: AdminMessageRecord): AdminMessageRecord {
       answeredAt: orNull(row.answeredAt),
       receiptAt: orNull(row.receiptAt),
     })),
-    receipts: receipts.map((row) => ({ ...row, receivedAt: utc(row.receivedAt) })),
+    receipts: receipts.map((row) => ({
+      ...row,
+      receivedAt: utc(row.receivedAt),
+      matchedAt: orNull(row.matchedAt),
+    })),
     webhookAttempts: webhookAttempts.map((row) => ({ ...row, attemptedAt: utc(row.attemptedAt) })),
     webhookEvents: webhookEvents.map((row) => ({
       ...row,

@@ -212,10 +212,10 @@ async function insertParticulars(tx: Queryable, messages: readonly MessageInProg
           "commandStatus" bigint, segment smallint, resubmission boolean, reason text)
         on conflict do nothing
       )
-      insert into receipts (msg_id, carrier_message_id, received_at, carrier_id, outcome, error_code, receipt)
+      insert into receipts (msg_id, carrier_message_id, received_at, matched_at, carrier_id, outcome, error_code, receipt)
       select * from json_to_recordset($3) as i (
-        "msgId" uuid, "carrierMessageId" text, "receivedAt" timestamptz, "carrierId" integer, outcome message_status,
-        "errorCode" text, kept json)
+        "msgId" uuid, "carrierMessageId" text, "receivedAt" timestamptz, "matchedAt" timestamptz, "carrierId" integer,
+        outcome message_status, "errorCode" text, kept json)
       on conflict do nothing`,
     values: [
       jsonOf(messages.flatMap(submissionRows)),
@@ -252,7 +252,7 @@ function attemptRows({ msgId, attempts }: MessageInProgress) {
 }
 
 function receiptRows({ msgId, receipts }: MessageInProgress) {
-  return receipts.map((receipt) => ({ msgId, ...receipt }))
+  return receipts.map((receipt) => ({ msgId, ...receipt, matchedAt: instantOf(receipt.matchedAtMs) }))
 }
 
 /** PostgreSQL stores neither a NUL nor half of a surrogate pair in a text. JSON escapes both. */

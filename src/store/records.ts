@@ -132,7 +132,7 @@ function emptyRecords() {
         reason)
         from stdin (format binary)`),
     receipts: new CopyRows(`
-      copy receipts (msg_id, carrier_message_id, received_at, carrier_id, outcome, error_code, receipt)
+      copy receipts (msg_id, carrier_message_id, received_at, matched_at, carrier_id, outcome, error_code, receipt)
         from stdin (format binary)`),
     deliveries: new CopyRows(`
       copy event_deliveries (plan_id, msg_id, sequence, bucket, holder, due_at, began_at) from stdin (format binary)`),
@@ -236,10 +236,11 @@ function writeReceipts(to: CopyRows, { msgId, receipts }: MessageInProgress): vo
   const keyOf = (one: (typeof receipts)[number]) =>
     `${one.receivedAt} ${one.outcome} ${storable(one.carrierMessageId)}`
   for (const one of firstOfEachKey(receipts, keyOf)) {
-    to.row(7)
+    to.row(8)
     to.uuid(msgId)
     to.text(one.carrierMessageId)
     writeInstant(to, one.receivedAt)
+    to.timestamptz(one.matchedAtMs)
     to.int4(one.carrierId)
     to.text(one.outcome)
     to.text(one.errorCode)

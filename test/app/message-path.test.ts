@@ -100,6 +100,7 @@ describe('a message that is delivered', () => {
     expect(story.receipts).toEqual([
       {
         receivedAt: expect.any(String),
+        matchedAt: null,
         carrier: story.carrier,
         carrierMessageId,
         outcome: 'DELIVERED',

@@ -18,6 +18,7 @@ const evidence = fc.record({
   carrierId: id,
   carrierMessageId: text,
   receivedAt: text,
+  matchedAtMs: fc.constant(null),
   outcome: fc.constantFrom('DELIVERED' as const, 'FAILED' as const, 'UNKNOWN' as const, 'SENT' as const),
   errorCode: text,
   kept: orNull(fc.record({ text, tlvs: fc.constantFrom({}, { message_state: '2' }) })),

@@ -184,6 +184,7 @@ describe('receipts', () => {
   }
   const recorded = {
     receivedAt: at(9),
+    matchedAt: null,
     carrier: 'acme',
     carrierMessageId: null,
     outcome: 'FAILED',
@@ -196,6 +197,7 @@ describe('receipts', () => {
     expect(receipts).toEqual([
       {
         receivedAt: at(9),
+        matchedAt: null,
         carrier: 'acme',
         carrierMessageId: '1f4',
         outcome: 'FAILED',
@@ -223,6 +225,7 @@ describe('receipts', () => {
     const early = {
       ...recorded,
       carrierMessageId: '1f5',
+      matchedAt: at(12),
       outcome: 'SENT',
       errorCode: '000',
       receipt: null,
@@ -234,7 +237,7 @@ describe('receipts', () => {
         receipts: receiptsOf([early], [submission, second]),
       }),
     )
-    expect(told.at(-1)).toBe('receipt: segment 2 of 2, id 1f5: SENT')
+    expect(told.at(-1)).toBe(`receipt: segment 2 of 2, id 1f5: SENT, parked until ${at(12)}`)
   })
 
   test('the answers to several segments, which are each of its own time, and the one that was refused', () => {

@@ -53,6 +53,7 @@ const receipt = (outcome: 'DELIVERED' | 'UNKNOWN', more: object = {}): LaterFact
     carrierId: 3,
     carrierMessageId: 'm-1',
     receivedAt: new Date(NOW_MS).toISOString(),
+    matchedAtMs: null,
     outcome,
     errorCode: '000',
     kept: null,

@@ -91,6 +91,7 @@ test('a parked receipt keeps what was received', async () => {
   expect(story!.receipts).toEqual([
     {
       receivedAt: parked.receivedAt,
+      matchedAt: story!.updatedAt.toISOString(),
       carrier: null,
       carrierMessageId: 'parked',
       outcome: 'FAILED',

@@ -69,6 +69,7 @@ export function evidenceOf(
     carrierId: CARRIER_ID,
     carrierMessageId,
     receivedAt: new Date(atMs).toISOString(),
+    matchedAtMs: null,
     outcome: 'DELIVERED',
     errorCode: '000',
     kept: { text: `id:${carrierMessageId}`, tlvs: { message_state: '2' } },

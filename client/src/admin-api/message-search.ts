@@ -98,6 +98,8 @@ export interface MessageWaiting {
 
 export interface Receipt {
   receivedAt: string
+  /** when its message was found; null: at once, or less than a second later. */
+  matchedAt: string | null
   carrier: string | null
   carrierMessageId: string | null
   /** how it was interpreted; SENT: an intermediate one, which changes nothing. */

@@ -525,6 +525,7 @@ create table receipts (
   msg_id uuid not null,
   carrier_message_id text not null,
   received_at timestamptz not null,
+  matched_at timestamptz,
   carrier_id integer not null,
   outcome message_status not null,
   error_code text not null,
@@ -532,6 +533,7 @@ create table receipts (
   primary key (msg_id, carrier_message_id, received_at, outcome)
 ) partition by range (msg_id);
 comment on table receipts is 'receipts, but for those that stand in an event: of several segments, intermediate, repeated, late';
+comment on column receipts.matched_at is 'when its message was found, if it had been parked until then';
 comment on column receipts.outcome is 'how it was interpreted; SENT: an intermediate one, which changes nothing';
 
 -- Receipts whose submission is not known (yet), or whose message another node has in progress. Nodes read on in what

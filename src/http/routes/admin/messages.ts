@@ -68,6 +68,12 @@ const Message = titled('InspectedMessage', {
   receipts: Type.Array(
     titled('Receipt', {
       receivedAt: Timestamp,
+      matchedAt: Nullable(
+        Type.String({
+          format: 'date-time',
+          description: 'when its message was found; null: at once, or less than a second later',
+        }),
+      ),
       carrier: NullableText,
       carrierMessageId: NullableText,
       outcome: Type.String({

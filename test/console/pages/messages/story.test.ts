@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest'
+import type { InspectedMessage } from '../../../../client/src/admin-api.ts'
 import type { StoryEvent } from '../../../../console/src/pages/messages/story/entries.ts'
 import { nextLookMs } from '../../../../console/src/pages/messages/story/next-look.ts'
+import { operatorStory } from '../../../../console/src/pages/messages/story/operator-story.ts'
 import { momentsOf, TimeScale } from '../../../../console/src/pages/messages/story/time-axis.ts'
 import { waitEntry } from '../../../../console/src/pages/messages/story/wait-entry.ts'
 import { webhookEntries } from '../../../../console/src/pages/messages/story/webhook-entries.ts'
@@ -28,6 +30,10 @@ const EVENT: StoryEvent = {
     },
   ],
 }
+const MESSAGE = {
+  ...{ msgId: 'm-1', accountId: 'a-1', servicePlanId: 'p-1', route: 'main', errorCode: '000' },
+  ...{ carrierCode: null, callbackUrl: null, waiting: null },
+}
 const told = (event: Partial<StoryEvent>) =>
   webhookEntries([{ ...EVENT, ...event }], null).map(({ title, atMs }) => `${atMs - AT} ${title}`)
 
@@ -52,6 +58,54 @@ it('a message waits for a carrier, then for its receipt, and then for nothing', 
   expect(wait('SENT', null)).toEqual(['0 neutral: Waiting for the receipt, undefined'])
   expect(wait('UNKNOWN', null)).toEqual([])
   expect(waitEntry('QUEUED', null, words, AT)).toEqual([])
+})
+
+it('segments are answered each at its own time; a receipt that was parked is matched later', () => {
+  const submission = { carrier: 'acme', outcome: null, errorCode: null, carrierCode: null, receiptAt: null }
+  const attempt = { carrier: 'acme', resubmission: false, reason: null }
+  const story = operatorStory(
+    {
+      ...({
+        ...MESSAGE,
+        status: 'DELIVERED',
+        segments: 2,
+        createdAt: at(0),
+        sentAt: at(50),
+      } as InspectedMessage),
+      updatedAt: at(3_000),
+      attempts: [
+        {
+          ...{ ...attempt, attemptedAt: at(5), endedAt: at(9), outcome: 'retry', commandStatus: 0x58 },
+          segment: 1,
+        },
+        {
+          ...{ ...attempt, attemptedAt: at(5), endedAt: at(50), outcome: 'accepted', commandStatus: 0 },
+          segment: null,
+        },
+      ],
+      submissions: [
+        { ...submission, segment: 0, carrierMessageId: 'a1', sentAt: at(5), answeredAt: at(8) },
+        { ...submission, segment: 1, carrierMessageId: 'b2', sentAt: at(30), answeredAt: at(50) },
+      ],
+      receipts: [
+        {
+          ...{ receivedAt: at(40), matchedAt: at(3_000), carrier: 'acme', carrierMessageId: 'b2' },
+          ...{ outcome: 'DELIVERED', errorCode: '000', carrierCode: null, text: null, tlvs: {} },
+        },
+      ],
+    },
+    [],
+    AT + 9_000,
+  )
+  expect(story.entries.map(({ atMs, title, detail }) => `${atMs - AT} ${title}: ${detail}`)).toEqual([
+    '0 Accepted: 202, 2 segments',
+    '5 acme asked to try later: 0x00000058 · segment 2 of 2 · after 4 ms',
+    '5 Accepted by acme: 2 segments · after 45 ms',
+    '5 Accepted: segment 1 of 2: a1 · after 3 ms',
+    '30 Accepted: segment 2 of 2: b2 · after 20 ms',
+    '40 Receipt: DELIVERED: segment 2 of 2 · parked until its message was found',
+    '3000 Parked receipt matched: DELIVERED · after 2.96 s',
+  ])
 })
 
 it('a change of status is shown at what caused it', () => {

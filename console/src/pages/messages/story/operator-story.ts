@@ -32,7 +32,10 @@ export function operatorStory(
     ...message.attempts.map((attempt, index) => submitEntry(message, attempt, index)),
     ...(message.segments > 1 ? message.submissions.flatMap((one) => answerEntry(message, one)) : []),
     ...(message.receipts.length > 0
-      ? message.receipts.map((receipt, index) => receiptEntry(message, receipt, index))
+      ? message.receipts.flatMap((receipt, index) => [
+          receiptEntry(message, receipt, index),
+          ...matchEntry(receipt, index),
+        ])
       : message.submissions.flatMap((submission) => segmentEntry(message, submission))),
   ]
   return {
@@ -123,7 +126,8 @@ function nameOf({ segments }: InspectedMessage, segment: number): string {
 
 /** A receipt that says SENT is an intermediate one. */
 function receiptEntry(message: InspectedMessage, receipt: Receipt, index: number): StoryEntry {
-  const { receivedAt, carrier, carrierMessageId, outcome, errorCode, carrierCode, text, tlvs } = receipt
+  const { receivedAt, matchedAt, carrier, carrierMessageId, outcome, errorCode, carrierCode, text, tlvs } =
+    receipt
   const numbers = message.submissions
     .filter((one) => one.carrierMessageId === carrierMessageId)
     .map(({ segment }) => segment + 1)
@@ -139,7 +143,11 @@ function receiptEntry(message: InspectedMessage, receipt: Receipt, index: number
     tone: TONES[outcome as Status] ?? 'neutral',
     title: outcome === 'SENT' ? 'Intermediate receipt' : `Receipt: ${outcome}`,
     detail:
-      [isPart ? `segment ${numbers.join(', ')} of ${message.segments}` : null, carrierCode]
+      [
+        isPart ? `segment ${numbers.join(', ')} of ${message.segments}` : null,
+        carrierCode,
+        matchedAt === null ? null : 'parked until its message was found',
+      ]
         .filter((part) => part !== null)
         .join(' · ') || null,
     facts: [
@@ -151,6 +159,23 @@ function receiptEntry(message: InspectedMessage, receipt: Receipt, index: number
     ],
     ...(raw.length > 0 && { raw }),
   }
+}
+
+/** A parked receipt has its effect only from now on. */
+function matchEntry({ receivedAt, matchedAt, outcome }: Receipt, index: number): StoryEntry[] {
+  if (matchedAt === null) return []
+  const atMs = Date.parse(matchedAt)
+  return [
+    {
+      id: `match ${index}`,
+      lane: 'carrier',
+      atMs,
+      tone: TONES[outcome as Status] ?? 'neutral',
+      title: 'Parked receipt matched',
+      detail: `${outcome} · after ${duration(atMs - Date.parse(receivedAt))}`,
+      facts: [],
+    },
+  ]
 }
 
 function codeOf(errorCode: string | null): string | null {
