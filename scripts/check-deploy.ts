@@ -1,21 +1,38 @@
 /**
- * Lets Prometheus' own promtool check the rules and the example configuration in `deploy/prometheus`, and run the tests of
- * the rules. Says so where promtool is not installed.
+ * Lets promtool check the rules in `deploy/prometheus` and run their tests, and systemd-analyze check the unit. Says so
+ * where one of them is not installed.
  */
-import { type SpawnSyncOptions, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
+import { dirname } from 'node:path'
 import { PROMETHEUS } from './deploy-files.ts'
 
-const PROMTOOL = 'promtool'
-const CHECKS = [
-  ['check', 'config', 'prometheus.yml'],
-  ['check', 'rules', '--lint-fatal', 'aldis.rules.yml'],
-  ['test', 'rules', 'aldis.rules.test.yml'],
+interface Check {
+  readonly tool: string
+  /** Debian's package. */
+  readonly from: string
+  readonly cwd: string
+  readonly args: readonly string[]
+}
+
+const promtool = { tool: 'promtool', from: 'prometheus', cwd: PROMETHEUS }
+const CHECKS: readonly Check[] = [
+  { ...promtool, args: ['check', 'config', 'prometheus.yml'] },
+  { ...promtool, args: ['check', 'rules', '--lint-fatal', 'aldis.rules.yml'] },
+  { ...promtool, args: ['test', 'rules', 'aldis.rules.test.yml'] },
+  { tool: 'systemd-analyze', from: 'systemd', cwd: dirname(PROMETHEUS), args: ['verify', 'aldis.service'] },
 ]
 
-const promtool = (args: readonly string[], options: SpawnSyncOptions) => spawnSync(PROMTOOL, args, options)
+/** What is wrong; null: nothing. systemd-analyze exits with 0 even after a warning. */
+function verdict({ tool, from, args, cwd }: Check): string | null | 'not checked' {
+  const { error, status, stdout, stderr } = spawnSync(tool, args, { cwd, encoding: 'utf8' })
+  if (error !== undefined) {
+    process.stdout.write(`not checked: ${args.at(-1)}, because ${tool} is not installed (Debian: ${from})\n`)
+    return 'not checked'
+  }
+  const isFine = status === 0 && (tool === promtool.tool || stdout + stderr === '')
+  return isFine ? null : stdout + stderr
+}
 
-if (promtool(['--version'], {}).error === undefined) {
-  const failed = CHECKS.filter((args) => promtool(args, { cwd: PROMETHEUS, stdio: 'inherit' }).status !== 0)
-  process.stdout.write(`${CHECKS.length} checks by promtool, ${failed.length} failed\n`)
-  if (failed.length > 0) process.exitCode = 1
-} else process.stdout.write('promtool is not installed (Debian: prometheus): the rules were not checked\n')
+const failed = CHECKS.map(verdict).filter((said) => said !== null && said !== 'not checked')
+process.stdout.write(`${failed.join('')}${CHECKS.length} checks, ${failed.length} failed\n`)
+if (failed.length > 0) process.exitCode = 1
