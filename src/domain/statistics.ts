@@ -29,10 +29,10 @@ export const BUCKETS = 16
 export const INTERVALS = { minute: MINUTE_MS, hour: HOUR_MS, day: DAY_MS } as const
 export type Interval = keyof typeof INTERVALS
 
-/** Each process writes its counts this often, so a crash loses at most this much. */
-export const FLUSH_MS = 10_000
-/** How much older than now the counts of all processes are that are known to be written. */
-export const SETTLED_AFTER_MS = FLUSH_MS + 5_000
+/** Each process writes its counts this often. */
+export const FLUSH_MS = 5_000
+/** Counts that are this old are written, by all processes: a crash loses younger ones only. Half of it is for the write. */
+export const SETTLED_AFTER_MS = 2 * FLUSH_MS
 /** Counts that could not be written for so long are dropped: their hour is about to be rolled up. */
 export const LATEST_WRITE_MS = 10 * MINUTE_MS
 /** How long after its end an hour is rolled up. */

@@ -7,7 +7,7 @@ export interface Statistics {
   to: string
   interval: 'minute' | 'hour' | 'day'
   groupBy: ('servicePlanId' | 'carrier' | 'route' | 'country' | 'status' | 'errorCode')[]
-  /** what happened before this is counted; processes write their counts every 10 s, and a crash loses those of at most that long. */
+  /** what happened before this is counted; processes write their counts every 5 s, and a crash loses those of at most 10 s. */
   completeUntil: string
   /** upper bounds of the buckets, ms. */
   latencyBoundsMs: StatisticsBounds

@@ -81,7 +81,7 @@ export const StatisticsSchema = titled('Statistics', {
   interval: oneOf(Object.keys(INTERVALS) as Interval[]),
   groupBy: Type.Array(oneOf(DIMENSIONS)),
   completeUntil: at(
-    'what happened before this is counted; processes write their counts every 10 s, and a crash loses those of at most that long',
+    'what happened before this is counted; processes write their counts every 5 s, and a crash loses those of at most 10 s',
   ),
   latencyBoundsMs: Type.Object(
     { accept: Bounds, submit: Bounds, receipt: Bounds, webhook: Bounds },

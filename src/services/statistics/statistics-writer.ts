@@ -17,7 +17,7 @@ export interface StatisticsWriterOptions extends Pick<NodeParts, 'db' | 'log'> {
 const MAX_BATCH = 1_000
 
 /**
- * Counts what happens to messages in this process, and writes the counts every 10 s. A row holds all of its minute and replaces
+ * Counts what happens to messages in this process, and writes the counts every 5 s. A row holds all of its minute and replaces
  * the one before, so a write can be repeated. A crash loses what was counted since the last one.
  */
 export class StatisticsWriter {
