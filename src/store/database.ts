@@ -205,8 +205,8 @@ export interface Durability {
 /** Reads whether an answered COMMIT in this database survives a crash of the server or of the machine, or its loss. */
 export async function checkDurability(db: Queryable): Promise<Durability> {
   const { rows } = await db.query<Durability>(
-    `select array(select name || '=' || setting from pg_settings
-                  where name in ('fsync', 'synchronous_commit') and setting = 'off' order by name) as faults,
+    `select array(select name || '=off' from unnest('{fsync,synchronous_commit}'::text[]) as name
+                  where current_setting(name) = 'off') as faults,
             exists (select from pg_stat_replication) as replicated,
             current_setting('synchronous_standby_names') <> ''
               and current_setting('synchronous_commit') not in ('off', 'local') as synchronous`,

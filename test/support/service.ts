@@ -155,7 +155,7 @@ const LINK_TIMINGS = { backoffMs: 20, responseTimeoutMs: NEVER_MS, enquireLinkTi
 
 function nodeOptions(lines: string[]) {
   return {
-    databasePoolSize: 6,
+    databasePoolSize: 3,
     databasePrepared: true,
     databaseStatementTimeoutMs: TEST_MS,
     allowUnsafeDurability: false,
