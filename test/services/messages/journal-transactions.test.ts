@@ -308,11 +308,14 @@ describe('a lane that was taken over', () => {
   })
 
   test('while its COMMIT has no answer may have it', async () => {
-    using it = await aWriter('commit')
+    using it = await aWriter('append_entry', 'commit')
     const { lane, epoch } = it.writer.lane!
     const appended = it.appendWith('a')
+    ;(await it.next('append_entry'))('done')
     ;(await it.next('commit'))('never sent')
+    const question = await it.next('append_entry')
     await takeOverLane(db, { lane, epoch, nodeId: NODE }, OTHER)
+    question('done')
     expect(await appended).toBe('uncertain')
     expect(await decided()).toEqual([])
   })
