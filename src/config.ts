@@ -195,6 +195,35 @@ export const VARIABLES = {
     fallback: '',
     parse: list(dnsServer),
   },
+  otlpEndpoint: optional({
+    name: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+    description:
+      'Address of an OpenTelemetry collector (OTLP over HTTP), to which traces are exported at /v1/traces. Unset: no traces.',
+    parse: baseUrl,
+  }),
+  otlpTracesEndpoint: optional({
+    name: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
+    description: 'The whole address for traces, in place of the one above.',
+    parse: baseUrl,
+  }),
+  otlpHeaders: {
+    name: 'OTEL_EXPORTER_OTLP_HEADERS',
+    description: 'Headers of exports, name=value, percent-encoded and separated by commas.',
+    fallback: '',
+    parse: list(header),
+  },
+  otelServiceName: {
+    name: 'OTEL_SERVICE_NAME',
+    description: 'Name of the service in traces.',
+    fallback: 'aldis',
+    parse: matching(/^[\x20-\x7e]{1,255}$/, 'must be 1 to 255 printable ASCII characters'),
+  },
+  tracedShare: {
+    name: 'OTEL_TRACES_SAMPLER_ARG',
+    description: 'Share of all messages that are traced, from 0 to 1.',
+    fallback: '0.01',
+    parse: share,
+  },
 } satisfies Record<string, Variable<unknown>>
 
 type Variables = typeof VARIABLES
@@ -328,6 +357,22 @@ function operatorTokens(text: string): Parsed<readonly string[]> {
     if (!/^[\x21-\x7e]+$/.test(token)) return { fault: 'must be printable ASCII without spaces' }
     return { value: hashToken(token) }
   }, 1)(text)
+}
+
+function share(text: string): Parsed<number> {
+  const value = Number(text)
+  return /^[01]?(\.\d{1,9})?$/.test(text) && value <= 1
+    ? { value }
+    : { fault: 'must be a number from 0 to 1' }
+}
+
+/** A token (RFC 9110), and printable ASCII as W3C Baggage encodes it. */
+const HEADER = /^([!#$%&'*+.^_`|~\w-]{1,100})=((?:[ -$&-~]|%[2-6][\da-f]|%7[\da-e]){0,4000})$/i
+
+function header(text: string): Parsed<readonly [name: string, value: string]> {
+  const [, name, value] = HEADER.exec(text) ?? []
+  if (name === undefined) return { fault: 'must be name=value, percent-encoded' }
+  return { value: [name, decodeURIComponent(value!)] }
 }
 
 function cidr(text: string): Parsed<string> {

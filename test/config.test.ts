@@ -52,6 +52,11 @@ test('the database and the two secrets are all that must be set', () => {
     webhookAllowHosts: [],
     webhookCaPem: undefined,
     dnsServers: [],
+    otlpEndpoint: undefined,
+    otlpTracesEndpoint: undefined,
+    otlpHeaders: [],
+    otelServiceName: 'aldis',
+    tracedShare: 0.01,
   })
 })
 
@@ -92,6 +97,11 @@ test('every variable is read', () => {
     WEBHOOK_ALLOW_CIDRS: '10.0.0.0/8, fd00::/8,127.0.0.1',
     WEBHOOK_ALLOW_HOSTS: 'hooks.internal,[::1]',
     DNS_SERVERS: '127.0.0.1:5353,::1,[::1]:53',
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/',
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://collector/own/path',
+    OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20abc%3d, x-tenant=a=b',
+    OTEL_SERVICE_NAME: 'sms',
+    OTEL_TRACES_SAMPLER_ARG: '.5',
   })
   expect(config).toEqual({
     databaseUrl: 'postgresql://u:p@db.example:5432/aldis?sslmode=require',
@@ -121,6 +131,14 @@ test('every variable is read', () => {
     webhookAllowHosts: ['hooks.internal', '[::1]'],
     webhookCaPem: undefined,
     dnsServers: ['127.0.0.1:5353', '::1', '[::1]:53'],
+    otlpEndpoint: 'http://collector:4318',
+    otlpTracesEndpoint: 'https://collector/own/path',
+    otlpHeaders: [
+      ['authorization', 'Bearer abc='],
+      ['x-tenant', 'a=b'],
+    ],
+    otelServiceName: 'sms',
+    tracedShare: 0.5,
   })
 })
 
@@ -149,6 +167,10 @@ const WRONG: [name: string, text: string][] = [
   ['WEBHOOK_ALLOW_HOSTS', 'a b'],
   ['WEBHOOK_EXTRA_CA', '/nowhere/at/all.pem'],
   ['DNS_SERVERS', '127.0.0.1,dns.example'],
+  ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318'],
+  ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'https://user:hunter2hunter2@collector'],
+  ['OTEL_EXPORTER_OTLP_HEADERS', 'key=hunter2hunter2%0d%0ax: y'],
+  ['OTEL_TRACES_SAMPLER_ARG', '1.01'],
 ]
 
 test('every fault is reported at once, each by the name of its variable', () => {

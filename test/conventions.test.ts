@@ -90,6 +90,7 @@ const ROOMS: Record<string, readonly string[]> = {
   receiving: ['loops', 'messages', 'node'],
   webhooks: ['loops', 'messages', 'node'],
   sending: ['loops', 'links', 'quality', 'messages', 'node'],
+  tracing: [],
   upkeep: ['sending', 'webhooks', 'receiving', 'links', 'messages', 'quality', 'loops'],
 }
 

@@ -53,6 +53,7 @@ export async function listenHttp(
   { lease, reports, inProgress, submitter, sandbox, links, quality, statistics }: MessagePath,
 ): Promise<HttpListener> {
   const { anomalies, databases, directory, directoryService, guard, secretKey, random, registry } = platform
+  const { traces } = platform
   const { db, reads } = databases
   const { nowMs: clock } = platform.clock
   const { log, worker } = options
@@ -64,7 +65,10 @@ export async function listenHttp(
     random,
     log,
     onBatch: platform.counters.batch,
-    onAccepted: (message, latencyMs) => statistics.accepted(message, latencyMs),
+    onAccepted: ({ msgId, accepted }, latencyMs, { traceparent }) => {
+      statistics.accepted(accepted, latencyMs)
+      if (traces?.samples(msgId)) traces.accepted(msgId, accepted, latencyMs, traceparent)
+    },
     journal: inProgress,
     placement: submitter.placement,
   })

@@ -91,7 +91,7 @@ export type MessagePath = ReturnType<typeof makeMessagePath>
 
 /** Keeps accepted messages in memory, journal and records, and delivers their events. */
 function keepMessages(options: AppOptions, shutdown: ShutdownStack, platform: Platform) {
-  const { counters, databases, parts, sender, registry, secretKey } = platform
+  const { counters, databases, parts, sender, registry, secretKey, traces } = platform
   const { ambiguityWaitMs = AMBIGUITY_WAIT_MS, drainTimeoutMs, log } = options
   const { db, nowMs } = parts
   const { batch: onBatch } = counters
@@ -115,7 +115,8 @@ function keepMessages(options: AppOptions, shutdown: ShutdownStack, platform: Pl
     log.info({ buckets: buckets.length, events }, 'took over buckets')
   })
   shutdown.add('lane recovery', () => recovery.stop())
-  const inProgress = new MessagesInProgress({ ...parts, appends: databases.appends, onBatch })
+  const onWritten = traces?.written
+  const inProgress = new MessagesInProgress({ ...parts, appends: databases.appends, onBatch, onWritten })
   lease.onBeat((nodeId) => inProgress.register(nodeId))
   shutdown.add('messages in progress', () => inProgress.stop(drainTimeoutMs * DRAIN.records))
   const destinations = new Destinations({ db, log, probeMs: options.webhookProbeMs })
@@ -127,11 +128,13 @@ function keepMessages(options: AppOptions, shutdown: ShutdownStack, platform: Pl
     sender,
     destinations,
     secretKey,
-    onAttempt: (outcome, event, latencyMs) => {
-      counters.webhookAttempt(outcome, latencyMs)
-      if (outcome === 'delivered') statistics.delivered(event)
+    onAttempt: (event, outcome) => {
+      counters.webhookAttempt(outcome)
+      if (outcome.ok) statistics.delivered(event)
+      if (traces?.samples(event.msgId)) traces.attempted(event, outcome)
     },
     onBatch,
+    onWritten,
     clock: nowMs,
     maxHeld: options.webhooksHeld,
   })
@@ -141,7 +144,10 @@ function keepMessages(options: AppOptions, shutdown: ShutdownStack, platform: Pl
     deliverer.enqueue(heldEvents(messages, holder))
     quality.changed(messages)
   }
-  const onState: MessagesListeners['onState'] = (change) => statistics.changed(change)
+  const onState: MessagesListeners['onState'] = (change) => {
+    statistics.changed(change)
+    if (traces?.samples(change.message.msgId)) traces.changed(change)
+  }
   inProgress.heardBy({ eventHolder, onChanged, onState })
   return {
     lease,
@@ -195,7 +201,7 @@ function nodeLease(
 function takeAnswers(
   { drainTimeoutMs, log, worker }: AppOptions,
   shutdown: ShutdownStack,
-  { anomalies, counters, parts, random }: Platform,
+  { anomalies, counters, parts, random, traces }: Platform,
   { lease, inProgress, deliverer, onChanged, onState, statistics }: Kept,
 ) {
   const { batch: onBatch, unowned: onUnowned } = counters
@@ -227,7 +233,10 @@ function takeAnswers(
     writeEvents,
     onBatch,
     onUnowned,
-    onOwned: (received) => statistics.inbound(received),
+    onOwned: (received) => {
+      statistics.inbound(received)
+      if (traces?.samples(received.inbound.msgId)) traces.received(received)
+    },
     onAnomaly: anomalies.note,
     onReceived: (received, holder) => deliverer.enqueue(heldInboundEvents(received, holder)),
   })
@@ -240,7 +249,7 @@ type Answers = ReturnType<typeof takeAnswers>
 function submitMessages(
   options: AppOptions,
   shutdown: ShutdownStack,
-  { anomalies, parts, random }: Platform,
+  { anomalies, parts, random, traces }: Platform,
   { lease, deliverer, inProgress, quality }: Kept,
   { recorder, receiver }: Answers,
 ) {
@@ -265,6 +274,11 @@ function submitMessages(
     links,
     conditions,
     webhookRoom: (planId) => deliverer.roomFor(planId),
+    onSubmit: (token, result, latencyMs, commandStatus) => {
+      const { carrier, dispatch, route } = token.job
+      quality.submitted({ carrierId: carrier.id, routeId: route.id, result, latencyMs })
+      if (traces?.samples(dispatch.msgId)) traces.submitted(token, result, commandStatus)
+    },
   })
   conditions.setSource(submitter)
   links.heardBy({ submitter, receiver, onAnomaly: anomalies.note })

@@ -4,6 +4,8 @@ import type { HttpLimits } from '../http/limits.ts'
 import type { Metrics } from '../http/metrics.ts'
 import type { LinkTimings } from '../services/links/carrier-link.ts'
 import type { HandedReceipt } from '../services/receiving/sibling-receipts.ts'
+import type { Collector } from '../services/tracing/span-queue.ts'
+import type { TracesOptions } from '../services/tracing/traces.ts'
 import type { IncomingReceipt } from '../store/receipts.ts'
 
 /** This process is one of several that share the ports. Each is a node of its own (ADR 20). */
@@ -25,6 +27,9 @@ export interface Siblings {
   /** What became of these receipts at each worker. */
   readonly receipts: (rows: readonly IncomingReceipt[]) => Promise<readonly (readonly HandedReceipt[])[]>
 }
+
+/** Where traces go, and the share of all messages that have one, from 0 to 1. */
+export type TracesSettings = Collector & Pick<TracesOptions, 'share'>
 
 export interface AppOptions {
   readonly connectionString: string
@@ -75,6 +80,8 @@ export interface AppOptions {
   /** Clock of the quality watch, Unix milliseconds. */
   readonly qualityClock?: () => number
   readonly statisticsMs?: number
+  /** Undefined: no traces. */
+  readonly traces?: TracesSettings | undefined
   readonly httpLimits?: HttpLimits
 }
 

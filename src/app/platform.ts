@@ -1,4 +1,5 @@
 import { randomFillSync } from 'node:crypto'
+import type { Registry } from 'prom-client'
 import { IN_FLIGHT_LIMITS } from '../domain/delivery-scheduler.ts'
 import type { Directory } from '../domain/directory.ts'
 import { DatabaseClock } from '../domain/instants.ts'
@@ -14,8 +15,9 @@ import { CarrierAnomalies } from '../services/links/carrier-anomalies.ts'
 import type { NodeParts } from '../services/loops/node-parts.ts'
 import { descriptorWatch } from '../services/node/descriptor-watch.ts'
 import { DirectoryService } from '../services/node/directory.ts'
+import type { Traces } from '../services/tracing/traces.ts'
 import { databaseMetrics } from '../services/upkeep/metrics/database.ts'
-import { eventCounters, webhookThreadMetrics } from '../services/upkeep/metrics/services.ts'
+import { eventCounters, spanCounter, webhookThreadMetrics } from '../services/upkeep/metrics/services.ts'
 import { stopCarriers } from '../store/carriers.ts'
 import { packageVersion } from './build-info.ts'
 import { openDatabases, prepareDatabases } from './database.ts'
@@ -28,7 +30,7 @@ const READ_POOL_SIZE = HTTP_LIMITS.readsAtOnce + 2
 const RANDOM_BYTES = 16_384
 
 /** What all other parts of a node need. Nothing is read before `start`. */
-export function makePlatform(options: AppOptions, shutdown: ShutdownStack) {
+export async function makePlatform(options: AppOptions, shutdown: ShutdownStack) {
   const { log } = options
   const random = randomPool()
   const clock = new DatabaseClock(() => performance.now(), Date.now)
@@ -59,6 +61,8 @@ export function makePlatform(options: AppOptions, shutdown: ShutdownStack) {
   shutdown.add('webhook thread', () => sender.close())
   const directory = () => directoryService.current()
   const parts: NodeParts = { db, directory, log, nowMs: clock.nowMs }
+  const traces = await openTraces(options, registry, parts)
+  if (traces !== null) shutdown.add('traces', () => traces.stop())
   const start = async () => {
     await prepareDatabases(databases, options)
     if (options.carriersStopped === true) {
@@ -79,12 +83,13 @@ export function makePlatform(options: AppOptions, shutdown: ShutdownStack) {
     directory,
     guard,
     sender,
+    traces,
     secretKey,
     random,
   }
 }
 
-export type Platform = ReturnType<typeof makePlatform>
+export type Platform = Awaited<ReturnType<typeof makePlatform>>
 
 function webhookSender(options: AppOptions): WebhookSender {
   const { log } = options
@@ -95,11 +100,25 @@ function webhookSender(options: AppOptions): WebhookSender {
     maxSocketsPerOrigin: IN_FLIGHT_LIMITS.perDestination,
     connectTimeoutMs: options.webhookConnectTimeoutMs,
     totalTimeoutMs: options.webhookTimeoutMs ?? ATTEMPT_TIMEOUT_MS,
+    tracedShare: options.traces?.share,
     onDeath: (err, delayMs) =>
       log.error({ err, delayMs }, 'the webhook thread has ended, and is started again'),
     onDefects: (defects) =>
       log.error(defects, 'webhooks failed as INVALID_REQUEST by a damaged secret or a defect of Aldis'),
   })
+}
+
+/** OpenTelemetry is imported only here: its packages take longer to load than all the rest of a start. */
+async function openTraces(
+  { log, nodeName, traces }: AppOptions,
+  registry: Registry,
+  { directory, nowMs }: NodeParts,
+): Promise<Traces | null> {
+  if (traces === undefined) return null
+  const { Traces } = await import('../services/tracing/traces.ts')
+  const { share, ...collector } = traces
+  const count = spanCounter(registry)
+  return new Traces({ collector, share, nodeName, version: packageVersion(), directory, nowMs, log, count })
 }
 
 /** Returns a source of cryptographically strong random bytes. */

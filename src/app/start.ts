@@ -60,7 +60,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWING_PERCENT}`)
   const shutdown = new ShutdownStack(options.log, options.drainTimeoutMs)
   try {
-    const platform = makePlatform(options, shutdown)
+    const platform = await makePlatform(options, shutdown)
     const path = makeMessagePath(options, shutdown, platform)
     const http = await listenHttp(options, platform, path)
     try {

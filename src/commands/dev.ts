@@ -11,6 +11,7 @@ import {
   saveDevState,
   writeWhole,
 } from './dev-state.ts'
+import { tracesUrl } from './node-options.ts'
 import { checkPorts, explainStart, LISTEN_PORT, port, receiverPort, untilStopped } from './running.ts'
 
 interface Flags {
@@ -20,6 +21,7 @@ interface Flags {
   readonly strictCallbacks?: true
   readonly readyFile?: string
   readonly logLevel: string
+  readonly otlpEndpoint?: string
 }
 
 const DATA_DIR = '.aldis'
@@ -55,6 +57,11 @@ export function register(program: Command): void {
         .env('ALDIS_LISTEN_PORT')
         .default(LISTEN_PORT)
         .argParser(receiverPort),
+    )
+    .addOption(
+      new Option('--otlp-endpoint <url>', 'Export a trace of every message to this OpenTelemetry collector')
+        .env('OTEL_EXPORTER_OTLP_ENDPOINT')
+        .argParser(tracesUrl),
     )
     .option('--strict-callbacks', 'Accept only public HTTPS callback URLs, as in production')
     .option(
@@ -131,6 +138,9 @@ async function runDev(flags: Flags): Promise<void> {
   process.stdout.write('Stopping …\n')
 }
 
+/** Every message, soon visible. */
+const ALL_TRACES = { headers: {}, serviceName: 'aldis', share: 1, flushMs: 500 }
+
 async function startService(
   flags: Flags,
   state: DevState,
@@ -165,6 +175,7 @@ async function startService(
     },
     dnsServers: [],
     log,
+    ...(flags.otlpEndpoint !== undefined && { traces: { ...ALL_TRACES, url: flags.otlpEndpoint } }),
     onReplaced: () => fail('another aldis dev is using this database'),
   })
 }

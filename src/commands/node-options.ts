@@ -1,4 +1,5 @@
-import type { AppOptions } from '../app/options.ts'
+import { InvalidArgumentError } from 'commander'
+import type { AppOptions, TracesSettings } from '../app/options.ts'
 import type { Config } from '../config.ts'
 import type { Listening } from './running.ts'
 
@@ -19,8 +20,23 @@ export function nodeOptions(
       allowUnresolvable: false,
       ownOrigins: config.baseUrl === undefined ? [] : [new URL(config.baseUrl).origin],
     },
+    traces: tracesOf(config),
     ...rest,
   }
+}
+
+function tracesOf(config: Config): TracesSettings | undefined {
+  const { otlpEndpoint, otlpTracesEndpoint, otlpHeaders, otelServiceName: serviceName, tracedShare } = config
+  const url = otlpTracesEndpoint ?? (otlpEndpoint && tracesUrl(otlpEndpoint))
+  if (url === undefined) return undefined
+  return { url, headers: Object.fromEntries(otlpHeaders), serviceName, share: tracedShare }
+}
+
+/** Option parser: the address of a collector. OTLP over HTTP has traces at a path below it. */
+export function tracesUrl(endpoint: string): string {
+  if (!/^https?:/.test(endpoint) || !URL.canParse(endpoint))
+    throw new InvalidArgumentError('expected an address that begins with https:// or http://')
+  return `${endpoint.replace(/\/+$/, '')}/v1/traces`
 }
 
 type Listens = Pick<Config, 'httpHost' | 'httpPort' | 'operatorHost' | 'operatorPort'>

@@ -75,6 +75,14 @@ export function drawOf(msgId: string, attempt: number): number {
   return (Number.parseInt(msgId.slice(24, 32), 16) / 2 ** 32 + attempt * GOLDEN_RATIO) % 1
 }
 
+/**
+ * Another such number, of 20 random bits that `drawOf` does not use: messages that are chosen by it are spread over carriers
+ * like all others.
+ */
+export function sampleOf(msgId: string): number {
+  return (((octetAt(msgId, 14) & 0x0f) << 16) | (octetAt(msgId, 16) << 8) | octetAt(msgId, 21)) / 2 ** 20
+}
+
 /** Lowest id of a millisecond: no id made at `ms` or later is below it. */
 export function lowestIdAt(ms: number): string {
   return boundary(ms, '0000-0000-000000000000')

@@ -146,6 +146,8 @@ const RESERVED_NAMES = new Set([
   'expect',
   'user-agent',
   'accept-encoding',
+  'traceparent',
+  'tracestate',
 ])
 const RESERVED_PREFIXES = ['content-', 'proxy-', 'webhook-', 'aldis-']
 

@@ -44,6 +44,8 @@ export interface AcceptRequest {
   /** How long it may wait for a carrier, if its sender says so. */
   readonly validitySeconds?: number | undefined
   readonly idempotencyKey: { readonly keyHash: Buffer; readonly requestHash: Buffer } | null
+  /** As the request had it. */
+  readonly traceparent?: string | undefined
 }
 
 export type AcceptOutcome =
@@ -127,7 +129,7 @@ export interface AccepterOptions {
   readonly log: Log
   readonly onBatch?: BatchMeter
   /** Called once for each message that is stored, with the milliseconds since its request. */
-  readonly onAccepted?: (message: Accepted, latencyMs: number) => void
+  readonly onAccepted?: (message: PendingSend, latencyMs: number, request: AcceptRequest) => void
 }
 
 const ANSWER_WITHIN_MS = 10_000
@@ -179,7 +181,7 @@ export class GroupAccepter {
     const { promise, resolve, reject } = Promise.withResolvers<AcceptOutcome>()
     const item = this.#newItem(request, (mayBeStored) => resolve(mayBeStored ? UNKNOWN : notStored(item)))
     // Continues after the deadline, because a message that turns out to be stored here is sent.
-    this.#outcomeOf(item, request.plan, beganAtMs).then(resolve, reject)
+    this.#outcomeOf(item, request, beganAtMs).then(resolve, reject)
     return await promise
   }
 
@@ -214,8 +216,9 @@ export class GroupAccepter {
     return { msgId, accepted, owner, chosenCarrierId, idempotencyKey, deadline }
   }
 
-  async #outcomeOf(item: PendingSend, { optOut }: ServicePlan, beganAtMs: number): Promise<AcceptOutcome> {
+  async #outcomeOf(item: PendingSend, request: AcceptRequest, beganAtMs: number): Promise<AcceptOutcome> {
     const { msgId, accepted, owner, deadline } = item
+    const { optOut } = request.plan
     let stored: Stored
     try {
       const optedOut = optOut !== null && (await this.#optOuts.add(item))
@@ -226,7 +229,7 @@ export class GroupAccepter {
     }
     deadline.clear()
     const { isHere = false, ...outcome } = stored
-    if (outcome.kind === 'queued') this.#options.onAccepted?.(accepted, performance.now() - beganAtMs)
+    if (outcome.kind === 'queued') this.#options.onAccepted?.(item, performance.now() - beganAtMs, request)
     if (owner !== null && isHere) this.#options.placement.enqueue(msgId)
     else if (owner !== null) this.#options.placement.release(msgId)
     return outcome

@@ -22,6 +22,13 @@ export const BATCHES = [
 /** Called for each batch that is written, with its size. */
 export type BatchMeter = (batch: (typeof BATCHES)[number], size: number) => void
 
+/** Called for each batch that was written, with the time that it began, by the monotonic clock. */
+export type OnWritten = (
+  batch: (typeof BATCHES)[number],
+  messages: Iterable<{ readonly msgId: string }>,
+  sinceMs: number,
+) => void
+
 export interface BatcherOptions<Item, Result> {
   /** Writes a batch and returns one result per item, in order. */
   readonly write: (items: readonly Item[]) => Promise<readonly Result[]>

@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks'
+import { webhookTraceparent } from '../domain/trace-context.ts'
 import { maskEchoes, type Webhook, webhookHeaders } from '../domain/webhook-requests.ts'
 import { parseRetryAfter } from '../domain/webhook-schedule.ts'
 import type { DeliveryErrorName } from './delivery-errors.ts'
@@ -24,6 +25,13 @@ export interface WebhookRequest {
 export interface WebhookAccount {
   readonly webhookSecrets: readonly string[]
   readonly webhookHeaders: Readonly<Record<string, string>>
+}
+
+interface Sending {
+  readonly lease: SendLease
+  readonly onDefect: (error: unknown) => void
+  /** Share of all messages that are traced, from 0 to 1. Default: 0. */
+  readonly tracedShare?: number
 }
 
 /** The result of one attempt. */
@@ -54,12 +62,14 @@ export async function sendWebhook(
   dispatcher: WebhookDispatcher,
   { webhookSecrets, webhookHeaders: accountHeaders }: WebhookAccount,
   webhook: Webhook,
-  { lease, onDefect }: { lease: SendLease; onDefect: (error: unknown) => void },
+  { lease, onDefect, tracedShare = 0 }: Sending,
 ): Promise<DeliveryOutcome> {
   const { url, body } = webhook
   const startMs = performance.now()
   try {
     const headers = webhookHeaders(webhook, webhookSecrets)
+    const traceparent = webhookTraceparent(webhook, tracedShare)
+    if (traceparent !== null) headers.traceparent = traceparent
     return await postWebhook(dispatcher, { url, body, headers, accountHeaders, lease })
   } catch (error) {
     onDefect(error)

@@ -24,6 +24,8 @@ export interface WebhookThreadOptions extends DispatcherOptions {
   readonly dnsServers: readonly string[]
   /** Time for a whole attempt, DNS to the end of the answer. */
   readonly totalTimeoutMs: number
+  /** Share of all messages whose receivers get a `traceparent`, from 0 to 1. Default: 0. */
+  readonly tracedShare?: number | undefined
 }
 
 export interface WebhookSenderOptions extends WebhookThreadOptions {

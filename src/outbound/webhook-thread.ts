@@ -27,7 +27,7 @@ const TELL_EVERY_MS = 60_000
 const DELAY_RESOLUTION_MS = 10
 
 const port = parentPort!
-const { callbackPolicy, dnsServers, ...options } = workerData as WebhookThreadOptions
+const { callbackPolicy, dnsServers, tracedShare = 0, ...options } = workerData as WebhookThreadOptions
 const resolver = new NameResolver({ servers: dnsServers })
 const dispatcher = new WebhookDispatcher(new CallbackGuard(callbackPolicy, resolver), options)
 /** By their JSON text, so that keys and heads are prepared once for each account. */
@@ -50,7 +50,7 @@ port.on('message', (message: ToThread) => {
 })
 
 async function send(slot: number, account: WebhookAccount, webhook: Webhook): Promise<void> {
-  const outcome = await sendWebhook(dispatcher, account, webhook, { lease, onDefect })
+  const outcome = await sendWebhook(dispatcher, account, webhook, { lease, onDefect, tracedShare })
   outcomes.push(...flatOutcome(slot, outcome))
   planFlush()
 }

@@ -57,7 +57,7 @@ export interface Running {
 /** The environment without what would configure an Aldis, and with what is given. */
 export function cleanEnvironment(env: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
   const own =
-    /^(ALDIS_|DATABASE_|HTTP_|WEBHOOK_|SECRET_KEY|OPERATOR_|CARRIERS_STOPPED$|LOG_LEVEL$|DATA_DIR$|BASE_URL$|NODE_ID$|WORKERS$)/
+    /^(ALDIS_|DATABASE_|HTTP_|WEBHOOK_|SECRET_KEY|OPERATOR_|CARRIERS_STOPPED$|LOG_LEVEL$|OTEL_|DATA_DIR$|BASE_URL$|NODE_ID$|WORKERS$)/
   const inherited = Object.entries(process.env).filter(([name]) => !own.test(name) && name !== 'NODE_OPTIONS')
   return { ...Object.fromEntries(inherited), ...env }
 }

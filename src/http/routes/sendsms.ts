@@ -150,6 +150,7 @@ export function registerSend(
           key === undefined
             ? null
             : { keyHash: idempotencyKeyHash(key), requestHash: requestHash({ ...sms, callbackUrl }) },
+        traceparent: request.headers.traceparent as string | undefined,
       })
       if (outcome.kind === 'unknown') onUnanswered(request, reply.elapsedTime)
       return answer(reply, outcome, plan, deps.baseUrl)

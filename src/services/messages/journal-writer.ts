@@ -11,8 +11,8 @@ import { type Appended, type Entry, JournalTransactions, type Prepare } from './
 export interface JournalWriterOptions<Item extends JournalFact> extends Pick<NodeParts, 'db' | 'log'> {
   /** Connections used only for entries: a transaction on `db` may itself wait for an entry. */
   readonly appends: Database
-  /** Called for each entry in order, once it and all entries before it are committed. */
-  readonly onCommitted: (items: readonly Item[], n: number) => void
+  /** Called for each entry in order, once it and all entries before it are committed. `sinceMs`: since when it waited. */
+  readonly onCommitted: (items: readonly Item[], n: number, sinceMs: number) => void
   /** Whether somebody waits for the item to be committed. If not, it goes with the next group, or `gatherMs` later. */
   readonly isAwaited: (item: Item) => boolean
   /** Whether an item that is certainly not in the journal is retracted at once while the database takes nothing. */
@@ -251,7 +251,7 @@ export class JournalWriter<Item extends JournalFact> {
     for (let head = this.#inFlight[0]; head?.state === 'written'; head = this.#inFlight[0]) {
       this.#inFlight.shift()
       this.#committed = head.n
-      this.#options.onCommitted(head.items, head.n)
+      this.#options.onCommitted(head.items, head.n, head.sinceMs)
       head.transaction?.ended.resolve('committed')
     }
     const [head] = this.#inFlight

@@ -10,7 +10,7 @@ import {
 } from '../../domain/messages-in-progress.ts'
 import { isPushed } from '../../domain/webhook-targets.ts'
 import type { Acceptance, AcceptanceJournal, KeptMessage } from '../../operations/accept-messages.ts'
-import type { BatchMeter } from '../../operations/batches.ts'
+import type { BatchMeter, OnWritten } from '../../operations/batches.ts'
 import type { Database, Transaction } from '../../store/database.ts'
 import type { LoadedMessage } from '../../store/messages-at-rest.ts'
 import { endLane } from '../../store/projection.ts'
@@ -40,6 +40,7 @@ export interface MessagesInProgressOptions extends NodeParts {
   /** Connections used only for journal entries. Default: `db`. */
   readonly appends?: Database | undefined
   readonly onBatch?: BatchMeter | undefined
+  readonly onWritten?: OnWritten | undefined
   readonly ageMs?: number | undefined
   readonly overdueMs?: number | undefined
   /** Bytes of messages in memory. */
@@ -69,7 +70,7 @@ export class MessagesInProgress implements AcceptanceJournal {
 
   constructor(options: MessagesInProgressOptions) {
     this.#options = options
-    const { db, appends = db, directory, nowMs, log, onBatch, overdueMs, ageMs } = options
+    const { db, appends = db, directory, nowMs, log, onBatch, onWritten, overdueMs, ageMs } = options
     this.#lives = new Lives(options.mostBytes)
     this.#lostMessages = new LostMessages({ db, log })
     this.receipts = new ReceiptMatcher({
@@ -86,7 +87,10 @@ export class MessagesInProgress implements AcceptanceJournal {
       onFailed: (error) => this.#projector.failed(error),
       onBatch,
       overdueMs,
-      onCommitted: (items, n) => this.#committed(items, n),
+      onCommitted: (items, n, sinceMs) => {
+        this.#committed(items, n)
+        onWritten?.('journal', items, sinceMs)
+      },
       isAwaited: ({ fact, onCommitted }) => fact.kind !== 'event-taken' || onCommitted !== null,
       isRetractable: ({ onAccepted, onReceiptCommitted }) =>
         onAccepted !== null || onReceiptCommitted !== null,
@@ -98,6 +102,7 @@ export class MessagesInProgress implements AcceptanceJournal {
       db,
       log,
       onBatch,
+      onWritten,
       ageMs,
       lives: this.#lives,
       lane: () => this.#writer.lane,

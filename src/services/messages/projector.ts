@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { SlotMap } from '../../collections/slot-map.ts'
 import type { StatusEvent } from '../../domain/messages-in-progress.ts'
-import { type BatchMeter, writeInHalves } from '../../operations/batches.ts'
+import { type BatchMeter, type OnWritten, writeInHalves } from '../../operations/batches.ts'
 import type { Lane } from '../../store/journal.ts'
 import { projectMessages } from '../../store/projection.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
@@ -20,6 +20,7 @@ export interface ProjectorOptions extends Pick<NodeParts, 'db' | 'log'> {
   /** The lane was taken over. */
   readonly onFenced: () => void
   readonly onBatch?: BatchMeter | undefined
+  readonly onWritten?: OnWritten | undefined
   /** How long a message waits here for its receipt. Default 10 s. */
   readonly ageMs?: number | undefined
   /** Time between rounds. Default 50 ms. */
@@ -185,8 +186,9 @@ export class Projector {
 
   /** Retries until the messages are written, another process has the lane, or the projector stops. */
   async #write(batch: readonly Live[]): Promise<void> {
-    const { log, onBatch, onFenced, onProjected, lane } = this.#options
+    const { log, onBatch, onFenced, onProjected, onWritten, lane } = this.#options
     onBatch?.('projection', batch.length)
+    const sinceMs = performance.now()
     const held = lane()
     for (const live of batch) this.#refused.delete(live)
     for (let isWritten = false; !isWritten; ) {
@@ -205,6 +207,12 @@ export class Projector {
     }
     const refused = new Set(batch.filter((live) => this.#refused.has(live)))
     onProjected(batch.filter((live) => !refused.has(live)))
+    if (onWritten !== undefined)
+      onWritten(
+        'projection',
+        batch.map(({ message }) => message),
+        sinceMs,
+      )
     for (const live of refused) this.#stay(live)
   }
 

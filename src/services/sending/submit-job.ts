@@ -3,6 +3,7 @@ import type { Flowing } from '../../collections/fair-queue.ts'
 import { toCarrierAddress } from '../../domain/addresses.ts'
 import type { Carrier } from '../../domain/configuration.ts'
 import type { Dispatch } from '../../domain/messages-in-progress.ts'
+import type { SubmitResult } from '../../domain/quality.ts'
 import { SubmissionProgress } from '../../domain/submission-progress.ts'
 import { PLAIN_TEXT, type TextSettings } from '../../domain/text/encoding-choice.ts'
 import { type SegmentedText, segmentText } from '../../domain/text/segments.ts'
@@ -17,6 +18,14 @@ export interface SubmitToken {
   /** By the monotonic clock. */
   readonly sentAtMs: number
 }
+
+/** Called for each submit_sm that has ended: null without an answer. One that comes late counts as none. */
+export type OnSubmit = (
+  token: SubmitToken,
+  result: SubmitResult,
+  latencyMs: number | null,
+  commandStatus: number | null,
+) => void
 
 /** The route of a message, and why this carrier of it was chosen. */
 interface ChosenRoute {

@@ -1,7 +1,7 @@
 import type { HeldGroup } from '../../domain/backlog.ts'
 import type { Carrier, ServicePlan } from '../../domain/configuration.ts'
 import { type Dispatch, dispatchOf, type MessageInProgress } from '../../domain/messages-in-progress.ts'
-import { type SubmitResult, submitResultOf } from '../../domain/quality.ts'
+import { submitResultOf } from '../../domain/quality.ts'
 import type { CarrierCondition, LinkCondition, Routed } from '../../domain/routing.ts'
 import type { Refusal } from '../../domain/submission-progress.ts'
 import { codeOfSubmitStatus } from '../../domain/submit-outcomes.ts'
@@ -23,7 +23,7 @@ import { type Ending, endAfterRefusal, endBeforeSubmit } from './dispatch-ending
 import { DueDispatches, type DueDispatchesOptions } from './due-dispatches.ts'
 import { HeldMessages } from './held-messages.ts'
 import { attemptOf, restOf } from './submit-facts.ts'
-import type { SubmitJob, SubmitToken } from './submit-job.ts'
+import type { OnSubmit, SubmitJob, SubmitToken } from './submit-job.ts'
 import { SubmitRecorder } from './submit-recorder.ts'
 
 export interface SubmitterOptions
@@ -34,9 +34,10 @@ export interface SubmitterOptions
   readonly log: Log
   readonly links: CarrierLinks<SubmitToken>
   readonly conditions: CarrierConditions
-  readonly quality: Pick<QualityWatch, 'outOfUse' | 'submitted'>
+  readonly quality: Pick<QualityWatch, 'outOfUse'>
   /** How long an ambiguous submit waits for news before it is decided. */
   readonly ambiguityWaitMs: number
+  readonly onSubmit: OnSubmit
 }
 
 export const AMBIGUITY_WAIT_MS = 120_000
@@ -171,7 +172,7 @@ export class Submitter implements SubmitEvents<SubmitToken> {
     // A generic_nack without a reason is still no acceptance.
     const status = pdu.command === 'generic_nack' ? pdu.status || STATUSES.ESME_RUNKNOWNERR : pdu.status
     const kind = job.progress.answered(index, status)
-    this.#count(job, submitResultOf(kind), latencyMs)
+    this.#options.onSubmit(token, submitResultOf(kind), latencyMs, status)
     const { backOffs, throttle } = this.#queue(job.carrier)
     if (kind === 'accepted') {
       throttle.accepted(performance.now())
@@ -198,11 +199,11 @@ export class Submitter implements SubmitEvents<SubmitToken> {
     return this.#rebinds.count(dispatch.msgId, link.session) && link.rebind()
   }
 
-  onTimeout({ job }: SubmitToken): void {
-    this.#count(job, 'noAnswer', null)
-    job.progress.lost()
-    this.#advance(job)
-    this.#pump(job.carrier.id)
+  onTimeout(token: SubmitToken): void {
+    this.#options.onSubmit(token, 'noAnswer', null, null)
+    token.job.progress.lost()
+    this.#advance(token.job)
+    this.#pump(token.job.carrier.id)
   }
 
   /** The message was requeued as ambiguous. Now its fate is known, and settling it also ends a waiting dispatch. */
@@ -227,9 +228,9 @@ export class Submitter implements SubmitEvents<SubmitToken> {
   }
 
   onLost(tokens: SubmitToken[], link: CarrierLink<SubmitToken>): void {
-    for (const { job } of tokens) {
-      this.#count(job, 'noAnswer', null)
-      job.progress.lost()
+    for (const token of tokens) {
+      this.#options.onSubmit(token, 'noAnswer', null, null)
+      token.job.progress.lost()
     }
     for (const job of new Set(tokens.map((token) => token.job))) this.#advance(job)
     if (!this.#options.links.canSubmit(link.carrier.id)) this.#rehome(link.carrier.id)
@@ -329,11 +330,6 @@ export class Submitter implements SubmitEvents<SubmitToken> {
   }
 
   // Outcomes.
-
-  /** An answer that comes late was counted as none. */
-  #count({ carrier, route }: SubmitJob, result: SubmitResult, latencyMs: number | null): void {
-    this.#options.quality.submitted({ carrierId: carrier.id, routeId: route.id, result, latencyMs })
-  }
 
   /** Acts on the result of a job when none of its segments is in flight. */
   #advance(job: SubmitJob): void {

@@ -6,7 +6,7 @@ import type { SecretKeys } from '../../domain/secrets.ts'
 import type { Webhook } from '../../domain/webhook-requests.ts'
 import { afterAttempt, isOwnUrlGone, SCHEDULE_MS } from '../../domain/webhook-schedule.ts'
 import { type Endpoint, type WebhookTarget, webhookTarget } from '../../domain/webhook-targets.ts'
-import type { BatchMeter } from '../../operations/batches.ts'
+import type { BatchMeter, OnWritten } from '../../operations/batches.ts'
 import type { DeliveryOutcome } from '../../outbound/webhook-post.ts'
 import type { WebhookSender } from '../../outbound/webhook-sender.ts'
 import type { AttemptRow, WebhookEvent } from '../../store/event-deliveries.ts'
@@ -31,9 +31,9 @@ export interface DelivererOptions extends Pick<NodeParts, 'db' | 'directory' | '
   readonly limits?: InFlightLimits
   /** Events in memory. */
   readonly maxHeld?: number | undefined
-  /** Called after each attempt: `delivered` after a 2xx, otherwise `failed`. */
-  readonly onAttempt?: (outcome: 'delivered' | 'failed', event: WebhookEvent, latencyMs: number) => void
+  readonly onAttempt?: (event: WebhookEvent, outcome: DeliveryOutcome) => void
   readonly onBatch?: BatchMeter
+  readonly onWritten?: OnWritten | undefined
   /** Unix milliseconds; Date.now when absent. */
   readonly clock?: (() => number) | undefined
 }
@@ -240,7 +240,7 @@ export class Deliverer {
   #conclude(delivery: Delivery, outcome: DeliveryOutcome, attemptedAtMs: number): void {
     const { event } = delivery
     const { inProgress, onAttempt } = this.#options
-    onAttempt?.(outcome.ok ? 'delivered' : 'failed', event, outcome.latencyMs)
+    onAttempt?.(event, outcome)
     const decided = this.#decide(delivery, outcome)
     const isFirstSuccess = event.earlierAttempts + event.attempt === 0 && decided.outcome === 'delivered'
     const followUp = (isCommitted: boolean) => this.#followUp(event, isCommitted ? 'delivered' : 'lost', 0)

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { Batcher, type BatchMeter, writeInHalves } from '../../operations/batches.ts'
+import { Batcher, type BatchMeter, type OnWritten, writeInHalves } from '../../operations/batches.ts'
 import type { DeliveryOutcome } from '../../outbound/webhook-post.ts'
 import {
   type AttemptRow,
@@ -14,6 +14,7 @@ import type { MessagesInProgress } from '../messages/messages-in-progress.ts'
 export interface OutcomeWriterOptions extends Pick<NodeParts, 'db' | 'log'> {
   readonly inProgress: Pick<MessagesInProgress, 'project'>
   readonly onBatch?: BatchMeter | undefined
+  readonly onWritten?: OnWritten | undefined
 }
 
 const RETRY_MS = 500
@@ -32,13 +33,16 @@ export class OutcomeWriter {
 
   constructor(options: OutcomeWriterOptions) {
     this.#options = options
-    const { db, onBatch } = options
+    const { db, onBatch, onWritten } = options
     const limits = { maxBatch: MAX_BATCH, maxInFlight: 1 }
     this.#attempts = new Batcher({
       ...limits,
-      write: (rows) => {
+      write: async (rows) => {
         onBatch?.('webhook-attempts', rows.length)
-        return this.#write(rows, (attempts) => recordAttempts(db, attempts))
+        const sinceMs = performance.now()
+        const written = await this.#write(rows, (attempts) => recordAttempts(db, attempts))
+        onWritten?.('webhook-attempts', rows, sinceMs)
+        return written
       },
     })
     this.#requeued = new Batcher({

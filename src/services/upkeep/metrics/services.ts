@@ -4,6 +4,7 @@ import type { Directory } from '../../../domain/directory.ts'
 import { Histogram } from '../../../histogram.ts'
 import { BATCHES, type BatchMeter } from '../../../operations/batches.ts'
 import type { ThreadLoad } from '../../../outbound/thread-messages.ts'
+import type { DeliveryOutcome } from '../../../outbound/webhook-post.ts'
 import type { WebhookSender } from '../../../outbound/webhook-sender.ts'
 import type { Database } from '../../../store/database.ts'
 import { countParkedReceipts } from '../../../store/parked-receipts.ts'
@@ -44,7 +45,7 @@ export interface EventCounters {
   anomaly(kind: string, carrier: Carrier): void
   refused(kind: string, reason: string, carrier: Carrier): void
   unowned(count: number): void
-  webhookAttempt(outcome: 'delivered' | 'failed', latencyMs: number): void
+  webhookAttempt(outcome: Pick<DeliveryOutcome, 'ok' | 'latencyMs'>): void
   readonly batch: BatchMeter
 }
 
@@ -90,8 +91,8 @@ export function eventCounters(registry: Registry): EventCounters {
   const sizes = new Map(BATCHES.map((batch) => [batch, batches.labels({ batch })]))
   return {
     batch: (batch, size) => sizes.get(batch)?.observe(size),
-    webhookAttempt: (outcome, latencyMs) => {
-      const attempts = outcome === 'delivered' ? delivered : failed
+    webhookAttempt: ({ ok, latencyMs }) => {
+      const attempts = ok ? delivered : failed
       attempts.inc()
       webhookLatency.observe(latencyMs / 1_000)
     },
@@ -99,6 +100,17 @@ export function eventCounters(registry: Registry): EventCounters {
     refused: (kind, reason, carrier) => refused.inc({ carrier: carrier.name, kind, reason }),
     unowned: (count) => unowned.inc(count),
   }
+}
+
+/** Counts spans by what became of them. */
+export function spanCounter(registry: Registry): (outcome: 'exported' | 'dropped', spans: number) => void {
+  const counter = new Counter({
+    name: 'aldis_trace_spans_total',
+    help: 'spans of traces: taken by the collector, or dropped because it did not take them in time',
+    labelNames: ['outcome'] as const,
+    registers: [registry],
+  })
+  return (outcome, spans) => counter.inc({ outcome }, spans)
 }
 
 /** Gauges of what this node holds, read when they are scraped. No label names a phone number, a message or a tenant. */
