@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Shell, withoutChance } from './support/document-commands.ts'
 import {
   cleanEnvironment,
   eventually,
@@ -30,43 +31,6 @@ function blocks(text: string, language: string): string[] {
 const WALK = section('A walk through it')
 const [LISTEN, ...COMMANDS] = blocks(WALK, 'sh')
 
-/** Everything that differs from one run to the next. */
-function withoutChance(text: string): string {
-  return text
-    .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'ID')
-    .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, 'DATE')
-    .replace(/\d\d:\d\d:\d\d\.\d{3}/g, 'TIME')
-    .replace(/"(accountId|servicePlanId)":\s*"[0-9a-f]{24}"/g, '"$1":"HEX"')
-}
-
-/** A shell that stays: each block is typed into it, as a person would. */
-class Shell {
-  readonly #shell: Running
-  #count = 0
-
-  constructor(env: NodeJS.ProcessEnv) {
-    this.#shell = start('/bin/sh', [], { cwd: ROOT, env })
-  }
-
-  /** Standard output of the block; rejects when its last command fails. */
-  async type(block: string): Promise<string> {
-    this.#count += 1
-    const mark = `--- ${this.#count}:`
-    const from = this.#shell.stdout.length
-    this.#shell.write(`${block}\nprintf '%s' "${mark}$?;"\n`)
-    const end = await this.#shell.until(() => {
-      const [, status] = this.#shell.stdout.slice(from).split(mark)
-      return status?.endsWith(';') && status
-    })
-    if (end !== '0;') throw new Error(`it failed: ${block}\n${this.#shell.stderr}`)
-    return this.#shell.stdout.slice(from).split(mark)[0]!
-  }
-
-  close(): Promise<void> {
-    return this.#shell[Symbol.asyncDispose]()
-  }
-}
-
 describe('the commands of the README, on what npm start starts', () => {
   const folder = scratchFolder()
   let env: NodeJS.ProcessEnv
@@ -87,7 +51,7 @@ describe('the commands of the README, on what npm start starts', () => {
     await service.until(() => service.stdout.includes('Aldis is ready.'))
     listener = start('/bin/sh', ['-c', LISTEN!], { cwd: ROOT, env })
     await listener.until(() => listener.stdout.includes('Listening'))
-    shell = new Shell(env)
+    shell = new Shell({ cwd: ROOT, env })
   })
   afterAll(async () => {
     await shell?.close()

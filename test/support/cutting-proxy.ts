@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 
-/** Forwards to a database until the client sends bytes that `cut` picks: those arrive, their answer does not. */
+/** Forwards to a server until the client sends bytes that `cut` picks: those arrive, their answer does not. */
 export async function cuttingProxy(
   { connectionString }: { readonly connectionString: string },
   cut: (sent: string) => boolean,

@@ -91,7 +91,7 @@ export async function requestService(
   body?: unknown,
   { headers = {}, timeoutMs = TIMEOUT_MS }: RequestSettings = {},
 ): Promise<unknown> {
-  const answer = await send(url, path, timeoutMs, {
+  const answer = await exchange(url, path, timeoutMs, {
     method,
     headers: {
       authorization: `Bearer ${token}`,
@@ -99,8 +99,6 @@ export async function requestService(
       ...headers,
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    redirect: 'error',
-    signal: AbortSignal.timeout(timeoutMs),
   })
   const parsed = parseBody(answer.text)
   if (answer.status >= 200 && answer.status < 300) return parsed
@@ -109,25 +107,27 @@ export async function requestService(
   throw new AdminRefusal(answer.status, summary, refusal?.errors)
 }
 
-async function send(
+/** An HTTP exchange with any outcome. Throws Error, with a `cause` if there was no answer. */
+export async function exchange(
   base: string,
   path: string,
   timeoutMs: number,
   init: RequestInit,
-): Promise<{ status: number; text: string }> {
+): Promise<{ status: number; headers: Headers; text: string }> {
   const url = URL.parse(`${base.replace(/\/+$/, '')}${path}`)
   if (url === null || !['http:', 'https:'].includes(url.protocol)) {
     throw new Error(`not the address of a service: ${base} (expected something like http://localhost:8080)`)
   }
   try {
-    const response = await fetch(url, init)
-    return { status: response.status, text: await response.text() }
+    const signal = AbortSignal.timeout(timeoutMs)
+    const response = await fetch(url, { ...init, redirect: 'error', signal })
+    return { status: response.status, headers: response.headers, text: await response.text() }
   } catch (error) {
     throw new Error(`cannot reach ${base}: ${explainFailure(error, timeoutMs)}`, { cause: error })
   }
 }
 
-function parseBody(text: string): unknown {
+export function parseBody(text: string): unknown {
   if (text === '') return undefined
   try {
     return JSON.parse(text)

@@ -32,6 +32,16 @@ export async function readCsv(
   })
 }
 
+/** How every CSV file that a person wrote is read. */
+export const CSV_FORM = {
+  bom: true,
+  cast: (value: string) => value.trim(),
+  record_delimiter: ['\r\n', '\n'],
+  relax_column_count: true,
+  skip_empty_lines: true,
+  trim: true,
+}
+
 interface CsvRecord {
   readonly line: number
   readonly record: readonly string[]
@@ -41,16 +51,11 @@ function parsed(text: string): CsvRecord[] {
   const records: CsvRecord[] = []
   try {
     parse(text, {
-      bom: true,
-      cast: (value) => value.trim(),
+      ...CSV_FORM,
       on_record: (record, { lines }) => {
         records.push({ line: lines, record })
         return null
       },
-      record_delimiter: ['\r\n', '\n'],
-      relax_column_count: true,
-      skip_empty_lines: true,
-      trim: true,
     })
   } catch (error) {
     // A quote that is never closed is noticed at the end of the file, far from the line to mend.

@@ -13,6 +13,7 @@ import * as dev from '../../../src/commands/dev.ts'
 import * as diff from '../../../src/commands/diff.ts'
 import * as exports from '../../../src/commands/export.ts'
 import * as listen from '../../../src/commands/listen.ts'
+import * as send from '../../../src/commands/send.ts'
 import * as serve from '../../../src/commands/serve.ts'
 import * as simulateCarrier from '../../../src/commands/simulate-carrier.ts'
 import { CARRIER, startAdminServer } from '../../support/admin-server.ts'
@@ -154,14 +155,14 @@ test('the example in the help of every command reaches the service, which unders
 
 test('options that the documents name by themselves are those of some command', () => {
   const all = new Command('aldis')
-  for (const { register } of [dev, listen, serve, simulateCarrier, apply, diff, exports]) register(all)
+  for (const { register } of [dev, listen, send, serve, simulateCarrier, apply, diff, exports]) register(all)
   for (const noun of nouns()) addNoun(all, noun)
   const optionsOf = (command: Command): (string | undefined)[] => [
     ...command.options.map(({ long }) => long),
     ...command.commands.flatMap(optionsOf),
   ]
   const known = new Set(['--help', ...optionsOf(all)])
-  const files = ['README.md', ...globSync('docs/*.md', { cwd: ROOT })]
+  const files = ['README.md', ...globSync('docs/{,guides/}*.md', { cwd: ROOT })]
   const named = files.flatMap((file) =>
     [...readFileSync(join(ROOT, file), 'utf8').matchAll(/(?<=`)--[a-z-]+/g)].map(([option]) => [
       file,
@@ -176,7 +177,7 @@ test('every command line of the documents is one', () => {
   const files = [
     'README.md',
     'CHANGELOG.md',
-    ...globSync('docs/*.md', { cwd: ROOT }),
+    ...globSync('docs/{,guides/}*.md', { cwd: ROOT }),
     ...globSync('src/**/*.ts', { cwd: ROOT }),
   ]
   const others = [
@@ -188,6 +189,7 @@ test('every command line of the documents is one', () => {
     'help',
     'listen',
     'migrate',
+    'send',
     'serve',
     'simulate-carrier',
   ]

@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest'
+import { judgeAnswer } from '../../../src/commands/sending/send-attempts.ts'
+
+const RECORD = { msgId: '0190a7b0-0000-7000-8000-000000000001', status: 'QUEUED', errorCode: '000' }
+
+test.each([
+  [202, RECORD, {}, { kind: 'accepted', isRepeat: false }],
+  [202, RECORD, { 'idempotent-replayed': 'true' }, { kind: 'accepted', isRepeat: true }],
+  [403, { errorCode: 'FORBIDDEN', errorMessage: 'No' }, {}, { kind: 'refused', errorMessage: 'No' }],
+  // Of a gateway, which has not passed it on.
+  [403, undefined, {}, { kind: 'refused', errorCode: 'HTTP_403' }],
+  [429, { errorCode: 'RATE_LIMITED' }, { 'retry-after': '2' }, { waitMs: 2_000, mayBeAccepted: false }],
+  [
+    503,
+    { errorCode: 'SERVICE_UNAVAILABLE' },
+    { 'retry-after': '1' },
+    { waitMs: 1_000, mayBeAccepted: false },
+  ],
+  // A stored message that could not be queued: its key is free.
+  [500, { ...RECORD, status: 'FAILED', errorCode: '100' }, {}, { kind: 'later', mayBeAccepted: false }],
+  // A gateway that waited in vain, or something that is no Aldis.
+  [504, undefined, {}, { kind: 'later', waitMs: null, mayBeAccepted: true }],
+  [202, undefined, {}, { kind: 'later', mayBeAccepted: true }],
+  [200, { ok: true }, { 'retry-after': 'soon' }, { kind: 'later', waitMs: null, mayBeAccepted: true }],
+])('%i %j %j', (status, body, headers, expected) => {
+  expect(judgeAnswer(status, new Headers(headers as Record<string, string>), body)).toMatchObject(expected)
+})
