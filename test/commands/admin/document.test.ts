@@ -187,6 +187,7 @@ test('every command line of the documents is one', () => {
     'diff',
     'export',
     'help',
+    'import',
     'listen',
     'migrate',
     'send',
