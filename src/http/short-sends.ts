@@ -103,7 +103,7 @@ export class ShortSends {
     outcome: Exclude<AcceptOutcome, { readonly kind: 'unknown' }>,
     { plan, token, startMs, isLast }: { plan: ServicePlan; token: Token; startMs: number; isLast: boolean },
   ): string {
-    const { baseUrl, limits, log, metrics, newRequestId } = this.#options
+    const { baseUrl, limits, log, metrics } = this.#options
     if (!('message' in outcome))
       throw new Error(`a send without an Idempotency-Key was answered ${outcome.kind}`)
     const message = publicMessage(outcome.message, plan)
@@ -111,7 +111,8 @@ export class ShortSends {
     const isQueued = outcome.kind !== 'failed'
     const status = isQueued ? 202 : 500
     const errorCode = isQueued ? undefined : 'INTERNAL_ERROR'
-    const requestId = newRequestId()
+    // See `nameMessage`.
+    const requestId = msgId
     const elapsedMs = performance.now() - startMs
     metrics.observe('POST', SEND_PATH, status, elapsedMs / 1_000)
     metrics.send(errorCode ?? null)

@@ -101,8 +101,10 @@ describe('request log', () => {
 
   it('names the message of a send and of a look-up, and the code of a refusal', async () => {
     const key = { 'idempotency-key': 'named' }
-    const { json } = await service.send({ to: NUMBER }, key)
-    await service.send({ to: NUMBER }, key)
+    const { json, headers } = await service.send({ to: NUMBER }, key)
+    const again = await service.send({ to: NUMBER }, key)
+    expect(headers.get('x-request-id')).toBe(json.msgId)
+    expect(again.headers.get('x-request-id')).not.toBe(json.msgId)
     const before = service.logs.length
     const unknown = '0199A1B2-c3d4-7e5f-8a9b-0c1d2e3f4a5b'
     await service.get(`/v1/messages/sms/${unknown}?servicePlanId=${PLAN}`)

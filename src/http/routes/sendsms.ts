@@ -208,8 +208,8 @@ function answer(reply: FastifyReply, outcome: AcceptOutcome, plan: ServicePlan, 
     return reply
   }
   const message = publicMessage(outcome.message, plan)
-  request.msgId = message.msgId
   request.replayed = outcome.kind === 'replayed'
+  nameMessage(reply, message.msgId)
   if (outcome.kind === 'failed') {
     request.errorCode = 'INTERNAL_ERROR'
     return reply.code(500).send(message)
@@ -219,4 +219,16 @@ function answer(reply: FastifyReply, outcome: AcceptOutcome, plan: ServicePlan, 
     .code(202)
     .header('location', `${baseUrl ?? ''}/v1/messages/${message.msgId}`)
     .send(message)
+}
+
+/**
+ * Names the message that a send is answered with. The request that made it takes its id, so that nothing is stored to find
+ * one by the other. A repeated send keeps its own.
+ */
+function nameMessage(reply: FastifyReply, msgId: string): void {
+  const { request } = reply
+  request.msgId = msgId
+  if (request.replayed) return
+  request.id = msgId
+  reply.header('x-request-id', msgId)
 }

@@ -7,7 +7,11 @@ const text = (description: string) => ({ description, schema: { type: 'string' }
 const seconds = (description: string) => ({ description, schema: { type: 'integer' } })
 
 /** `components.headers`: those of every failure. */
-export const SHARED_HEADERS = { 'x-request-id': text('Id of the request, also in the log') }
+export const SHARED_HEADERS = {
+  'x-request-id': text(
+    'Id of the request, also in the log; of a send that made a message, the id of the message',
+  ),
+}
 const REQUEST_ID = { 'x-request-id': { $ref: '#/components/headers/x-request-id' } }
 
 const RETRY_AFTER = { 'retry-after': seconds('Whole seconds to wait') }

@@ -71,7 +71,7 @@ export function acceptedEntry(message: Accepted): StoryEntry {
     title: 'Accepted',
     detail: `202, ${segments === 1 ? 'one segment' : `${segments} segments`}`,
     facts: [
-      ['Message id', message.msgId],
+      ['Message id, x-request-id', message.msgId],
       ['Service plan', message.servicePlanId],
       ['Account', message.accountId],
     ],
