@@ -28,6 +28,7 @@ const OPERATOR_TAGS = [
   ['Audit log', 'Every change through the admin API: who, when, and what.'],
   ['Configuration', 'All objects that a configuration file can have.'],
   ['Senders', 'Senders that a service plan may use.'],
+  ['Sendsms users', "Users of Kannel's /cgi-bin/sendsms."],
   ['Sender rules', 'Types of sender that a country allows.'],
   ['Inbound numbers', 'Numbers that people send messages to.'],
   ['Opt-outs', 'Recipients that want nothing more from a sender.'],
