@@ -1,3 +1,4 @@
+import { followMessages } from './follow-messages.ts'
 import { printJson } from './printing.ts'
 import { type Call, type Part, parts } from './requests.ts'
 
@@ -5,6 +6,11 @@ import { type Call, type Part, parts } from './requests.ts'
 export const ACTS: Readonly<Record<string, (call: Call) => Promise<void>>> = {
   redeliverWebhookEventsOfPlan: redeliverAll,
   resealSecrets: reseal,
+}
+
+/** Lists that can be followed with `--follow`. */
+export const FOLLOWED: Readonly<Record<string, (call: Call) => Promise<void>>> = {
+  listMessagesOfPlans: followMessages,
 }
 
 async function redeliverAll(call: Call): Promise<void> {

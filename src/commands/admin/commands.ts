@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { ACTS } from './acts.ts'
+import { ACTS, FOLLOWED } from './acts.ts'
 import { addCarrierStates } from './carrier-states.ts'
 import { addConnectionOptions, type ConnectionOptions } from './client.ts'
 import { describeTag, type Operation, operations } from './document.ts'
@@ -66,10 +66,14 @@ function addImport(command: Command, operation: Operation): void {
     .action((file: string, options: ConnectionOptions) => importFile(options, operation, file))
 }
 
+const FOLLOW_HELP =
+  'Show the newest 10, or --limit, and then new messages and changes of status, until Ctrl-C'
+
 function addRequest(command: Command, operation: Operation): void {
   const inputs = inputsOf(operation)
   addInputs(command, inputs, operation.method === 'PATCH')
   if (isList(operation)) command.option('--all', 'Show all pages')
+  if (FOLLOWED[operation.id] !== undefined) command.option('--follow', FOLLOW_HELP)
   command.addHelpText('after', `\nExample:\n  ${exampleOf(operation, inputs)}`)
   const names = inputs.filter(({ isArgument }) => isArgument).map(({ name }) => name)
   command.action(async (...words: unknown[]) => {
@@ -93,7 +97,7 @@ async function act(call: Call): Promise<void> {
   const { operation, options } = call
   const warning = NOUNS[operation.noun]?.warning?.(call.body ?? {})
   if (warning !== undefined) process.stderr.write(`warning: ${warning}\n`)
-  const special = ACTS[operation.id]
+  const special = options.follow === true ? FOLLOWED[operation.id] : ACTS[operation.id]
   if (special !== undefined) return special(call)
   const answer = options.all === true ? await allPages(call) : await request<Fields | undefined>(call)
   if (answer === undefined) return

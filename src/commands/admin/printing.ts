@@ -49,15 +49,31 @@ export function printAnswer(answer: Fields, tables: Tables): void {
   }
 }
 
-/** Columns as wide as their widest cell, two spaces apart. */
 function printTable(rows: readonly Fields[], columns: Columns): void {
-  const pairs = columns.split(/\s+/).map(headed)
-  const headings = pairs.map(([heading]) => heading)
-  const lines = [headings, ...rows.map((row) => pairs.map(([, path]) => cell(valueAt(row, path))))]
-  const widths = headings.map((_, index) => Math.max(...lines.map((line) => line[index]!.length)))
-  for (const line of lines) {
-    const padded = line.map((text, index) => text.padEnd(widths[index]!))
-    process.stdout.write(`${padded.join('  ').trimEnd()}\n`)
+  new Table(columns).print(rows)
+}
+
+/** Columns as wide as their widest cell so far, two spaces apart. The headings come before the first rows. */
+export class Table {
+  readonly #columns: readonly (readonly [heading: string, path: string])[]
+  readonly #widths: number[]
+  #hasHeadings = false
+
+  constructor(columns: Columns) {
+    this.#columns = columns.split(/\s+/).map(headed)
+    this.#widths = this.#columns.map(([heading]) => heading.length)
+  }
+
+  print(rows: readonly Fields[]): void {
+    const lines = rows.map((row) => this.#columns.map(([, path]) => cell(valueAt(row, path))))
+    for (const [index, width] of this.#widths.entries())
+      this.#widths[index] = Math.max(width, ...lines.map((line) => line[index]!.length))
+    if (!this.#hasHeadings) lines.unshift(this.#columns.map(([heading]) => heading))
+    this.#hasHeadings = true
+    for (const line of lines) {
+      const padded = line.map((text, index) => text.padEnd(this.#widths[index]!))
+      process.stdout.write(`${padded.join('  ').trimEnd()}\n`)
+    }
   }
 }
 

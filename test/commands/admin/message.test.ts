@@ -4,6 +4,7 @@ import { messageId } from '../../../src/domain/identifiers.ts'
 import { ensurePartitions } from '../../../src/services/upkeep/day-partitions.ts'
 import { adminServerOfFile, createPlan } from '../../support/admin-server.ts'
 import { runAldis } from '../../support/cli.ts'
+import { startAldis } from '../../support/process.ts'
 
 const server = await adminServerOfFile()
 const { db } = server.database
@@ -57,4 +58,65 @@ test('list: messages of all plans as a table, narrowed by every filter, page by 
     code: 1,
     stderr: expect.stringContaining('carrier must be an existing carrier'),
   })
+})
+
+test('list --follow: the newest, then new messages and changes of status that match', async () => {
+  await ensurePartitions(db, Date.now())
+  const { servicePlanId } = await createPlan(server)
+  const planId = server.directory.current().planByPublicId(servicePlanId)!.id
+  const store = async (status: string, agoMs = 0) => {
+    const msgId = messageId(Date.now() - agoMs, randomBytes(9), 0)
+    await db.query(
+      `insert into messages (plan_id, msg_id, status, segments, updated_at, sender, recipient, body)
+       values ($1, $2, $3, 1, now(), 'Example', '+46701111111', 'hej')`,
+      [planId, msgId, status],
+    )
+    return msgId
+  }
+  const change = (msgId: string, status: string) =>
+    db.query('update messages set status = $3 where plan_id = $1 and msg_id = $2', [planId, msgId, status])
+  const env = { ALDIS_URL: server.baseUrl, ALDIS_OPERATOR_TOKEN: server.operatorToken }
+  const follow = (...args: string[]) =>
+    startAldis(['message', 'list', '--plan', servicePlanId, '--follow', ...args], { env })
+
+  const ids = [await store('DELIVERED', 90_000), await store('SENT', 80_000), await store('DELIVERED', 1_000)]
+  await using all = follow('--limit', '2')
+  await using failed = follow('--status', 'failed', '--json')
+  const shown = () => all.stdout.split('\n').map((line) => line.split(/ {2,}/))
+  const rows = () =>
+    shown()
+      .slice(1, -1)
+      .map((cells) => [cells[1], cells[5]])
+  const before = [
+    [ids[1], 'SENT'],
+    [ids[2], 'DELIVERED'],
+  ]
+  await all.until(() => rows().length === 2)
+  expect(shown()[0]).toEqual([
+    'UPDATED AT',
+    'MSG ID',
+    'PLAN',
+    'FROM',
+    'TO',
+    'STATUS',
+    'ERROR CODE',
+    'CARRIER',
+  ])
+  expect(rows()).toEqual(before)
+  const newest = await store('QUEUED')
+  await all.until(() => rows().length === 3)
+  await change(ids[1]!, 'FAILED')
+  await all.until(() => rows().length === 4)
+  await change(newest, 'FAILED')
+  await failed.until(() => failed.stdout.split('\n').length === 3)
+  await all.until(() => rows().length === 5)
+  expect(rows()).toEqual([...before, [newest, 'QUEUED'], [ids[1], 'FAILED'], [newest, 'FAILED']])
+  const lines = failed.stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(lines.map(({ msgId, status }) => [msgId, status])).toEqual([
+    [ids[1], 'FAILED'],
+    [newest, 'FAILED'],
+  ])
 })
