@@ -1,5 +1,8 @@
 /** DATABASE_URL: one server, or several of which one is the primary. */
 
+/** DATABASE_URL of a node that brings its own PostgreSQL. */
+export const EMBEDDED_DATABASE = 'embedded'
+
 /** Most servers that one URL may name. */
 const MAX_DATABASE_HOSTS = 8
 

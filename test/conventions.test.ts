@@ -51,7 +51,8 @@ const LAYERS: Record<string, readonly string[]> = {
   domain: ['collections', 'errors'],
   smpp: ['collections'],
   log: [],
-  config: ['domain', 'database-url'],
+  'config-values': ['domain', 'database-url'],
+  config: ['config-values', 'database-url'],
   postgres: [],
   store: ['domain', 'database-url'],
   outbound: ['domain', 'collections'],
@@ -70,7 +71,7 @@ const LAYERS: Record<string, readonly string[]> = {
   ],
   http: ['operations', 'store', 'domain', 'collections', 'errors', 'histogram'],
   app: ['http', 'services', 'operations', 'store', 'outbound', 'domain'],
-  commands: ['app', 'config', 'log', 'postgres', 'simulator', 'store', 'domain'],
+  commands: ['app', 'config', 'database-url', 'log', 'postgres', 'simulator', 'store', 'domain'],
   main: ['commands'],
 }
 

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { startApp } from '../../src/app/start.ts'
 import { Workers } from '../../src/commands/workers.ts'
-import { EMBEDDED_DATABASE } from '../../src/config.ts'
+import { EMBEDDED_DATABASE } from '../../src/database-url.ts'
 import { createLog } from '../../src/log.ts'
 import { serveParent, tellFault } from '../parent.ts'
 import { appOptions, workersConfig } from './app-options.ts'

@@ -6,7 +6,7 @@ import { deriveKey } from '../domain/secrets.ts'
 import { builtFiles } from '../http/built-files.ts'
 import { ConsoleSessions } from '../http/console-sessions.ts'
 import { freshDirectory } from '../http/fresh-directory.ts'
-import { HTTP_LIMITS } from '../http/limits.ts'
+import { HTTP_LIMITS, type HttpLimits } from '../http/limits.ts'
 import { httpMetrics, mergedMetrics } from '../http/metrics.ts'
 import { registerAdminRoutes } from '../http/routes/admin/api.ts'
 import type { Readiness } from '../http/routes/health.ts'
@@ -79,8 +79,6 @@ export async function listenHttp(
   backlogMetrics(registry, backlog)
   const gate = { isOpen: false }
   const sessions = sessionsOf(options, platform)
-  const limits = options.httpLimits ?? HTTP_LIMITS
-  const drainTimeoutMs = Math.min(limits.drainTimeoutMs, options.drainTimeoutMs * DRAIN.requests)
   const deps: ServerDeps = {
     directory: freshDirectory(directoryService),
     accepter,
@@ -93,8 +91,9 @@ export async function listenHttp(
     keys: cursorKeys(options),
     carrierCondition: conditionOf,
     heldCause,
-    limits: { ...limits, drainTimeoutMs },
+    limits: limitsOf(options),
     baseUrl: options.baseUrl,
+    sendsms: options.sendsms === true,
     retentionDays: options.retentionDays,
     isOpen: () => gate.isOpen,
     ready: () => readiness(platform, lease, options),
@@ -216,6 +215,10 @@ function directoryOfAll(
 function cursorKeys({ secretKey, previousSecretKey }: AppOptions) {
   const oldCursors = previousSecretKey === undefined ? [] : [deriveKey(previousSecretKey, 'cursors')]
   return { cursor: deriveKey(secretKey, 'cursors'), oldCursors }
+}
+
+function limitsOf({ httpLimits: limits = HTTP_LIMITS, drainTimeoutMs }: AppOptions): HttpLimits {
+  return { ...limits, drainTimeoutMs: Math.min(limits.drainTimeoutMs, drainTimeoutMs * DRAIN.requests) }
 }
 
 /** None where the console is turned off. */

@@ -48,6 +48,8 @@ export interface AppOptions {
   readonly baseUrl: string | null
   /** Serve the console and the API reference. Default: true. */
   readonly console?: boolean
+  /** Serve `/cgi-bin/sendsms`. Default: false. */
+  readonly sendsms?: boolean
   /** Master key, 32 bytes. */
   readonly secretKey: Buffer
   /** Opens secrets that were sealed with another master key, while the key is being changed. */

@@ -18,6 +18,7 @@ export function nodeOptions(
       allowHosts: config.webhookAllowHosts,
       allowLoopback: false,
       allowUnresolvable: false,
+      allowHttp: config.sendsms,
       ownOrigins: config.baseUrl === undefined ? [] : [new URL(config.baseUrl).origin],
     },
     traces: tracesOf(config),

@@ -67,7 +67,7 @@ async function serve(flags: Flags): Promise<void> {
 }
 
 async function run(config: Config): Promise<void> {
-  const { EMBEDDED_DATABASE } = await import('../config.ts')
+  const { EMBEDDED_DATABASE } = await import('../database-url.ts')
   const { createLog } = await import('../log.ts')
   const { checkPorts, endWithin, untilStopped } = await import('./running.ts')
   const { listenersOf } = await import('./node-options.ts')

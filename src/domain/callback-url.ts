@@ -12,6 +12,8 @@ export interface CallbackPolicy {
   allowLoopback: boolean
   /** `aldis dev`: a name without an address is accepted (the dial still fails). */
   allowUnresolvable: boolean
+  /** A dlr-url may be plain http, to the exceptions by name or address that are above. Default: false. */
+  allowHttp?: boolean
   /** Origins this service answers on; a callback to itself would loop. */
   ownOrigins: readonly string[]
 }
@@ -55,9 +57,14 @@ export interface CallbackUrlRefusal {
 /** The verdict on a callback URL that is being configured or accepted. */
 export type CallbackVerdict = { ok: true } | { ok: false; code: CallbackUrlFault; message: string }
 
+export interface CheckOptions {
+  /** The URL is a dlr-url, which may be plain http where the policy says so. Default: false. */
+  readonly allowsHttp?: boolean
+}
+
 /** Judges a URL, including a look-up of its name. Never rejects. */
 export interface CallbackChecker {
-  check(raw: unknown): Promise<CallbackVerdict>
+  check(raw: unknown, options?: CheckOptions): Promise<CallbackVerdict>
 }
 
 export type CallbackUrlJudgement = { ok: true; url: CallbackTarget; needsDns: boolean } | CallbackUrlRefusal
@@ -205,7 +212,8 @@ function judgeHost(
   policy: CallbackPolicy,
 ): CallbackUrlRefusal | null {
   const local = policy.allowLoopback && (address === null ? isLocalhost(hostname) : isLoopback(address))
-  if (url.protocol !== 'https:' && !local) return refuse('INVALID_SCHEME', 'must use https')
+  if (url.protocol !== 'https:' && !local && !isNamed(hostname, address, policy))
+    return refuse('INVALID_SCHEME', 'must use https')
   if (address !== null) {
     if (!isLiteralAsWritten(raw, url)) {
       return refuse('INVALID_HOST', 'must write an IPv4 address as four plain decimal numbers')
@@ -230,6 +238,13 @@ function judgeHost(
     return refuse('FORBIDDEN_HOST', 'must not use a host name reserved for internal or special use')
   }
   return null
+}
+
+/** Whether the host is one of the exceptions that plain http may go to. */
+function isNamed(hostname: string, address: string | null, policy: CallbackPolicy): boolean {
+  if (policy.allowHttp !== true) return false
+  if (address === null) return isAllowedHost(hostname, policy)
+  return policy.allowCidrs.some((cidr) => inCidr(address, cidr))
 }
 
 /**

@@ -9,6 +9,9 @@ const COST = { N: 16_384, r: 8, p: 1 } as const
 export const SALT_BYTES = 16
 const KEY_BYTES = 32
 
+/** In the form of a hash; no password has it. */
+export const NO_PASSWORD = `scrypt.${COST.N}.${COST.r}.${COST.p}.${'A'.repeat(22)}.${'A'.repeat(43)}`
+
 const derive = promisify<string, Uint8Array, number, ScryptOptions, Buffer>(scrypt)
 
 /** `salt`: SALT_BYTES fresh random bytes. */

@@ -9,7 +9,7 @@ export interface WebhookContents {
   readonly attempt: number
   /** Of the event within its message. */
   readonly sequence: number
-  /** JSON text, sent as it is. */
+  /** JSON text, sent as it is; '': the URL is fetched. */
   readonly body: string
   /** Of this attempt, Unix milliseconds. */
   readonly timestampMs: number
@@ -28,7 +28,7 @@ export function webhookHeaders(
   secrets: readonly string[],
 ): Record<string, string> {
   return {
-    'content-type': 'application/json',
+    ...(body !== '' && { 'content-type': 'application/json' }),
     ...signWebhook({ id, timestampMs, body }, secrets),
     'aldis-attempt': String(attempt),
     'aldis-sequence': String(sequence),

@@ -1,7 +1,9 @@
 import { LRUCache } from 'lru-cache'
 import { openCallbackUrl, originOf } from './callback-url.ts'
 import type { ServicePlan } from './configuration.ts'
+import { dlrUrl, isDlrUrl, isMasked } from './dlr-urls.ts'
 import type { EventPayload } from './events.ts'
+import type { Status } from './messages.ts'
 import type { SecretKeys } from './secrets.ts'
 
 /** Where an event is pushed to. */
@@ -12,11 +14,13 @@ export interface WebhookTarget {
   readonly destination: string
   /** The URL is the message's own callbackUrl, not a configured one. */
   readonly own: boolean
+  /** The URL says it all: it is fetched, without a body. */
+  readonly isDlrUrl: boolean
 }
 
 /**
  * The message's callbackUrl, or else the account's default; for an inbound message the plan's inbound URL. Null
- * when there is none. @throws SecretError sealed with another key.
+ * when there is none, or when the message wants no report of this status. @throws SecretError sealed with another key.
  */
 export function webhookTarget(
   payload: EventPayload,
@@ -26,8 +30,11 @@ export function webhookTarget(
   const callbackUrl = payload.direction === 'MT' ? payload.message.callbackUrl : null
   const stored = callbackUrl ?? (payload.direction === 'MO' ? plan.inboundUrl : plan.account.defaultDlrUrl)
   if (stored === null) return null
-  const url = openCallbackUrl(key, stored)
-  return { url, destination: destinationOf(url), own: callbackUrl !== null }
+  const opened = openCallbackUrl(key, stored)
+  const asksForReports = payload.direction === 'MT' && isDlrUrl(opened)
+  const url = asksForReports ? dlrUrl(opened, payload.message) : opened
+  if (url === null) return null
+  return { url, destination: destinationOf(url), own: callbackUrl !== null, isDlrUrl: asksForReports }
 }
 
 /** An account uses the same URL for most of its messages, and parsing one costs 1 µs. */
@@ -42,9 +49,14 @@ function destinationOf(url: string): string {
   return destination
 }
 
-/** Whether changes of a message are pushed anywhere. */
-export function isPushed(callbackUrl: string | null, plan: ServicePlan | undefined): boolean {
-  return callbackUrl !== null || (plan !== undefined && plan.account.defaultDlrUrl !== null)
+/** Whether changes of a message are pushed anywhere, or this change. True of a change that a sealed URL may not want. */
+export function isPushed(
+  callbackUrl: string | null,
+  plan: ServicePlan | undefined,
+  change?: { readonly status: Status; readonly sentAtMs: number | null },
+): boolean {
+  if (callbackUrl === null) return plan !== undefined && plan.account.defaultDlrUrl !== null
+  return change === undefined || !isMasked(callbackUrl, change)
 }
 
 /** A name of 253 characters, its scheme and its port. */

@@ -3,11 +3,17 @@ import { AppError, type ErrorCode, invalidField, WHOLE_REQUEST } from '../errors
 import { sqlState } from '../store/database.ts'
 import { errorBody } from './schemas/error-body.ts'
 
+/** Answers any failure of a request as JSON. */
+export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const failure = failureOf(error, request, reply)
+  reply.code(failure.status).send(errorBody(failure, request.id))
+}
+
 /**
- * Answers any failure of a request as JSON. An error that is not ours is a defect: it is logged, and reported only as
+ * The failure to answer, whose headers are set. An error that is not ours is a defect: it is logged, and reported only as
  * INTERNAL_ERROR.
  */
-export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+export function failureOf(error: unknown, request: FastifyRequest, reply: FastifyReply): AppError {
   const failure = appErrorOf(error)
   request.errorCode = failure.code
   // The reason why the service is unavailable is logged once, where it is noticed, and not for each request.
@@ -19,7 +25,7 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
   reply.removeHeader('connection')
   if (failure.status === 401) reply.header('www-authenticate', 'Bearer realm="aldis"')
   if (failure.headers !== undefined) reply.headers(failure.headers)
-  reply.code(failure.status).send(errorBody(failure, request.id))
+  return failure
 }
 
 const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {

@@ -8,6 +8,7 @@ import type {
 import { isUuid } from '../domain/identifiers.ts'
 import type { ErrorCode } from '../errors.ts'
 import type { HttpMetrics } from './metrics.ts'
+import { CGI_SENDSMS_PATH } from './routes/cgi-sendsms.ts'
 import { SEND_PATH } from './routes/sendsms.ts'
 
 declare module 'fastify' {
@@ -39,7 +40,8 @@ export function recordRequests(app: FastifyInstance, metrics: HttpMetrics): void
     const method = route === UNMATCHED ? 'ANY' : request.method
     const { statusCode: status, elapsedTime } = reply
     metrics.observe(method, route, status, elapsedTime / 1000)
-    if (route === SEND_PATH && !request.replayed) metrics.send(request.errorCode)
+    if ((route === SEND_PATH || route === CGI_SENDSMS_PATH) && !request.replayed)
+      metrics.send(request.errorCode)
     if (logsRequests()) {
       const accountId = request.token?.account.accountId
       const latencyMs = inHundredths(elapsedTime)

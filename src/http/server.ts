@@ -1,5 +1,10 @@
 import type { Server } from 'node:http'
-import fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
+import fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyRequest,
+  LogController,
+} from 'fastify'
 import type { Registry } from 'prom-client'
 import { SESSION_KINDS } from '../domain/console-sessions.ts'
 import { RateLimiter } from '../domain/rate-limits.ts'
@@ -13,6 +18,7 @@ import { type HttpMetrics, httpMetrics } from './metrics.ts'
 import { documentRoutes } from './openapi.ts'
 import { limitAccounts } from './rate-limiting.ts'
 import { recordRequests, recordUnanswered } from './request-records.ts'
+import { registerCgiSendsms } from './routes/cgi-sendsms.ts'
 import { type ConsoleDeps, registerConsole } from './routes/console.ts'
 import { type ConsoleSessionDeps, registerConsoleSessions } from './routes/console-sessions.ts'
 import { type DocsDeps, registerDocs } from './routes/docs.ts'
@@ -48,6 +54,8 @@ export interface ServerDeps extends SendDeps, LookupDeps, WaitDeps, FeedDeps, We
     readonly docs: DocsDeps['files']
   }
   readonly limits: HttpLimits
+  /** Serve `/cgi-bin/sendsms`. Default: false. */
+  readonly sendsms?: boolean
   /** False while the node starts: only health checks are answered then. Default: always open. */
   readonly isOpen?: () => boolean
   readonly ready: () => Promise<Readiness>
@@ -140,9 +148,10 @@ async function registerCustomerRoutes(
   metrics: HttpMetrics,
 ): Promise<void> {
   const sending = { accounts: new RateLimiter(), plans: new RateLimiter() }
-  registerSend(app, deps, sending, ({ id: requestId, token }, elapsedMs) =>
-    recordUnanswered(app.log, metrics, { requestId, accountId: token?.account.accountId, elapsedMs }),
-  )
+  const onUnanswered = ({ id: requestId, token }: FastifyRequest, elapsedMs: number) =>
+    recordUnanswered(app.log, metrics, { requestId, accountId: token?.account.accountId, elapsedMs })
+  registerSend(app, deps, sending, onUnanswered)
+  if (deps.sendsms === true) registerCgiSendsms(app, deps, sending, onUnanswered)
   registerPreflight(app, deps, sending)
   const authenticate = authenticateCustomer(deps)
   const { limits } = deps

@@ -5,6 +5,7 @@ import {
   type CallbackTarget,
   type CallbackUrlJudgement,
   type CallbackVerdict,
+  type CheckOptions,
   isAllowedAddress,
   isAllowedHost,
   judgeCallbackUrl,
@@ -33,6 +34,8 @@ const MAX_REMEMBERED_URLS = 1_000
 /** The only classifier of callback URLs. It is asked when a URL is accepted and again at each delivery. */
 export class CallbackGuard implements CallbackChecker {
   readonly #policy: CallbackPolicy
+  /** Of callback URLs: only a dlr-url may be plain http. */
+  readonly #strict: CallbackPolicy
   readonly #resolver: NameResolver
   /** A message asks about the same URL three times. A judgement takes 11 µs, and depends only on the text and the policy. */
   readonly #byText = new LRUCache<string, CallbackUrlJudgement>({ max: MAX_REMEMBERED_URLS })
@@ -41,6 +44,7 @@ export class CallbackGuard implements CallbackChecker {
 
   constructor(policy: CallbackPolicy, resolver: NameResolver) {
     this.#policy = policy
+    this.#strict = { ...policy, allowHttp: false }
     this.#resolver = resolver
   }
 
@@ -48,8 +52,9 @@ export class CallbackGuard implements CallbackChecker {
    * Whether a callbackUrl is accepted. Takes at most the resolver's deadline; a name whose servers do
    * not answer is accepted, because the dial asks again and fails closed. Never rejects.
    */
-  async check(raw: unknown): Promise<CallbackVerdict> {
-    const judgement = this.#judgementOf(raw)
+  async check(raw: unknown, { allowsHttp = false }: CheckOptions = {}): Promise<CallbackVerdict> {
+    const isStrict = !allowsHttp && this.#policy.allowHttp === true && /^http:/i.test(String(raw))
+    const judgement = isStrict ? judgeCallbackUrl(raw, this.#strict) : this.#judgementOf(raw)
     if (!judgement.ok) return judgement
     const { hostname } = judgement.url
     if (!judgement.needsDns || isAllowedHost(hostname, this.#policy)) return { ok: true }

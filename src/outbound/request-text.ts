@@ -2,6 +2,7 @@ import type { CallbackTarget } from '../domain/callback-url.ts'
 import { isReservedHeader } from '../domain/webhook-requests.ts'
 
 export interface RequestParts {
+  /** '': a GET. */
   readonly body: string
   /** Headers of this request. They win over those of the account. */
   readonly headers: Readonly<Record<string, string>>
@@ -12,7 +13,7 @@ export interface RequestParts {
 /** Headers whose values may be a customer's credentials, by name. */
 export type SecretHeaders = Readonly<Record<string, string>>
 
-/** The start of all requests of an account to a target. */
+/** The start of all requests of an account to a target, behind the method. */
 interface RequestStart {
   readonly accountHeaders: Readonly<Record<string, string>>
   /** Null if it cannot be sent. */
@@ -29,7 +30,7 @@ const NO_HEADERS: Readonly<Record<string, string>> = {}
 const starts = new WeakMap<CallbackTarget, RequestStart>()
 
 /**
- * A POST as it is sent, head and body. Its text is null when a header or the path cannot be sent without becoming something
+ * A POST, or a GET, as it is sent, head and body. Its text is null when a header or the path cannot be sent without becoming something
  * else. The part that is the same for all requests of an account to a target is built and judged once.
  */
 export function requestText(
@@ -44,8 +45,9 @@ export function requestText(
   const { secrets } = start
   const lines = fieldLines(headers)
   if (start.text === null || lines === null) return { text: null, secrets }
+  if (body === '') return { text: `GET ${start.text}${lines}\r\n`, secrets }
   const length = Buffer.byteLength(body)
-  return { text: `${start.text}${lines}content-length: ${length}\r\n\r\n${body}`, secrets }
+  return { text: `POST ${start.text}${lines}content-length: ${length}\r\n\r\n${body}`, secrets }
 }
 
 function startOf(target: CallbackTarget, accountHeaders: Readonly<Record<string, string>>): RequestStart {
@@ -60,7 +62,7 @@ function startOf(target: CallbackTarget, accountHeaders: Readonly<Record<string,
     'accept-encoding': 'identity',
     ...Object.fromEntries(own),
   })
-  const text = lines === null || !PATH.test(path) ? null : `POST ${path} HTTP/1.1\r\n${lines}`
+  const text = lines === null || !PATH.test(path) ? null : `${path} HTTP/1.1\r\n${lines}`
   return { accountHeaders, text, secrets }
 }
 

@@ -10,7 +10,7 @@ import type { SendLease } from './send-lease.ts'
 
 export interface WebhookRequest {
   url: string
-  /** The JSON text, sent as it is (it is what was signed). */
+  /** The JSON text, sent as it is (it is what was signed); '': the URL is fetched. */
   body: string
   headers: Readonly<Record<string, string>>
   /**

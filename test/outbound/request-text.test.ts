@@ -38,9 +38,16 @@ describe('the text of a request', () => {
     ['http://127.0.0.1:8080/', '127.0.0.1:8080'],
     ['http://[::1]:8080/', '[::1]:8080'],
   ])('names the host of %s as %s', (url, host) => {
-    const { text } = requestText(targetOf(url), { body: '', headers: {} })
+    const { text } = requestText(targetOf(url), { body: '{}', headers: {} })
     expect(text).toContain(`\r\nhost: ${host}\r\n`)
-    expect(text).toContain('\r\ncontent-length: 0\r\n\r\n')
+  })
+
+  test('is a GET without a body, also of a target that was sent one', () => {
+    const target = targetOf('https://receiver.example.com/dlr?type=1')
+    const posted = requestText(target, { body: '{}', headers: {} }).text
+    const fetched = requestText(target, { body: '', headers: { 'webhook-id': 'x' } }).text
+    expect(posted).toMatch(/^POST \/dlr\?type=1 HTTP\/1\.1\r\n/)
+    expect(fetched).toMatch(/^GET \/dlr\?type=1 HTTP\/1\.1\r\n(?:(?!content-length).+\r\n)+\r\n$/)
   })
 
   test('is that of its account, whoever was before', () => {

@@ -108,6 +108,7 @@ type too: the plan's own rule applies, otherwise the one for all plans.`,
     key: 'username',
     columns: 'username servicePlanId defaultSender forcedSender callingCode createdAt',
     environment: { create: { password: 'ALDIS_SENDSMS_PASSWORD' } },
+    notes: 'They send with /cgi-bin/sendsms (docs/sendsms.md), which nodes with SENDSMS=on serve.',
   },
   'opt-out': {
     path: '/opt-outs',

@@ -168,7 +168,7 @@ const SMSBOX: SettingRows = [
   ['sendsms-url', why('the path is /cgi-bin/sendsms')],
   ['sendota-url', why('there are no OTA messages')],
   ['xmlrpc-url', why('there is no XML-RPC')],
-  ['sendsms-chars', why('a recipient has digits and a plus; space, dashes and brackets are ignored')],
+  ['sendsms-chars', why('numbers have digits, a plus and dashes, and spaces between them')],
   ['smsbox-id, bearerbox-host, bearerbox-port, bearerbox-port-ssl, max-pending-requests', PROCESSES],
   ['immediate-sendsms-reply', why('an answer always says that the message is stored')],
   ['log-file, log-level, syslog-level, syslog-facility, access-log, access-log-time, access-log-clean', LOGS],

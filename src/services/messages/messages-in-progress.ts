@@ -338,7 +338,7 @@ export class MessagesInProgress implements AcceptanceJournal {
     const { message } = live
     const { sequence } = event
     const { callbackUrl, planId } = message.accepted
-    live.delivers ||= isPushed(callbackUrl, this.#options.directory().planById(planId))
+    live.delivers ||= isPushed(callbackUrl, this.#options.directory().planById(planId), event)
     if (!live.delivers) live.unpushed = sequence
     // A new event waits in the records if one before it does, or if its record will name another holder.
     const held = live.delivers && holder === live.owner && live.inRecords === null

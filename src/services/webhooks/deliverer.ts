@@ -377,13 +377,13 @@ export class Deliverer {
   }
 }
 
-function webhookOf({ event, plan, url }: Delivery, timestampMs: number): Webhook {
+function webhookOf({ event, plan, url, isDlrUrl }: Delivery, timestampMs: number): Webhook {
   return {
     url,
     eventId: eventId(event),
     attempt: event.earlierAttempts + event.attempt + 1,
     sequence: event.sequence,
-    body: JSON.stringify(eventBody(event.payload, plan)),
+    body: isDlrUrl ? '' : JSON.stringify(eventBody(event.payload, plan)),
     timestampMs,
     isTest: false,
   }

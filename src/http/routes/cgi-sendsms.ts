@@ -1,0 +1,181 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { SendsmsUser, Token } from '../../domain/configuration.ts'
+import { longestDlrUrl, storedDlrUrl } from '../../domain/dlr-urls.ts'
+import { subscriberOf } from '../../domain/ip-addresses.ts'
+import type { SendRequest } from '../../domain/send-requests.ts'
+import {
+  readSendsms,
+  rejected,
+  type SendsmsParameters,
+  type SendsmsRequest,
+} from '../../domain/sendsms-requests.ts'
+import { AppError, type ErrorCode } from '../../errors.ts'
+import type { AcceptOutcome } from '../../operations/accept-messages.ts'
+import { failureOf } from '../error-responses.ts'
+import { takeOrRefuse } from '../rate-limiting.ts'
+import { SendsmsLogins } from '../sendsms-logins.ts'
+import { sendsmsParameters } from '../sendsms-parameters.ts'
+import { authorizedPlan, type SendDeps, type SendLimiters } from './sendsms.ts'
+
+export interface CgiSendsmsDeps extends SendDeps {
+  readonly random: (bytes: number) => Uint8Array
+}
+
+/** Kannel's path. */
+export const CGI_SENDSMS_PATH = '/cgi-bin/sendsms'
+
+/** Kannel's answers, which applications look at. */
+const ACCEPTED = '0: Accepted for delivery'
+const NOT_ROUTABLE = 'Not routable. Do not try again.'
+const TRY_AGAIN = 'Temporal failure, try again later.'
+const NOT_SENT = 'Sending failed.'
+
+/**
+ * `GET` and `POST /cgi-bin/sendsms`, the interface of Kannel, so that an application moves by changing one URL. Each
+ * recipient is one send, accepted as those of `POST /v1/sendsms` are. docs/sendsms.md has the parameters and the answers.
+ */
+export function registerCgiSendsms(
+  app: FastifyInstance,
+  deps: CgiSendsmsDeps,
+  limiters: SendLimiters,
+  onUnanswered: (request: FastifyRequest, elapsedMs: number) => void,
+): void {
+  const logins = new SendsmsLogins(deps.random(32))
+  app.register(async (scope) => {
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+    scope.route({
+      method: ['GET', 'POST'],
+      url: CGI_SENDSMS_PATH,
+      schema: { hide: true },
+      // A HEAD would send as well.
+      exposeHeadRoute: false,
+      errorHandler: answerInText,
+      handler: async (request, reply) => {
+        const parameters = sendsmsParameters(request)
+        const user = await userOf(deps, logins, request, parameters)
+        const outcomes = await sendAll(deps, limiters, request, user, readSendsms(parameters, user))
+        if (outcomes.some(({ outcome }) => outcome.kind === 'unknown')) {
+          onUnanswered(request, reply.elapsedTime)
+          reply.hijack()
+          reply.raw.destroy()
+          return reply
+        }
+        return answer(reply, outcomes)
+      },
+    })
+  })
+}
+
+async function userOf(
+  { directory, clock }: CgiSendsmsDeps,
+  logins: SendsmsLogins,
+  request: FastifyRequest,
+  parameters: SendsmsParameters,
+): Promise<SendsmsUser> {
+  const given = (name: string, short: string) => (parameters.get(name) ?? parameters.get(short))?.toString()
+  const username = given('username', 'user') ?? ''
+  const password = given('password', 'pass') ?? ''
+  const user = (await directory()).contents.sendsmsUsers.get(username)
+  const login = { username, password, address: subscriberOf(request.ip), nowMs: clock() }
+  if (!(await logins.isRight(user, login)) || user === undefined)
+    throw new AppError('FORBIDDEN', { message: 'Authorization failed for sendsms' })
+  request.token = tokenFor(user)
+  return user
+}
+
+/** What the user may do, as the token of a program that sends with this plan only. */
+function tokenFor({ username, plan }: SendsmsUser): Token {
+  return {
+    id: 0,
+    account: plan.account,
+    name: username,
+    planIds: new Set([plan.id]),
+    scopes: new Set(['send']),
+    expiresAtMs: null,
+  }
+}
+
+interface Sent {
+  readonly to: string
+  readonly outcome: AcceptOutcome
+}
+
+/** Accepts all messages of the request, or throws before the first. */
+async function sendAll(
+  deps: CgiSendsmsDeps,
+  { accounts, plans }: SendLimiters,
+  request: FastifyRequest,
+  { plan: { servicePlanId, account }, username }: SendsmsUser,
+  { from, recipients, body, dlr, validitySeconds }: SendsmsRequest,
+): Promise<Sent[]> {
+  const drafts: SendRequest[] = recipients.map(({ address: to, written }) => ({
+    servicePlanId,
+    channel: 'SMS',
+    from: from.address,
+    to,
+    body,
+    ...(dlr && {
+      callbackUrl: storedDlrUrl(dlr.url, dlr.mask, { to: written, from: from.written, username }),
+    }),
+  }))
+  await judgeDlrUrl(deps, dlr?.url, drafts[0]!.callbackUrl)
+  const limit = account.rateLimit
+  const checked = []
+  for (const sms of drafts) {
+    if (limit !== null)
+      takeOrRefuse(accounts, { name: 'account', key: account.id, limit, nowMs: deps.clock() })
+    checked.push({ sms, plan: await authorizedPlan(deps, request, plans, sms) })
+  }
+  return await Promise.all(
+    checked.map(async ({ sms: { from: sender, to, callbackUrl = null }, plan }) => {
+      const draft = { sender, recipient: to, body, callbackUrl }
+      const outcome = await deps.accepter.accept({ plan, draft, validitySeconds, idempotencyKey: null })
+      return { to, outcome }
+    }),
+  )
+}
+
+/** The URL as it was given, whose host must have no escapes, and the longest that can become of it. */
+async function judgeDlrUrl({ guard }: CgiSendsmsDeps, given: string | undefined, stored: string | undefined) {
+  if (given === undefined || stored === undefined) return
+  for (const url of [given, longestDlrUrl(stored)]) {
+    const verdict = await guard.check(url, { allowsHttp: true })
+    if (!verdict.ok) throw rejected(`DLR-URL field misformed (${verdict.message})`)
+  }
+}
+
+function answer(reply: FastifyReply, sent: readonly Sent[]) {
+  const failed = sent.filter(({ outcome }) => outcome.kind !== 'queued')
+  const [first] = sent
+  if (sent.length === 1 && first?.outcome.kind === 'queued') reply.request.msgId = first.outcome.message.msgId
+  if (failed.length === 0) return inText(reply.code(202), ACCEPTED)
+  reply.request.errorCode = 'INTERNAL_ERROR'
+  if (failed.length === sent.length) return inText(reply.code(503), TRY_AGAIN)
+  const numbers = failed.map(({ to }) => to).join(' ')
+  return inText(reply.code(500), `${NOT_SENT} Failed receivers are: ${numbers}`)
+}
+
+/** What Kannel answers when its configuration lets nothing through. */
+const REFUSALS: ReadonlySet<ErrorCode> = new Set([
+  'SENDER_NOT_AUTHORIZED',
+  'SENDER_PENDING_APPROVAL',
+  'SENDER_STATUS_UNKNOWN',
+  'COUNTRY_NOT_ALLOWED',
+  'SERVICE_PLAN_NOT_FOUND',
+  'SERVICE_PLAN_INACTIVE',
+  'SERVICE_PLAN_INCOMPLETE',
+])
+const TEMPORARY: ReadonlySet<ErrorCode> = new Set(['RATE_LIMITED', 'SERVICE_UNAVAILABLE'])
+
+function answerInText(error: unknown, request: FastifyRequest, reply: FastifyReply) {
+  const { code, status, message } = failureOf(error, request, reply)
+  if (REFUSALS.has(code)) return inText(reply.code(403), `${NOT_ROUTABLE} ${message}.`)
+  if (TEMPORARY.has(code)) return inText(reply.code(503), TRY_AGAIN)
+  return inText(reply.code(status), code === 'INTERNAL_ERROR' ? NOT_SENT : message)
+}
+
+/** Kannel calls its answers HTML. */
+function inText(reply: FastifyReply, text: string) {
+  return reply.type('text/html').send(text)
+}
