@@ -1,8 +1,10 @@
 /** The forms of values of the configuration: each reads a text. */
 import { readFileSync } from 'node:fs'
 import { databaseAddresses, EMBEDDED_DATABASE } from './database-url.ts'
+import { judgeCallbackUrl, operatorPolicy } from './domain/callback-url.ts'
 import { parseCidr, parseIpAddress } from './domain/ip-addresses.ts'
 import { hashToken } from './domain/tokens.ts'
+import { parseWebhookSecret } from './domain/webhook-requests.ts'
 
 /** A value, or what is wrong with the text, worded to follow the variable's name; it must not hold the text itself. */
 export type Parsed<T> = { readonly value: T } | { readonly fault: string }
@@ -78,6 +80,17 @@ export function secretKey(text: string): Parsed<Buffer> {
   if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(text)) return { fault }
   const value = Buffer.from(text, 'base64')
   return value.length === SECRET_KEY_BYTES ? { value } : { fault }
+}
+
+export function alarmUrl(text: string): Parsed<string> {
+  if (!URL.canParse(text)) return { fault: 'must be a URL' }
+  const judged = judgeCallbackUrl(text, operatorPolicy(text))
+  return judged.ok ? { value: text } : { fault: judged.message }
+}
+
+export function webhookSecret(text: string): Parsed<string> {
+  const isSecret = parseWebhookSecret(text) !== null
+  return isSecret ? { value: text } : { fault: 'must be whsec_ and the base64 of 24 to 64 bytes' }
 }
 
 const MIN_OPERATOR_TOKEN_CHARACTERS = 32

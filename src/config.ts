@@ -4,6 +4,7 @@
  */
 import { resolve } from 'node:path'
 import {
+  alarmUrl,
   baseUrl,
   cidr,
   databaseUrl,
@@ -19,6 +20,7 @@ import {
   pemFile,
   secretKey,
   share,
+  webhookSecret,
 } from './config-values.ts'
 import { EMBEDDED_DATABASE } from './database-url.ts'
 
@@ -202,6 +204,23 @@ export const VARIABLES = {
       'File of certificate authorities (PEM) that are trusted for webhooks in addition to the public ones.',
     parse: pemFile,
   }),
+  alarmWebhookUrl: optional({
+    name: 'ALARM_WEBHOOK_URL',
+    description:
+      'Address that is told of alarms by signed webhooks, https, or http on this machine. Use the same on every node.',
+    parse: alarmUrl,
+  }),
+  alarmWebhookSecret: optional({
+    name: 'ALARM_WEBHOOK_SECRET',
+    description: 'Signs these webhooks: whsec_ and the base64 of 24 to 64 random bytes.',
+    parse: webhookSecret,
+  }),
+  alarmBacklogSeconds: {
+    name: 'ALARM_BACKLOG_SECONDS',
+    description: 'Age in seconds at which a waiting message is an alarm.',
+    fallback: '300',
+    parse: integer(10, 86_400),
+  },
   dnsServers: {
     name: 'DNS_SERVERS',
     description:
@@ -257,6 +276,10 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env): LoadedConfig {
     if ('fault' in result) faults.push(`${variable.name} ${result.fault}`)
     else values[key] = result.value
   }
+  if (values.alarmWebhookUrl !== undefined && values.alarmWebhookSecret === undefined)
+    faults.push(
+      'ALARM_WEBHOOK_SECRET is required with ALARM_WEBHOOK_URL: whsec_ and 32 random bytes in base64',
+    )
   if (faults.length > 0) return { ok: false, faults }
   return { ok: true, config: Object.freeze(values) as unknown as Config }
 }

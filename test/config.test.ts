@@ -18,6 +18,8 @@ function configOf(env: NodeJS.ProcessEnv) {
   return loaded.config
 }
 
+const ALARM_SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+
 function faultsOf(env: NodeJS.ProcessEnv): readonly string[] {
   const loaded = loadConfig({ ...REQUIRED, ...env })
   return loaded.ok ? [] : loaded.faults
@@ -52,6 +54,9 @@ test('the database and the two secrets are all that must be set', () => {
     webhookAllowCidrs: [],
     webhookAllowHosts: [],
     webhookCaPem: undefined,
+    alarmWebhookUrl: undefined,
+    alarmWebhookSecret: undefined,
+    alarmBacklogSeconds: 300,
     dnsServers: [],
     otlpEndpoint: undefined,
     otlpTracesEndpoint: undefined,
@@ -97,6 +102,9 @@ test('every variable is read', () => {
     AMBIGUITY_WAIT_MS: '1500',
     WEBHOOK_ALLOW_CIDRS: '10.0.0.0/8, fd00::/8,127.0.0.1',
     WEBHOOK_ALLOW_HOSTS: 'hooks.internal,[::1]',
+    ALARM_WEBHOOK_URL: 'https://10.0.0.9/alarms',
+    ALARM_WEBHOOK_SECRET: ALARM_SECRET,
+    ALARM_BACKLOG_SECONDS: '60',
     DNS_SERVERS: '127.0.0.1:5353,::1,[::1]:53',
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/',
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://collector/own/path',
@@ -132,6 +140,9 @@ test('every variable is read', () => {
     webhookAllowCidrs: ['10.0.0.0/8', 'fd00::/8', '127.0.0.1'],
     webhookAllowHosts: ['hooks.internal', '[::1]'],
     webhookCaPem: undefined,
+    alarmWebhookUrl: 'https://10.0.0.9/alarms',
+    alarmWebhookSecret: ALARM_SECRET,
+    alarmBacklogSeconds: 60,
     dnsServers: ['127.0.0.1:5353', '::1', '[::1]:53'],
     otlpEndpoint: 'http://collector:4318',
     otlpTracesEndpoint: 'https://collector/own/path',
@@ -142,6 +153,12 @@ test('every variable is read', () => {
     otelServiceName: 'sms',
     tracedShare: 0.5,
   })
+})
+
+test('an address for alarms needs a secret', () => {
+  expect(faultsOf({ ALARM_WEBHOOK_URL: 'http://localhost:9100/' })).toEqual([
+    expect.stringMatching(/^ALARM_WEBHOOK_SECRET is required/),
+  ])
 })
 
 test('an empty variable is an unset one', () => {
@@ -168,6 +185,9 @@ const WRONG: [name: string, text: string][] = [
   ['WEBHOOK_ALLOW_CIDRS', '10.0.0.1/8'],
   ['WEBHOOK_ALLOW_HOSTS', 'a b'],
   ['WEBHOOK_EXTRA_CA', '/nowhere/at/all.pem'],
+  ['ALARM_WEBHOOK_URL', 'http://10.0.0.9/alarms'],
+  ['ALARM_WEBHOOK_SECRET', 'whsec_short'],
+  ['ALARM_BACKLOG_SECONDS', '1'],
   ['DNS_SERVERS', '127.0.0.1,dns.example'],
   ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4318'],
   ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'https://user:hunter2hunter2@collector'],

@@ -43,6 +43,7 @@ export function appOptions(
     ...CHANGED,
     webhookCaPem: caPem ?? undefined,
     dnsServers: [],
+    alarmBacklogSeconds: 300,
     log,
   }
 }

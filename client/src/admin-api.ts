@@ -1,6 +1,7 @@
 // Made from the OpenAPI document by `npm run generate-client`.
 
 import type { AccountsOperations } from './admin-api/accounts.ts'
+import type { AlarmsOperations } from './admin-api/alarms.ts'
 import type { AuditLogOperations } from './admin-api/audit-log.ts'
 import type { CarriersOperations } from './admin-api/carriers.ts'
 import type { ConfigurationOperations } from './admin-api/configuration.ts'
@@ -26,6 +27,7 @@ import type { TokensOperations } from './admin-api/tokens.ts'
 import type { WebhookAdministrationOperations } from './admin-api/webhook-administration.ts'
 
 export type * from './admin-api/accounts.ts'
+export type * from './admin-api/alarms.ts'
 export type * from './admin-api/audit-log.ts'
 export type * from './admin-api/carriers.ts'
 export type * from './admin-api/configuration.ts'
@@ -78,6 +80,7 @@ export type {
 /** Each operation of the API. */
 export interface Operations
   extends AccountsOperations,
+    AlarmsOperations,
     AuditLogOperations,
     CarriersOperations,
     ConfigurationOperations,
@@ -163,6 +166,7 @@ export const OPERATIONS = {
   getStatisticsOfPlans:
     'GET /admin/v1/statistics?servicePlanId&carrier&route&groupBy&fromDate&toDate&interval&country&status&errorCode',
   getQueue: 'GET /admin/v1/queue',
+  listAlarms: 'GET /admin/v1/alarms',
   listNodes: 'GET /admin/v1/nodes',
   resealSecrets: 'POST /admin/v1/secrets/reseal body',
   createRoutingRule: 'POST /admin/v1/routing-rules body',

@@ -17,8 +17,6 @@ import { TestEvents, type TestEventsDeps } from '../operations/send-test-event.t
 import { LaneFollower } from '../services/messages/lane-follower.ts'
 import type { NodeLease } from '../services/node/node-lease.ts'
 import { OUTCOME_TABLE } from '../services/sandbox/outcome-table.ts'
-import { BacklogWatch } from '../services/upkeep/backlog-watch.ts'
-import { backlogMetrics } from '../services/upkeep/metrics/backlog.ts'
 import { checkDurability, type Database } from '../store/database.ts'
 import { ASYNCHRONOUS } from './database.ts'
 import type { MessagePath } from './message-path.ts'
@@ -50,10 +48,20 @@ export interface HttpListener {
 export async function listenHttp(
   options: AppOptions,
   platform: Platform,
-  { lease, reports, inProgress, submitter, sandbox, links, quality, statistics }: MessagePath,
+  {
+    lease,
+    reports,
+    inProgress,
+    submitter,
+    sandbox,
+    links,
+    quality,
+    statistics,
+    backlog,
+    readAlarms,
+  }: MessagePath,
 ): Promise<HttpListener> {
-  const { anomalies, databases, directory, directoryService, guard, secretKey, random, registry } = platform
-  const { traces } = platform
+  const { anomalies, databases, directoryService, guard, secretKey, random, registry, traces } = platform
   const { db, reads } = databases
   const { nowMs: clock } = platform.clock
   const { log, worker } = options
@@ -75,8 +83,6 @@ export async function listenHttp(
   const testEvents = startTestEvents(platform)
   const conditionOf = (carrierId: number, routeId: number) => submitter.conditionOf(carrierId, routeId)
   const heldCause = (msgId: string) => submitter.backlog(msgId)[0]?.cause ?? null
-  const backlog = new BacklogWatch({ reads, directory, held: () => submitter.backlog(), conditionOf, clock })
-  backlogMetrics(registry, backlog)
   const gate = { isOpen: false }
   const sessions = sessionsOf(options, platform)
   const deps: ServerDeps = {
@@ -122,6 +128,7 @@ export async function listenHttp(
         ownReport: () => reports.own(),
         quality,
         backlog,
+        readAlarms,
       }),
   }
   return await openLater(await buildServers(deps, options), gate, worker)

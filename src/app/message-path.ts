@@ -20,12 +20,15 @@ import { CarrierConditions } from '../services/sending/carrier-conditions.ts'
 import type { SubmitToken } from '../services/sending/submit-job.ts'
 import { AMBIGUITY_WAIT_MS, Submitter } from '../services/sending/submitter.ts'
 import { StatisticsWriter } from '../services/statistics/statistics-writer.ts'
+import { BacklogWatch } from '../services/upkeep/backlog-watch.ts'
 import { Maintenance } from '../services/upkeep/maintenance.ts'
+import { backlogMetrics } from '../services/upkeep/metrics/backlog.ts'
 import { serviceMetrics } from '../services/upkeep/metrics/services.ts'
 import { Deliverer } from '../services/webhooks/deliverer.ts'
 import { Destinations } from '../services/webhooks/destinations.ts'
 import { heldEvents, heldInboundEvents } from '../services/webhooks/message-order.ts'
 import { releaseEvents } from '../store/event-deliveries.ts'
+import { makeAlarms } from './alarms.ts'
 import { nodeReport } from './node-report.ts'
 import { type AppOptions, DRAIN } from './options.ts'
 import type { Platform } from './platform.ts'
@@ -55,9 +58,15 @@ export function makeMessagePath(options: AppOptions, shutdown: ShutdownStack, pl
     submitter.requeueAll()
     inProgress.release()
   })
-  const upkeep = keepUp(options, shutdown, platform, kept, answers)
+  const conditionOf = (carrierId: number, routeId: number) => submitter.conditionOf(carrierId, routeId)
+  const held = () => submitter.backlog()
+  const { reads } = databases
+  const backlog = new BacklogWatch({ reads, directory, held, conditionOf, clock: platform.clock.nowMs })
+  backlogMetrics(registry, backlog)
+  const { readAlarms, watch } = makeAlarms(options, shutdown, platform, { lease, reports, quality, backlog })
+  const upkeep = [...keepUp(options, shutdown, platform, kept, answers), ...(watch === null ? [] : [watch])]
   const measured = { submitter, inProgress, recorder, deliverer, destinations, links, quality }
-  serviceMetrics(registry, { reads: databases.reads, directory, ...measured })
+  serviceMetrics(registry, { reads, directory, ...measured })
   const start = async () => {
     // Which carriers are out of use must be known before anything is sent.
     await quality.start()
@@ -84,7 +93,20 @@ export function makeMessagePath(options: AppOptions, shutdown: ShutdownStack, pl
     for (const each of upkeep) each.start()
     reports.start()
   }
-  return { start, lease, reports, inProgress, siblings, submitter, sandbox, links, quality, statistics }
+  return {
+    start,
+    lease,
+    reports,
+    inProgress,
+    siblings,
+    submitter,
+    sandbox,
+    links,
+    quality,
+    statistics,
+    backlog,
+    readAlarms,
+  }
 }
 
 export type MessagePath = ReturnType<typeof makeMessagePath>

@@ -6,6 +6,7 @@ import type { LinkTimings } from '../services/links/carrier-link.ts'
 import type { HandedReceipt } from '../services/receiving/sibling-receipts.ts'
 import type { Collector } from '../services/tracing/span-queue.ts'
 import type { TracesOptions } from '../services/tracing/traces.ts'
+import type { AlarmTimings } from '../services/upkeep/alarm-watch.ts'
 import type { IncomingReceipt } from '../store/receipts.ts'
 
 /** This process is one of several that share the ports. Each is a node of its own (ADR 20). */
@@ -65,6 +66,13 @@ export interface AppOptions {
   readonly callbackPolicy: CallbackPolicy
   readonly webhookCaPem?: string | undefined
   readonly dnsServers: readonly string[]
+  /** Is told of alarms. Undefined: nobody is, and nothing looks for them. */
+  readonly alarmWebhookUrl?: string | undefined
+  /** Signs these webhooks. */
+  readonly alarmWebhookSecret?: string | undefined
+  /** A message that waits for longer is an alarm. */
+  readonly alarmBacklogSeconds: number
+  readonly alarmTimings?: AlarmTimings
   readonly log: Logger
   /** Another node took this node's place: stop this one. */
   readonly onReplaced?: () => void

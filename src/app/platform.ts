@@ -82,6 +82,7 @@ export async function makePlatform(options: AppOptions, shutdown: ShutdownStack)
     directoryService,
     directory,
     guard,
+    resolver,
     sender,
     traces,
     secretKey,

@@ -174,6 +174,7 @@ async function startService(
       ownOrigins: [],
     },
     dnsServers: [],
+    alarmBacklogSeconds: 300,
     log,
     ...(flags.otlpEndpoint !== undefined && { traces: { ...ALL_TRACES, url: flags.otlpEndpoint } }),
     onReplaced: () => fail('another aldis dev is using this database'),

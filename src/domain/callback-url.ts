@@ -18,6 +18,17 @@ export interface CallbackPolicy {
   ownOrigins: readonly string[]
 }
 
+/** For a URL that the operator has configured, which may have a private address. */
+export function operatorPolicy(url: string): CallbackPolicy {
+  return {
+    allowCidrs: ['0.0.0.0/0', '::/0'],
+    allowHosts: [new URL(url).hostname],
+    allowLoopback: true,
+    allowUnresolvable: true,
+    ownOrigins: [],
+  }
+}
+
 export type CallbackUrlFault =
   | 'INVALID_TYPE'
   | 'TOO_LONG'

@@ -40,6 +40,7 @@ const OPERATOR_TAGS = [
   ['Quality', 'How carriers do in each route.'],
   ['Statistics', 'Counts, prices and latencies over time.'],
   ['Queue', 'What waits, and why.'],
+  ['Alarms', 'What is wrong, and what to do about it.'],
   ['Nodes', 'Processes of the service.'],
   ['Secrets', 'Secrets encrypted with SECRET_KEY.'],
   ['Message search', 'Outbound messages of all service plans, with their timeline.'],

@@ -109,15 +109,23 @@ export async function qualitySeries(
   return rows
 }
 
-/** Messages of these minutes without a final receipt, by the carrier's name, for carriers that were sent any. */
+/** Messages of some minutes that a carrier, by its name, was sent, and how many of them have no final receipt. */
+export interface MissingReceipts {
+  readonly carrier: string
+  readonly sent: number
+  readonly missing: number
+}
+
+/** For carriers that were sent any. */
 export async function missingReceipts(
   db: Queryable,
   { from, before }: { from: Date; before: Date },
-): Promise<{ carrier: string; missing: number }[]> {
-  const { rows } = await db.query<{ carrier: string; missing: number }>({
+): Promise<MissingReceipts[]> {
+  const { rows } = await db.query<MissingReceipts>({
     name: 'missing_receipts',
     text: `
-      select c.name as carrier, sum(greatest(q.sent - q.delivered - q.failed - q.unknown, 0)) as missing
+      select c.name as carrier, sum(q.sent) as sent,
+             sum(greatest(q.sent - q.delivered - q.failed - q.unknown, 0)) as missing
       from quality_minutes q join carriers c on c.id = q.carrier_id
       where q.minute >= $1 and q.minute < $2
       group by c.name`,

@@ -43,6 +43,23 @@ export async function takeUnownedInboundMessage(
   return rows[0]
 }
 
+/** How many have ids from `msgId` on, at most 1,000 being counted, and the first of them; null: there are none. */
+export async function countUnownedSince(
+  db: Queryable,
+  msgId: string,
+): Promise<{ count: number; oldestMsgId: string } | null> {
+  const { rows } = await db.query<{ count: number; oldestMsgId: string | null }>(
+    `with recent as (
+       select msg_id from unowned_inbound_messages where msg_id >= $1 order by msg_id limit 1000
+     )
+     select count(*)::integer as count, (select msg_id from recent order by msg_id limit 1) as "oldestMsgId"
+     from recent`,
+    [msgId],
+  )
+  const { count, oldestMsgId } = rows[0]!
+  return oldestMsgId === null ? null : { count, oldestMsgId }
+}
+
 /** Deletes those with ids below `msgId`, at most `limit`. Returns how many. */
 export async function deleteUnownedBefore(db: Queryable, msgId: string, limit: number): Promise<number> {
   const { rowCount } = await db.query({

@@ -42,7 +42,20 @@ const resolver = new NameResolver({ servers: [dns.address] })
 const startMs = Date.now()
 let looks = 0
 const clock = () => startMs + 1_000 * looks++
-const server = await startAdminServer({ resolver, clock, backlog: { read: async () => NOTHING_WAITS } })
+const server = await startAdminServer({
+  resolver,
+  clock,
+  backlog: { read: async () => NOTHING_WAITS },
+  readAlarms: async () => [
+    {
+      name: 'carrier-unbound',
+      object: 'acme',
+      since: new Date(),
+      value: 1,
+      summary: 'Carrier acme is not bound',
+    },
+  ],
+})
 afterAll(async () => {
   await server[Symbol.asyncDispose]()
   resolver.close()

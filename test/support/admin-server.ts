@@ -50,6 +50,7 @@ export async function startAdminServer(
       AdminDeps,
       | 'messages'
       | 'backlog'
+      | 'readAlarms'
       | 'linkSummary'
       | 'carrierAnomalies'
       | 'carrierCondition'

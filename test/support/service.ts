@@ -170,6 +170,7 @@ function nodeOptions(lines: string[]) {
     // The receiver is on loopback.
     callbackPolicy: { ...STRICT_CALLBACK_POLICY, allowCidrs: ['127.0.0.0/8'] },
     dnsServers: [],
+    alarmBacklogSeconds: 300,
     log: pino({ level: 'warn' }, { write: (line: string) => lines.push(line) }),
     leaseMs: NEVER_MS,
     webhookTimeoutMs: NEVER_MS,

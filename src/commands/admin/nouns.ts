@@ -240,6 +240,11 @@ docs/statistics.md explains each column.`,
     },
     present: { show: presentQueue },
   },
+  alarm: {
+    path: '/alarms',
+    verbs: { listAlarms: 'list' },
+    tables: { list: { items: 'since raisedAt name object summary whatToDo' } },
+  },
   node: {
     path: '/nodes',
     verbs: { listNodes: 'list' },

@@ -14,6 +14,7 @@ import {
   addQualityMinutes,
   type CarrierPause,
   listPauses,
+  type MissingReceipts,
   missingReceipts,
   pauseCarriers,
   readFloorFigures,
@@ -123,12 +124,11 @@ export class QualityWatch {
     return routes
   }
 
-  /** Messages without a final receipt by carrier name, for the hour before those that may still get theirs. */
-  async missingReceipts(): Promise<Map<string, number>> {
+  /** For the hour before the messages that may still get their receipts. */
+  missingReceipts(): Promise<MissingReceipts[]> {
     const beforeMs = minuteOf(this.nowMs()) - MISSING_AFTER_MINUTES * MINUTE_MS
     const hour = { from: new Date(beforeMs - 60 * MINUTE_MS), before: new Date(beforeMs) }
-    const rows = await missingReceipts(this.#options.db, hour)
-    return new Map(rows.map(({ carrier, missing }) => [carrier, missing]))
+    return missingReceipts(this.#options.db, hour)
   }
 
   nowMs(): number {

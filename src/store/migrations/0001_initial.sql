@@ -816,3 +816,21 @@ create table carrier_pauses (
 create index carrier_pauses_carrier on carrier_pauses (carrier_id);
 comment on table carrier_pauses is 'carriers out of use in a route by its quality floor';
 comment on column carrier_pauses.until is 'afterwards only messages sent since are judged';
+
+create table alarms (
+  name text not null,
+  object text not null,
+  alarm_id uuid not null default gen_random_uuid(),
+  state text not null default 'raised' check (state in ('raised', 'cleared')),
+  since timestamptz not null,
+  value double precision,
+  summary text not null,
+  raised_at timestamptz not null default now(),
+  cleared_at timestamptz check ((cleared_at is null) = (state = 'raised')),
+  attempts smallint not null default 0,
+  due_at timestamptz default now(),
+  primary key (name, object)
+);
+comment on table alarms is 'what the operator is told of; a cleared alarm goes when that was told';
+comment on column alarms.attempts is 'to tell its present state';
+comment on column alarms.due_at is 'of the next attempt; null: none';

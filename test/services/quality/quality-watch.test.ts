@@ -119,7 +119,7 @@ describe('counting', () => {
       sent(count, ageMinutes)
     quality.changed(messages(1, 'FAILED', { sentAt: new Date(nowMs - 11 * MINUTE_MS) }))
     await quality.stop()
-    expect([...(await quality.missingReceipts())]).toEqual([['acme', 5]])
+    expect(await quality.missingReceipts()).toEqual([{ carrier: 'acme', sent: 6, missing: 5 }])
   })
 
   test('what no carrier took, what went by no route and what a deleted carrier did is not in the table', async () => {

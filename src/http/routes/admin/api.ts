@@ -8,6 +8,7 @@ import { findOperator, invalidToken, liveToken, presentedHash } from '../../auth
 import { type DirectorySource, freshDirectory } from '../../fresh-directory.ts'
 import { documentOperatorRoutes } from '../../openapi.ts'
 import { registerAccounts } from './accounts.ts'
+import { registerAlarms } from './alarms.ts'
 import { registerAuditLog } from './audit-log.ts'
 import { registerCarrierBinds } from './carrier-binds.ts'
 import { registerCarriers } from './carriers.ts'
@@ -81,6 +82,7 @@ export function registerAdminRoutes(
       registerQuality(scope, deps)
       registerStatistics(scope, deps)
       registerQueue(scope, deps)
+      registerAlarms(scope, deps)
       registerNodes(scope, deps)
       registerSecrets(scope, deps)
       registerRoutingRules(scope, deps)

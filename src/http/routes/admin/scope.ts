@@ -6,6 +6,7 @@ import type {
   RawRequestDefaultExpression,
   RawServerDefault,
 } from 'fastify'
+import type { AlarmCondition } from '../../../domain/alarms.ts'
 import type { Backlog } from '../../../domain/backlog.ts'
 import type { CallbackChecker } from '../../../domain/callback-url.ts'
 import type { Directory } from '../../../domain/directory.ts'
@@ -69,6 +70,8 @@ export interface AdminDeps {
   readonly carrierCondition?: WaitsOfNode['carrierCondition']
   /** Also absent then. */
   readonly heldCause?: WaitsOfNode['heldCause']
+  /** What is wrong now, as alarms. Also absent then. */
+  readonly readAlarms?: () => Promise<readonly AlarmCondition[]>
   /** This node and its binds, for those who look at all nodes. Also absent then. */
   readonly ownReport?: OwnReport
 }

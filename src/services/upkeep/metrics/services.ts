@@ -209,7 +209,10 @@ function carrierMetrics(registry: Registry, { links, quality, directory }: Measu
   carrierGauge(
     'aldis_receipts_missing',
     'messages sent in the hour before the last 10 minutes that have no final receipt, of all nodes',
-    () => readForScrape(quality.missingReceipts()),
+    async () => {
+      const rows = await readForScrape(quality.missingReceipts())
+      return rows && new Map(rows.map(({ carrier, missing }) => [carrier, missing]))
+    },
   )
 }
 

@@ -1,0 +1,63 @@
+import { operatorPolicy } from '../domain/callback-url.ts'
+import { readAlarmConditions } from '../operations/read-alarms.ts'
+import { CallbackGuard } from '../outbound/callback-guard.ts'
+import { WebhookDispatcher } from '../outbound/dispatcher.ts'
+import { sendWebhook } from '../outbound/webhook-post.ts'
+import type { NodeLease } from '../services/node/node-lease.ts'
+import type { NodeReports } from '../services/node/node-reports.ts'
+import type { QualityWatch } from '../services/quality/quality-watch.ts'
+import { AlarmWatch } from '../services/upkeep/alarm-watch.ts'
+import type { BacklogWatch } from '../services/upkeep/backlog-watch.ts'
+import type { AppOptions } from './options.ts'
+import type { Platform } from './platform.ts'
+import type { ShutdownStack } from './shutdown.ts'
+
+interface Watched {
+  readonly lease: NodeLease
+  readonly reports: NodeReports
+  readonly quality: QualityWatch
+  readonly backlog: BacklogWatch
+}
+
+/** What is wrong, for those who ask; and the watch that tells the operator of it, if there is an address. */
+export function makeAlarms(
+  options: AppOptions,
+  shutdown: ShutdownStack,
+  { databases, parts, resolver }: Platform,
+  { lease, reports, quality, backlog }: Watched,
+) {
+  const { alarmWebhookUrl: url, alarmWebhookSecret: secret, alarmBacklogSeconds, log } = options
+  const readAlarms = () =>
+    readAlarmConditions({
+      ...parts,
+      reads: databases.reads,
+      ownReport: () => reports.own(),
+      backlog,
+      quality,
+      backlogSeconds: alarmBacklogSeconds,
+    })
+  if (url === undefined || secret === undefined) return { readAlarms, watch: null }
+  // Not that of customers' webhooks, which must not reach the private address that this one may have.
+  const dispatcher = new WebhookDispatcher(new CallbackGuard(operatorPolicy(url), resolver), {
+    caPem: options.webhookCaPem,
+  })
+  const account = { webhookSecrets: [secret], webhookHeaders: {} }
+  const sending = {
+    lease: { untilMs: Number.POSITIVE_INFINITY },
+    onDefect: (err: unknown) => log.error({ err }, 'alarm not sent'),
+  }
+  const watch = new AlarmWatch({
+    ...parts,
+    lease,
+    readConditions: readAlarms,
+    url,
+    post: (webhook) => sendWebhook(dispatcher, account, webhook, sending),
+    installation: options.baseUrl,
+    timings: options.alarmTimings,
+  })
+  shutdown.add('alarms', async () => {
+    await dispatcher.destroy()
+    await watch.stop()
+  })
+  return { readAlarms, watch }
+}

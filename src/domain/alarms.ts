@@ -1,0 +1,247 @@
+import type { Backlog } from './backlog.ts'
+import type { Directory } from './directory.ts'
+import type { CarrierBindState } from './node-reports.ts'
+
+/** What an operator should know of at once, and when it is told. */
+
+/** By name: what to do. docs/alarms.md has a section for each, whose anchor is the name. */
+const WHAT_TO_DO = {
+  'carrier-unbound': '`aldis carrier binds` shows its last errors; stop a carrier that is meant to be away',
+  'messages-wait': '`aldis queue` shows why they wait',
+  'breaker-open': 'tell the customer whose receiver it is; `aldis destination resume` tries it at once',
+  'floor-reached':
+    'ask the carrier; `aldis quality` shows its figures, `aldis quality-pause delete` uses it again',
+  'receipts-missing': 'ask the carrier, or set its idRule; `aldis message list --carrier` shows messages',
+  'unowned-inbound': '`aldis unowned-inbound list` shows them; give the number to a plan',
+} as const
+
+export type AlarmName = keyof typeof WHAT_TO_DO
+export const ALARM_NAMES = Object.keys(WHAT_TO_DO) as AlarmName[]
+
+/** Something that is wrong now. */
+export interface AlarmCondition {
+  readonly name: AlarmName
+  /** What it is about: a carrier, a route, or two of these; empty: the whole installation. */
+  readonly object: string
+  /** Since when it has been so. */
+  readonly since: Date
+  /** How bad it is, in the unit of its alarm; null: that has no measure. */
+  readonly value: number | null
+  /** One line for people. */
+  readonly summary: string
+  /** It may be so: that raises no alarm, and clears none. */
+  readonly isUncertain?: true
+}
+
+export function whatToDo(name: AlarmName): string {
+  return `${WHAT_TO_DO[name]} (docs/alarms.md#${name})`
+}
+
+/** What a node knows of the installation. */
+export interface AlarmScene {
+  readonly nowMs: number
+  readonly carriers: readonly {
+    readonly name: string
+    readonly state: string
+    readonly binds: readonly CarrierBindState[]
+  }[]
+  readonly backlog: Backlog
+  readonly directory: Directory
+  /** Carriers that are out of use in a route. */
+  readonly pauses: readonly {
+    readonly route: string
+    readonly carrier: string
+    readonly since: Date
+    readonly reason: string
+  }[]
+  /** By carrier, for the hour before the last 10 minutes. */
+  readonly receipts: readonly { readonly carrier: string; readonly sent: number; readonly missing: number }[]
+  /** Inbound messages of the last hour that nobody owns; null: there are none. */
+  readonly unowned: { readonly count: number; readonly since: Date } | null
+  /** A message that waits for longer is an alarm. */
+  readonly backlogSeconds: number
+}
+
+/** Fewer missing receipts than this, or than this share of the messages sent, are no alarm. */
+const LEAST_MISSING = 100
+const LEAST_MISSING_SHARE = 0.1
+/** Hundreds of receivers may break at once, when a cloud does. More alarms would tell nobody more. */
+const MOST_CONDITIONS = 200
+
+/** Everything that is wrong, by alarm. An alarm about something else is another line here. */
+export function alarmConditions(scene: AlarmScene): AlarmCondition[] {
+  return [
+    ...unboundCarriers(scene),
+    ...waitingMessages(scene),
+    ...openBreakers(scene),
+    ...carriersBelowFloor(scene),
+    ...missingReceipts(scene),
+    ...unownedInbound(scene),
+  ].slice(0, MOST_CONDITIONS)
+}
+
+/** For some seconds after a bind has moved, its new node has not reported how it is. */
+function unboundCarriers({ carriers, nowMs }: AlarmScene): AlarmCondition[] {
+  const down = carriers.filter(
+    ({ state, binds }) => state !== 'stopped' && !binds.some((bind) => bind.state === 'bound'),
+  )
+  return down.map(({ name, binds }) => {
+    const sinceMs = binds.flatMap(({ since }) => (since === null ? [] : [Date.parse(since)]))
+    const error = binds.flatMap(({ errors }) => errors)[0]
+    const why =
+      error === undefined ? '' : `: ${[error.error, error.status ?? error.detail].filter(Boolean).join(', ')}`
+    return {
+      name: 'carrier-unbound',
+      object: name,
+      since: new Date(sinceMs.length === 0 ? nowMs : Math.max(...sinceMs)),
+      value: binds.length,
+      summary: `Carrier ${name} is not bound${why}`,
+      ...(binds.some(({ state }) => state === 'unreported') && { isUncertain: true }),
+    }
+  })
+}
+
+/** By route, the oldest message in the database or in the memory of this node. */
+function waitingMessages({
+  backlog: { held, waiting },
+  nowMs,
+  backlogSeconds,
+}: AlarmScene): AlarmCondition[] {
+  const late = [...held, ...waiting].filter(({ oldestMs }) => nowMs - oldestMs > backlogSeconds * 1_000)
+  return [...Map.groupBy(late, ({ route }) => route ?? '')].map(([route, rows]) => {
+    const oldest = rows.reduce((a, b) => (b.oldestMs < a.oldestMs ? b : a))
+    const seconds = Math.floor((nowMs - oldest.oldestMs) / 1_000)
+    const of = route === '' ? 'Messages without a route' : `Messages of route ${route}`
+    return {
+      name: 'messages-wait',
+      object: route,
+      since: new Date(oldest.oldestMs + backlogSeconds * 1_000),
+      value: seconds,
+      summary: `${of} wait, the oldest for ${seconds} s (${oldest.cause})`,
+    }
+  })
+}
+
+function openBreakers({ backlog: { destinations }, directory }: AlarmScene): AlarmCondition[] {
+  const open = destinations.filter(({ state }) => state === 'open')
+  return open.map(({ planId, destination, since, error, count }) => ({
+    name: 'breaker-open',
+    object: `${directory.planById(planId)?.servicePlanId ?? planId} ${destination}`,
+    since,
+    value: count,
+    summary: `${destination} takes no webhooks${error === null ? '' : `: ${error}`}; ${count} wait`,
+  }))
+}
+
+function carriersBelowFloor({ pauses }: AlarmScene): AlarmCondition[] {
+  return pauses.map(({ route, carrier, since, reason }) => ({
+    name: 'floor-reached',
+    object: `${route} ${carrier}`,
+    since,
+    value: null,
+    summary: `Carrier ${carrier} is out of use in route ${route}: ${reason}`,
+  }))
+}
+
+function missingReceipts({ receipts, nowMs }: AlarmScene): AlarmCondition[] {
+  const bad = receipts.filter(
+    ({ sent, missing }) => missing >= LEAST_MISSING && missing >= LEAST_MISSING_SHARE * sent,
+  )
+  return bad.map(({ carrier, sent, missing }) => ({
+    name: 'receipts-missing',
+    object: carrier,
+    since: new Date(nowMs),
+    value: missing,
+    summary: `${missing} of ${sent} messages sent over carrier ${carrier} 10 to 70 minutes ago have no final receipt`,
+  }))
+}
+
+function unownedInbound({ unowned }: AlarmScene): AlarmCondition[] {
+  if (unowned === null) return []
+  const { count, since } = unowned
+  const summary = `${count} inbound messages of the last hour are for numbers that no plan owns`
+  return [{ name: 'unowned-inbound', object: '', since, value: count, summary }]
+}
+
+export type AlarmKey = Pick<AlarmCondition, 'name' | 'object'>
+
+export interface AlarmDelays {
+  /** How long a condition lasts before it raises an alarm, and how long it is gone before the alarm is cleared. */
+  readonly raiseAfterMs: number
+  readonly clearAfterMs: number
+}
+
+/** Decides when conditions raise and clear alarms, so that one that comes and goes raises one. */
+export class AlarmJudge {
+  readonly #delays: AlarmDelays
+  /** When each condition, or alarm, was seen first and last. */
+  readonly #seen = new Map<string, { readonly firstMs: number; lastMs: number }>()
+
+  constructor(delays: AlarmDelays) {
+    this.#delays = delays
+  }
+
+  /** `raised`: the alarms that are raised now. */
+  judge<Raised extends AlarmKey>(
+    conditions: readonly AlarmCondition[],
+    raised: readonly Raised[],
+    nowMs: number,
+  ): { raise: AlarmCondition[]; clear: Raised[] } {
+    const { raiseAfterMs, clearAfterMs } = this.#delays
+    const present = new Map(conditions.map((condition) => [keyOf(condition), condition]))
+    const known = new Set(raised.map(keyOf))
+    for (const key of this.#seen.keys()) if (!present.has(key) && !known.has(key)) this.#seen.delete(key)
+    for (const key of new Set([...present.keys(), ...known])) {
+      const seen = this.#seen.get(key)
+      if (seen === undefined) this.#seen.set(key, { firstMs: nowMs, lastMs: nowMs })
+      else if (present.has(key)) seen.lastMs = nowMs
+    }
+    return {
+      raise: conditions.filter((condition) => {
+        const firstMs = Math.min(this.#seen.get(keyOf(condition))!.firstMs, condition.since.getTime())
+        if (known.has(keyOf(condition)) || condition.isUncertain) return false
+        return nowMs - firstMs >= raiseAfterMs
+      }),
+      clear: raised.filter((alarm) => {
+        const isGone =
+          nowMs - this.#seen.get(keyOf(alarm))!.lastMs >= clearAfterMs && !present.has(keyOf(alarm))
+        // If it comes back, it has to last again.
+        if (isGone) this.#seen.delete(keyOf(alarm))
+        return isGone
+      }),
+    }
+  }
+}
+
+function keyOf({ name, object }: AlarmKey): string {
+  return `${name} ${object}`
+}
+
+/** An alarm as its receiver is told of it. */
+export interface Alarm extends AlarmCondition {
+  /** UUID. */
+  readonly alarmId: string
+  readonly state: 'raised' | 'cleared'
+  readonly raisedAt: Date
+  readonly clearedAt: Date | null
+}
+
+/** The body of its webhook. `installation`: BASE_URL. */
+export function alarmBody(alarm: Alarm, installation: string | null): string {
+  const { alarmId, name, state, object, summary, value, since, raisedAt, clearedAt } = alarm
+  const whatToDoNow = whatToDo(name)
+  return JSON.stringify({
+    type: 'alarm',
+    alarmId,
+    name,
+    state,
+    object,
+    summary,
+    value,
+    since,
+    raisedAt,
+    clearedAt,
+    whatToDo: whatToDoNow,
+    installation,
+  })
+}

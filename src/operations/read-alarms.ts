@@ -1,0 +1,47 @@
+import { type AlarmCondition, alarmConditions } from '../domain/alarms.ts'
+import type { Backlog } from '../domain/backlog.ts'
+import type { Directory } from '../domain/directory.ts'
+import { createdAtMs, lowestIdAt } from '../domain/identifiers.ts'
+import { bindStates } from '../domain/node-reports.ts'
+import { carriers } from '../store/carriers.ts'
+import type { Queryable } from '../store/database.ts'
+import { listPauses, type MissingReceipts } from '../store/quality.ts'
+import { countUnownedSince } from '../store/unowned-inbound-messages.ts'
+import { type OwnReport, readNodes } from './read-nodes.ts'
+
+export interface AlarmSources {
+  /** The pool for look-ups. */
+  readonly reads: Queryable
+  readonly directory: () => Directory
+  readonly ownReport: OwnReport
+  readonly backlog: { read(): Promise<Backlog> }
+  readonly quality: { nowMs(): number; missingReceipts(): Promise<readonly MissingReceipts[]> }
+  readonly nowMs: () => number
+  /** A message that waits for longer is an alarm. */
+  readonly backlogSeconds: number
+}
+
+const UNOWNED_FOR_MS = 3_600_000
+
+/** Everything that is wrong now in the whole installation, as alarms. One connection reads all of it. */
+export async function readAlarmConditions(sources: AlarmSources): Promise<AlarmCondition[]> {
+  const { reads, directory, ownReport, backlog, quality, nowMs, backlogSeconds } = sources
+  const now = nowMs()
+  const nodes = await readNodes(reads, ownReport)
+  const all = await carriers.all(reads)
+  const unowned = await countUnownedSince(reads, lowestIdAt(now - UNOWNED_FOR_MS))
+  return alarmConditions({
+    nowMs: now,
+    carriers: all.map((carrier) => ({
+      name: carrier.name,
+      state: carrier.state,
+      binds: bindStates(carrier, nodes),
+    })),
+    backlog: await backlog.read(),
+    directory: directory(),
+    pauses: await listPauses(reads, new Date(quality.nowMs())),
+    receipts: await quality.missingReceipts(),
+    unowned: unowned && { count: unowned.count, since: new Date(createdAtMs(unowned.oldestMsgId)) },
+    backlogSeconds,
+  })
+}
