@@ -41,11 +41,13 @@ async function importConfiguration(args: readonly string[], options: Options): P
 }
 
 /** In the order of the files, whichever part of the import found it. */
-function sorted<Row extends Place>(rows: readonly Row[]): (Row & { place: string })[] {
+function sorted<Row extends Place>(rows: readonly Row[]): Row[] {
   const files = [...new Set(rows.map(({ file }) => file))]
-  return rows
-    .toSorted((a, b) => files.indexOf(a.file) - files.indexOf(b.file) || a.line - b.line)
-    .map((row) => ({ ...row, place: `${row.file}:${row.line}` }))
+  return rows.toSorted((a, b) => files.indexOf(a.file) - files.indexOf(b.file) || a.line - b.line)
+}
+
+function placed<Row extends Place>(rows: readonly Row[]): (Row & { place: string })[] {
+  return rows.map((row) => ({ ...row, place: `${row.file}:${row.line}` }))
 }
 
 async function printReport(
@@ -54,13 +56,14 @@ async function printReport(
   options: Options,
 ): Promise<void> {
   const { printAnswer, printJson } = await import('./admin/printing.ts')
-  const { carried, dropped, objects } = imported
+  const carried = sorted(imported.carried)
+  const dropped = sorted(imported.dropped)
   if (options.json) return printJson({ files: written, carried, dropped })
   const print = (text: string) => process.stdout.write(`${text}\n`)
   print('Carried over:')
-  printAnswer({ carried: sorted(carried) }, { carried: 'place setting object as' })
+  printAnswer({ carried: placed(carried) }, { carried: 'place setting object as' })
   print('\nNot carried over, or not as it was:')
-  printAnswer({ dropped: sorted(dropped) }, { dropped: 'place setting why' })
-  const counts = [...objects].map(([kind, all]) => `${kind} ${all.size}`)
+  printAnswer({ dropped: placed(dropped) }, { dropped: 'place setting why' })
+  const counts = [...imported.objects].map(([kind, all]) => `${kind} ${all.size}`)
   print(`\nWrote ${written.join(' and ')}: ${counts.join(', ')}. All carriers are stopped.`)
 }

@@ -80,3 +80,36 @@ export const USER_ROWS: SettingRows = [
 
 export const CONNECTOR_COUNTERPARTS = counterparts(CONNECTOR_ROWS)
 export const USER_COUNTERPARTS = counterparts(USER_ROWS)
+
+/** Values that Jasmin prints although nobody has set them. A setting without a counterpart is reported if it has another. */
+export const JASMIN_DEFAULTS: Readonly<Record<string, string>> = {
+  bind_to: '30',
+  res_to: '120',
+  pdu_red_to: '10',
+  trx_to: '300',
+  elink_interval: '30',
+  con_loss_retry: 'yes',
+  con_loss_delay: '10',
+  con_fail_retry: 'yes',
+  con_fail_delay: '10',
+  requeue_delay: '120',
+  src_ton: '2',
+  src_npi: '1',
+  dst_ton: '1',
+  dst_npi: '1',
+  bind_ton: '0',
+  bind_npi: '0',
+  priority: '0',
+  def_msg_id: '0',
+  ripf: '0',
+  coding: '0',
+  dlr_expiry: '86400',
+  loglevel: '20',
+  logrotate: 'midnight',
+  logprivacy: 'no',
+  'mt_messaging_cred valuefilter priority': '^[0-3]$',
+  'mt_messaging_cred valuefilter content': '.*',
+  'mt_messaging_cred valuefilter validity_period': String.raw`^\d+$`,
+  'mt_messaging_cred authorization http_bulk': 'False',
+  'smpps_cred authorization ip': '0.0.0.0/0',
+}

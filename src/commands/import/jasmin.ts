@@ -2,9 +2,9 @@ import type { Counterpart } from './counterparts.ts'
 import { ImportedConfiguration, type ImportFault, ImportFaults } from './imported-configuration.ts'
 import { importedSender, NO_SENDER, textsOfRegex } from './imported-senders.ts'
 import { carriersFor, type JasminRoute, prefixesIn, readRoutes } from './jasmin-routes.ts'
-import { CONNECTOR_COUNTERPARTS, USER_COUNTERPARTS } from './jasmin-settings.ts'
+import { CONNECTOR_COUNTERPARTS, JASMIN_DEFAULTS, USER_COUNTERPARTS } from './jasmin-settings.ts'
 import type { JasminObject, JasminSetting, JasminText, ListName } from './jasmin-text.ts'
-import { begins } from './kannel-numbers.ts'
+import { begins } from './number-prefixes.ts'
 import { ImportedRoutes, planRouting } from './prefix-routing.ts'
 
 /** A configuration of Jasmin as one of Aldis (docs/from-jasmin.md). */
@@ -168,7 +168,8 @@ function report(
   for (const setting of object.values()) {
     const { name, value } = setting
     const counterpart = counterparts.get(name)
-    if (value === '' || value === 'None' || value === 'none' || value === 'ND') continue
+    if (['', 'None', 'none', 'ND', JASMIN_DEFAULTS[name]].includes(value)) continue
+    if (name.includes(' authorization ') && value === 'True') continue
     if (counterpart === undefined) imported.drop(setting, name, 'Jasmin 0.11 has no such setting')
     else if ('why' in counterpart) imported.drop(setting, name, counterpart.why)
     else imported.carry(setting, name, path, counterpart.to)

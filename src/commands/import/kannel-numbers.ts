@@ -1,6 +1,6 @@
 import type { ImportedConfiguration } from './imported-configuration.ts'
 import { type KannelGroup, type KannelSetting, lastValues } from './kannel-groups.ts'
-import { internationalPrefix, type PrefixRules, prefixesOfRegex } from './number-prefixes.ts'
+import { begins, internationalPrefix, type PrefixRules, prefixesOfRegex } from './number-prefixes.ts'
 
 /** Lists of prefixes in a group: `allowed-prefix`, `denied-prefix` and their regular expressions. */
 
@@ -73,10 +73,4 @@ export function passes(number: string, { tests }: PrefixLists): boolean {
     if (allowed === null) return denied === null || !begins(number, denied)
     return begins(number, allowed) || (denied !== null && !begins(number, denied))
   })
-}
-
-export function begins(number: string, prefixes: ReadonlySet<string>): boolean {
-  for (let length = 0; length <= number.length; length += 1)
-    if (prefixes.has(number.slice(0, length))) return true
-  return false
 }

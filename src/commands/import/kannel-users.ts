@@ -2,8 +2,8 @@ import type { ImportedConfiguration } from './imported-configuration.ts'
 import { importedSender, NO_SENDER } from './imported-senders.ts'
 import { type KannelCarrier, smscId } from './kannel-carriers.ts'
 import { type KannelGroup, type KannelSetting, lastValues } from './kannel-groups.ts'
-import { begins, type PrefixLists, passes, prefixLists } from './kannel-numbers.ts'
-import type { PrefixRules } from './number-prefixes.ts'
+import { type PrefixLists, passes, prefixLists } from './kannel-numbers.ts'
+import { begins, type PrefixRules } from './number-prefixes.ts'
 import { type ImportedRoutes, planRouting, type RouteCarrier } from './prefix-routing.ts'
 
 /** Users of sendsms: each gets an account and a service plan, which routes as Kannel does for it. */

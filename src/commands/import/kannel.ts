@@ -74,11 +74,18 @@ function reportGroups(
       ? KANNEL_GROUPS[group.type]!
       : 'Kannel 1.4.5 has no such group'
     const carrier = carrierOf.get(group)
-    if (typeof rows === 'string') imported.drop(group, `group ${group.type}`, rows)
+    if (typeof rows === 'string') imported.drop(group, nameOf(group), rows)
     else if (group.type === 'smsc' && carrier === undefined)
       imported.drop(group, `smsc ${kindOf(group)}`, 'of all kinds of SMSC, Aldis has SMPP')
     else reportSettings(imported, group, carrier === undefined ? objectOf(group) : `carriers.${carrier}`)
   }
+}
+
+/** `sms-service nop`, `dlr-db mydlr` */
+function nameOf(group: KannelGroup): string {
+  const values = lastValues(group)
+  const name = ['keyword', 'keyword-regex', 'shortcode', 'id', 'name'].find((each) => values.has(each))
+  return name === undefined ? group.type : `${group.type} ${values.get(name)!.value}`
 }
 
 function objectOf(group: KannelGroup): string {

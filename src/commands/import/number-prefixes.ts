@@ -31,6 +31,13 @@ function unified(number: string, rules: PrefixRules): string {
   return result
 }
 
+/** Whether a number begins with one of them. */
+export function begins(number: string, prefixes: ReadonlySet<string>): boolean {
+  for (let length = 0; length <= number.length; length += 1)
+    if (prefixes.has(number.slice(0, length))) return true
+  return false
+}
+
 /** Texts that a pattern expands to; more are not followed. */
 const MAX_EXPANSION = 1_000
 const MAX_PATTERN = 10_000

@@ -44,7 +44,8 @@ describe('connectors', () => {
       'validity 3600',
       'dlr_msgid 1',
       'elink_interval 10',
-      'ripf 0',
+      'ripf 1',
+      'coding 0',
     ]
     const { carriers } = written(connector('Demo', ...lines))
     expect(carriers).toEqual({

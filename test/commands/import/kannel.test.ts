@@ -61,6 +61,8 @@ smsc-username = "say \\"hi\\""
 smsc-password = a=b
 include = "ports.conf"
 
+group = core
+admin-port = 13000
 include = more
 `
     const files = {
@@ -78,6 +80,10 @@ include = more
       password: { env: 'ACME_PASSWORD' },
     })
     expect(Object.keys(sendsmsUsers)).toEqual(['one', 'two'])
+    const why = expect.stringContaining('operator tokens')
+    expect(imported(text, files).dropped).toContainEqual(
+      expect.objectContaining({ setting: 'admin-port', why }),
+    )
     expect([...imported(text, files).secrets]).toEqual([
       ['ACME_PASSWORD', 'a=b'],
       ['ONE_SENDSMS_PASSWORD', '1'],
@@ -172,11 +178,16 @@ describe('carriers', () => {
     expect(carriersOf(pair)).toMatchObject({
       A: { binds: 3, bindMode: 'transmitter', messagesPerSecond: 51 },
     })
+    expect(written(pair + smsc('smsc-id = B')).routes).toEqual({
+      'A-B': { carriers: [share('A', 0, 3), share('B')] },
+    })
     const receiver = smsc('smsc-id = A').replace('port', 'receive-port')
     expect(carriersOf(smsc('smsc-id = A') + receiver)).toMatchObject({
       A: { binds: 1, bindMode: 'transmitter+receiver', port: 2775 },
     })
     expect(carriersOf(receiver)).toMatchObject({ A: { bindMode: 'receiver' } })
+    const stranger = receiver.replace('us\n', 'them\n')
+    expect(Object.keys(carriersOf(smsc('smsc-id = A') + stranger))).toEqual(['A', 'A-2'])
     const hosts = smsc('smsc-id = A') + smsc('smsc-id = A', 'host = other.example.net')
     expect(
       Object.entries(carriersOf(hosts)).map(([name, each]) => [name, (each as { host: string }).host]),
