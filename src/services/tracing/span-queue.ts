@@ -98,31 +98,28 @@ export class SpanQueue {
     this.#tracer = this.#provider.getTracer('aldis', version)
   }
 
-  add({
-    name,
-    kind,
-    startMs,
-    endMs,
-    attributes,
-    failed = false,
-    ids,
-    parent,
-    links = [],
-  }: FinishedSpan): void {
+  /** Never throws: the message goes on whatever becomes of its span. */
+  add(span: FinishedSpan): void {
     if (this.#pending >= MOST_PENDING) {
       this.#options.count('dropped', 1)
       return
     }
     this.#pending += 1
-    this.#ids.given = ids
+    try {
+      this.#record(span)
+    } catch (error) {
+      this.#ended(1, error as Error)
+    }
+  }
+
+  #record(finished: FinishedSpan): void {
+    const { name, kind, startMs: startTime, attributes, parent, links = [] } = finished
+    this.#ids.given = finished.ids
     const context = parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, sampled(parent))
-    const span = this.#tracer.startSpan(
-      name,
-      { kind: SpanKind[kind], startTime: startMs, attributes, links: links.map(linkTo) },
-      context,
-    )
-    if (failed) span.setStatus({ code: SpanStatusCode.ERROR })
-    span.end(Math.max(startMs, endMs))
+    const options = { kind: SpanKind[kind], startTime, attributes, links: links.map(linkTo) }
+    const span = this.#tracer.startSpan(name, options, context)
+    if (finished.failed) span.setStatus({ code: SpanStatusCode.ERROR })
+    span.end(Math.max(startTime, finished.endMs))
   }
 
   /** Exports what is left, within STOP_MS. */
@@ -147,21 +144,21 @@ export class SpanQueue {
           done(result)
         }
         // The exporter's own limit begins anew with each octet of the answer.
-        const late = setTimeout(end, LATE * timeoutMillis, { code: FAILED, error: new Error('late') })
+        const late = setTimeout(end, LATE * timeoutMillis, { code: FAILED, error: new Error('late') }).unref()
         exporter.export(spans, end)
       },
       shutdown: () => exporter.shutdown(),
     }
   }
 
-  /** Logs the first failure and the first success after it, without the collector's words. */
+  /** Logs the first failure and the first success after it. What a collector says comes with a code, which is logged instead. */
   #ended(spans: number, error: Error | undefined): void {
     const { count, log } = this.#options
     this.#pending -= spans
     count(error === undefined ? 'exported' : 'dropped', spans)
     const isFailing = error !== undefined
     if (isFailing && !this.#failing)
-      log.warn({ code: (error as NodeJS.ErrnoException).code ?? error.name }, 'traces are not exported')
+      log.warn({ reason: (error as NodeJS.ErrnoException).code ?? error.message }, 'traces are not exported')
     if (!isFailing && this.#failing) log.warn({}, 'traces are exported again')
     this.#failing = isFailing
   }

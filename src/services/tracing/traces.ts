@@ -2,7 +2,7 @@ import type { Attributes } from '@opentelemetry/api'
 import type { Carrier, Route } from '../../domain/configuration.ts'
 import type { Directory } from '../../domain/directory.ts'
 import { eventId } from '../../domain/events.ts'
-import type { Accepted, JournalReceipt } from '../../domain/message-facts.ts'
+import type { Accepted } from '../../domain/message-facts.ts'
 import type { Dispatch } from '../../domain/messages-in-progress.ts'
 import type { SubmitResult } from '../../domain/quality.ts'
 import type { StateChange } from '../../domain/statistics-tallies.ts'
@@ -46,7 +46,7 @@ const MOST_LINKS = 128
 export class Traces {
   readonly #options: TracesOptions
   readonly #spans: SpanQueue
-  /** Unix time minus the monotonic clock. Kept while it is nearly right, so that spans of this process do not overlap wrongly. */
+  /** Unix time minus the monotonic clock. Kept while it is nearly right, so that spans of this process keep their order. */
   #epochMs = 0
 
   constructor(options: TracesOptions) {
@@ -93,7 +93,7 @@ export class Traces {
   /** A fact has changed the state of a message. Of these, receipts have spans: from their arrival to their COMMIT. */
   changed({ message: { msgId, accepted }, after, fact }: StateChange): void {
     if (fact.kind !== 'receipt') return
-    const { carrierId, receivedAt, outcome, errorCode } = (fact as JournalReceipt).evidence
+    const { carrierId, receivedAt, outcome, errorCode } = fact.evidence
     this.#add(msgId, accepted.planId, {
       name: 'receipt',
       kind: 'CONSUMER',

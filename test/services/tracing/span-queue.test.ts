@@ -10,7 +10,7 @@ import { freePort } from '../../support/process.ts'
 /** More than fit. */
 const MANY = 3_000
 const MOST_PENDING = 2_048
-const TIMEOUT_MS = 300
+const TIMEOUT_MS = 150
 const AT_MS = Date.UTC(2026, 0, 1)
 
 let counts: { exported: number; dropped: number }
@@ -26,14 +26,13 @@ afterEach(async () => {
   for (const one of opened.splice(0)) await one.close()
 })
 
-function queueTo(port: number): SpanQueue {
+function queueTo(port: number, times = { flushMs: 5, timeoutMs: TIMEOUT_MS }): SpanQueue {
   return new SpanQueue({
     collector: {
       url: `http://127.0.0.1:${port}/v1/traces`,
       headers: { authorization: 'CANARY' },
       serviceName: 'sms',
-      flushMs: 5,
-      timeoutMs: TIMEOUT_MS,
+      ...times,
     },
     nodeName: 'node-a',
     version: '1.2.3',
@@ -134,14 +133,15 @@ test.each([
 test('the last spans are exported when the node stops, and a silent collector does not keep it', async () => {
   const port = await freePort()
   const collector = await collectorAt(port)
-  const queue = queueTo(port)
+  const never = { flushMs: 3_600_000, timeoutMs: 3_600_000 }
+  const queue = queueTo(port, never)
   add(queue, 600)
   await queue.stop()
   expect(collector.spans.length).toBe(600)
   expect(collector.spans[0]).toMatchObject({ node: 'node-a', startMs: AT_MS, endMs: AT_MS })
   const silent = await freePort()
   await blackHole(silent)
-  const other = queueTo(silent)
+  const other = queueTo(silent, never)
   add(other, MANY)
   await other.stop()
 })
