@@ -1,3 +1,4 @@
+import { HTTP_LIMITS } from '../http/limits.ts'
 import { ensurePartitions } from '../services/upkeep/day-partitions.ts'
 import { checkDurability, connectionLimit, type Database, MINIMUM_SERVER_VERSION } from '../store/database.ts'
 import { type DatabaseOptions, openDatabase } from '../store/database-pool.ts'
@@ -54,8 +55,18 @@ type PoolOptions = Pick<
 
 /** Limit for one statement of look-ups and of the heartbeat. */
 const READ_TIMEOUT_MS = 5_000
+/** Two more than customers' reads use at once: one for all preflights, and one so that the operator never waits for them. */
+const READ_POOL_SIZE = HTTP_LIMITS.readsAtOnce + 2
+const BEAT_POOL_SIZE = 1
+const APPEND_POOL_SIZE = MOST_APPENDS - 1
+
+/** Most connections that one process opens. */
+export function connectionsOfNode({ databasePoolSize }: Pick<DatabaseStart, 'databasePoolSize'>): number {
+  return databasePoolSize + READ_POOL_SIZE + BEAT_POOL_SIZE + APPEND_POOL_SIZE
+}
+
 /** Opens the pools. Use none before `prepareDatabases`, which finds out what they connect to. */
-export function openDatabases(options: DatabaseStart, readPoolSize: number): Databases {
+export function openDatabases(options: DatabaseStart): Databases {
   const server = directServer(options.connectionString, options.databasePrepared)
   const open = (poolSize: number, statementTimeoutMs: number, others: Partial<PoolOptions> = {}) =>
     openPool(options, server, { poolSize, statementTimeoutMs, ...others })
@@ -63,13 +74,13 @@ export function openDatabases(options: DatabaseStart, readPoolSize: number): Dat
     server,
     db: open(options.databasePoolSize, options.databaseStatementTimeoutMs),
     // Kept for good: a new one takes 30 ms to learn the partitions. Before the first migration there are none to learn.
-    reads: open(readPoolSize, READ_TIMEOUT_MS, {
+    reads: open(READ_POOL_SIZE, READ_TIMEOUT_MS, {
       idleTimeoutMs: 0,
       onConnect: (connection) => learnPartitions(connection).catch(() => undefined),
     }),
     // With a longer limit the lease would end before the next heartbeat has a chance.
-    beats: open(1, READ_TIMEOUT_MS, { connectTimeoutMs: (options.leaseMs ?? LEASE_MS) / 2 }),
-    appends: open(MOST_APPENDS - 1, options.databaseStatementTimeoutMs),
+    beats: open(BEAT_POOL_SIZE, READ_TIMEOUT_MS, { connectTimeoutMs: (options.leaseMs ?? LEASE_MS) / 2 }),
+    appends: open(APPEND_POOL_SIZE, options.databaseStatementTimeoutMs),
   }
 }
 
@@ -81,7 +92,8 @@ export async function prepareDatabases(databases: Databases, options: DatabaseSt
   const { server, db, reads, beats, appends } = databases
   const { connectionString, log } = options
   const facts = await reachServer(server)
-  judgeServer(facts)
+  const unfit = serverFault(facts)
+  if (unfit !== null) throw new StartError(unfit)
   const settings = sessionSettings(options.databaseStatementTimeoutMs)
   const ofReads = server.pooled ? settings : sessionSettings(READ_TIMEOUT_MS)
   if (server.pooled) await keepSettings(server, settings, options)
@@ -91,29 +103,25 @@ export async function prepareDatabases(databases: Databases, options: DatabaseSt
   await checkSettings(server, appends, settings)
   tellServer(server, facts, settings, options)
   await judgeDurability(db, server, options)
-  if (!server.pooled) await judgeConnections(databases, options)
+  if (!server.pooled) await judgeConnections(db, options)
   for (const name of await migrate({ connectionString, log: (line) => log.debug(line) }))
     log.info({ migration: name }, 'schema brought up to date')
   await ensurePartitions(db, Date.now())
   await learnPartitions(reads).catch((err) => log.warn({ err }, 'the first lists will take longer'))
 }
 
-function judgeServer(facts: ServerFacts): void {
+/** Why no node can run on this server; null: one can. */
+export function serverFault(facts: ServerFacts): string | null {
   const { versionNumber, version, encoding, schema, role, database } = facts
   if (versionNumber < MINIMUM_SERVER_VERSION * 10_000)
-    throw new StartError(`PostgreSQL ${version} is too old: ${MINIMUM_SERVER_VERSION} or newer is needed`)
+    return `PostgreSQL ${version} is too old: ${MINIMUM_SERVER_VERSION} or newer is needed`
   if (encoding !== 'UTF8')
-    throw new StartError(
-      `the database ${database} has the encoding ${encoding}: make one with "create database … encoding 'UTF8' template template0"`,
-    )
+    return `the database ${database} has the encoding ${encoding}: make one with "create database … encoding 'UTF8' template template0"`
   if (schema === null || schema.startsWith('pg_'))
-    throw new StartError(
-      `the search_path of ${role} names no schema for tables: alter role ${role} in database ${database} set search_path = public`,
-    )
+    return `the search_path of ${role} names no schema for tables: alter role ${role} in database ${database} set search_path = public`
   if (!facts.mayCreate)
-    throw new StartError(
-      `${role} may make no tables in the schema ${schema}: alter database ${database} owner to ${role}`,
-    )
+    return `${role} may make no tables in the schema ${schema}: alter database ${database} owner to ${role}`
+  return null
 }
 
 /** Behind a pooler only the role's defaults hold. They are written once, and a later start finds them. */
@@ -173,17 +181,14 @@ async function judgeDurability(
 }
 
 /** Logged once, by the first worker: all pools together may need more connections than the server allows. */
-async function judgeConnections(
-  { db, reads, beats, appends }: Databases,
-  { worker, log }: DatabaseStart,
-): Promise<void> {
-  const { number, workers } = worker ?? { number: 1, workers: 1 }
+async function judgeConnections(db: Database, options: DatabaseStart): Promise<void> {
+  const { number, workers } = options.worker ?? { number: 1, workers: 1 }
   if (number > 1) return
-  const each = [db, reads, beats, appends].reduce((sum, { options }) => sum + (options.max ?? 0), 0)
-  const most = await connectionLimit(db)
-  if (workers * each > most)
-    log.warn(
-      { workers, connections: workers * each, allowed: most },
+  const connections = workers * connectionsOfNode(options)
+  const allowed = await connectionLimit(db)
+  if (connections > allowed)
+    options.log.warn(
+      { workers, connections, allowed },
       'the database allows fewer connections than this may open: raise max_connections or lower DATABASE_POOL_SIZE',
     )
 }

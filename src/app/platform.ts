@@ -5,7 +5,6 @@ import type { Directory } from '../domain/directory.ts'
 import { DatabaseClock } from '../domain/instants.ts'
 import { isSandbox } from '../domain/sandbox.ts'
 import { deriveKey, type SecretKeys } from '../domain/secrets.ts'
-import { HTTP_LIMITS } from '../http/limits.ts'
 import { processRegistry } from '../http/metrics.ts'
 import { CallbackGuard } from '../outbound/callback-guard.ts'
 import { ATTEMPT_TIMEOUT_MS } from '../outbound/dispatcher.ts'
@@ -24,10 +23,15 @@ import { openDatabases, prepareDatabases } from './database.ts'
 import type { AppOptions } from './options.ts'
 import type { ShutdownStack } from './shutdown.ts'
 
-/** Two more than customers' reads use at once: one for all preflights, and one so that the operator never waits for them. */
-const READ_POOL_SIZE = HTTP_LIMITS.readsAtOnce + 2
 /** Random bytes drawn from the system at once. Ids need a few for each message. */
 const RANDOM_BYTES = 16_384
+
+/** The keys of stored secrets. */
+export function secretKeysOf(options: Pick<AppOptions, 'secretKey' | 'previousSecretKey'>): SecretKeys {
+  const { secretKey: master, previousSecretKey: previous } = options
+  const current = deriveKey(master, 'secrets')
+  return previous === undefined ? current : [current, deriveKey(previous, 'secrets')]
+}
 
 /** What all other parts of a node need. Nothing is read before `start`. */
 export async function makePlatform(options: AppOptions, shutdown: ShutdownStack) {
@@ -40,10 +44,8 @@ export async function makePlatform(options: AppOptions, shutdown: ShutdownStack)
   )
   const counters = eventCounters(registry)
   const anomalies = new CarrierAnomalies({ count: counters.anomaly, log, clock: () => performance.now() })
-  const { secretKey: master, previousSecretKey: previous } = options
-  const current = deriveKey(master, 'secrets')
-  const secretKey: SecretKeys = previous === undefined ? current : [current, deriveKey(previous, 'secrets')]
-  const databases = openDatabases(options, READ_POOL_SIZE)
+  const secretKey = secretKeysOf(options)
+  const databases = openDatabases(options)
   const { db, reads, beats, appends } = databases
   const pools = { path: db, reads, beats, appends }
   databaseMetrics(registry, pools)

@@ -13,15 +13,8 @@ export function nodeOptions(
     ...config,
     connectionString: databaseUrl,
     baseUrl: config.baseUrl ?? null,
-    callbackPolicy: {
-      allowCidrs: config.webhookAllowCidrs,
-      allowHosts: config.webhookAllowHosts,
-      allowLoopback: false,
-      allowUnresolvable: false,
-      allowHttp: config.sendsms,
-      ownOrigins: config.baseUrl === undefined ? [] : [new URL(config.baseUrl).origin],
-    },
     traces: tracesOf(config),
+    callbackPolicy: callbackPolicyOf(config),
     ...rest,
   }
 }
@@ -38,6 +31,18 @@ export function tracesUrl(endpoint: string): string {
   if (!/^https?:/.test(endpoint) || !URL.canParse(endpoint))
     throw new InvalidArgumentError('expected an address that begins with https:// or http://')
   return `${endpoint.replace(/\/+$/, '')}/v1/traces`
+}
+
+/** Where webhooks may go. */
+export function callbackPolicyOf(config: Config): AppOptions['callbackPolicy'] {
+  return {
+    allowCidrs: config.webhookAllowCidrs,
+    allowHosts: config.webhookAllowHosts,
+    allowLoopback: false,
+    allowUnresolvable: false,
+    allowHttp: config.sendsms,
+    ownOrigins: config.baseUrl === undefined ? [] : [new URL(config.baseUrl).origin],
+  }
 }
 
 type Listens = Pick<Config, 'httpHost' | 'httpPort' | 'operatorHost' | 'operatorPort'>

@@ -14,6 +14,7 @@ const COMMANDS = new Map<string, () => Promise<CommandModule>>([
   ['dev', () => import('./dev.ts')],
   ['serve', () => import('./serve.ts')],
   ['migrate', () => import('./migrate.ts')],
+  ['doctor', () => import('./doctor.ts')],
   ['send', () => import('./send.ts')],
   ['listen', () => import('./listen.ts')],
   ['simulate-carrier', () => import('./simulate-carrier.ts')],

@@ -75,7 +75,7 @@ const MAX_READING_MS = 1_000
 /** A smaller difference is jitter of readings, and no reason to let time jump. */
 const LEAST_STEP_MS = 50
 /** A node whose own clock is further off is not ready. */
-const MAX_OFF_MS = 5_000
+export const MAX_OFF_MS = 5_000
 
 /**
  * The time that all nodes use: the database's clock, read with each heartbeat and advanced by the monotonic clock in

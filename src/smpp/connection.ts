@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import net from 'node:net'
 import tls from 'node:tls'
 import { encodePdu } from './encoding.ts'
@@ -336,19 +337,42 @@ export function connect<Token = unknown>(
 ): Connection<Token> {
   // Checked here, where the caller can see it, rather than when the transport opens.
   if (options.bind !== undefined) encodePdu(options.bind)
-  const { host, port } = options
-  const socket =
-    options.tls === undefined
-      ? net.connect({ host, port })
-      : tls.connect({ ...checkedTls(host, options.tls === true ? {} : options.tls), host, port })
+  const socket = openSocket(options)
   const connection = new Connection<Token>(socket, sessionSettings('esme', options), () => handlers, options)
-  const timeout = setTimeout(() => connection.connectTimedOut(), options.connectTimeoutMs ?? 10_000).unref()
+  const timeout = setTimeout(() => connection.connectTimedOut(), connectTimeoutMs(options)).unref()
   socket.once('close', () => clearTimeout(timeout))
   socket.once(options.tls === undefined ? 'connect' : 'secureConnect', () => {
     clearTimeout(timeout)
     connection.opened()
   })
   return connection
+}
+
+type Target = Pick<ConnectOptions, 'host' | 'port' | 'tls' | 'connectTimeoutMs'>
+
+/**
+ * Connects, with TLS if asked, and closes without a bind.
+ * @throws Error of the socket, or ETIMEDOUT.
+ */
+export async function probe(target: Target): Promise<void> {
+  const signal = AbortSignal.timeout(connectTimeoutMs(target))
+  const socket = openSocket(target)
+  try {
+    await once(socket, target.tls === undefined ? 'connect' : 'secureConnect', { signal })
+  } catch (error) {
+    throw signal.aborted ? Object.assign(new Error('no answer in time'), { code: 'ETIMEDOUT' }) : error
+  } finally {
+    socket.destroy()
+  }
+}
+
+function openSocket({ host, port, tls: secure }: Target): net.Socket {
+  if (secure === undefined) return net.connect({ host, port })
+  return tls.connect({ ...checkedTls(host, secure === true ? {} : secure), host, port })
+}
+
+function connectTimeoutMs({ connectTimeoutMs: given = 10_000 }: Target): number {
+  return given
 }
 
 const KEEP_ALIVE_MS = 30_000

@@ -1,8 +1,10 @@
 /** Brings the schema up to date from `migrations/*.sql`. Any number of processes may do so at once. */
+import { readdirSync } from 'node:fs'
+import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { runner } from 'node-pg-migrate'
 import type pg from 'pg'
-import { isTransient, sqlState } from './database.ts'
+import { isTransient, type Queryable, sqlState } from './database.ts'
 import { DatabaseHosts } from './database-hosts.ts'
 import { connect } from './database-server.ts'
 import { sessionSettings, setForSession } from './session-settings.ts'
@@ -42,6 +44,22 @@ export async function migrate(options: MigrateOptions): Promise<string[]> {
       await new Promise((resolve) => setTimeout(resolve, RETRY_DELAY_MS * attempt))
     }
   }
+}
+
+/** The migrations that this database has not had, in their order. */
+export async function pendingMigrations(db: Queryable): Promise<string[]> {
+  const { rows } = await db.query<{ exists: boolean }>('select to_regclass($1) is not null as exists', [
+    MIGRATIONS_TABLE,
+  ])
+  const done = rows[0]!.exists
+    ? await db.query<{ name: string }>(`select name from ${MIGRATIONS_TABLE}`)
+    : null
+  const names = new Set(done?.rows.map(({ name }) => name))
+  const known = readdirSync(MIGRATIONS).filter((file) => file.endsWith('.sql'))
+  return known
+    .map((file) => basename(file, '.sql'))
+    .filter((name) => !names.has(name))
+    .sort()
 }
 
 async function migrateOnce(options: MigrateOptions, log: (line: string) => void): Promise<string[]> {

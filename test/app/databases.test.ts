@@ -70,7 +70,7 @@ async function started(connectionString: string): Promise<Started> {
     allowUnsafeDurability: false,
     log: pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) }),
   }
-  const databases = openDatabases(start, 3)
+  const databases = openDatabases(start)
   const { db, reads, beats } = databases
   const close = async () => void (await Promise.all([db.end(), reads.end(), beats.end()]))
   try {

@@ -351,7 +351,7 @@ export class CarrierLink<Token> {
  * The certificate is checked against the carrier's own authorities or the default ones, its name against tlsServerName or the
  * host.
  */
-function tlsOf({ tlsCa, tlsServerName }: Carrier): true | { ca?: string; servername?: string } {
+export function tlsOf({ tlsCa, tlsServerName }: Carrier): true | { ca?: string; servername?: string } {
   return {
     ...(tlsCa !== null && { ca: tlsCa }),
     ...(tlsServerName !== null && { servername: tlsServerName }),

@@ -5,7 +5,7 @@ import { PeriodicTask } from '../loops/periodic-task.ts'
 import type { NodeLease } from './node-lease.ts'
 
 export interface NodeReportsOptions extends Pick<NodeParts, 'db' | 'log'> {
-  readonly lease: Pick<NodeLease, 'nodeId' | 'alive' | 'isAlone'>
+  readonly lease: Pick<NodeLease, 'nodeId' | 'alive'>
 }
 
 const INTERVAL_MS = 2_000
@@ -15,8 +15,8 @@ const REPEAT_MS = 10_000
 const PAUSE_PER_COST = 50
 
 /**
- * Reports the state of this node and its binds to the other nodes: in one row, which is written when the state has changed,
- * and every 10 s. A node that is alone writes nothing, because it answers operators from its memory.
+ * Reports the state of this node and its binds to the other nodes and to `aldis doctor`: in one row, which is written when
+ * the state has changed, and every 10 s.
  */
 export class NodeReports {
   readonly #options: NodeReportsOptions
@@ -52,7 +52,7 @@ export class NodeReports {
   /** Writes the report if it has changed, or is to be repeated. Returns when to look again, if not after the interval. */
   async runOnce(): Promise<number | undefined> {
     const { db, lease } = this.#options
-    if (!lease.alive || lease.isAlone) return undefined
+    if (!lease.alive) return undefined
     const own = this.own()
     if (own === null) return undefined
     const startedAtMs = performance.now()

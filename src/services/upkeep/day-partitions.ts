@@ -1,5 +1,11 @@
 import { lowestIdAt } from '../../domain/identifiers.ts'
-import { type Database, sqlState, type Transaction, withTransaction } from '../../store/database.ts'
+import {
+  type Database,
+  type Queryable,
+  sqlState,
+  type Transaction,
+  withTransaction,
+} from '../../store/database.ts'
 import { dayOf, deleteKindsBefore, deletePassedKinds } from '../../store/message-kinds.ts'
 import {
   createPartition,
@@ -109,6 +115,21 @@ export async function dropOldPartitions(db: Database, nowMs: number, retentionDa
 async function dropDaysBefore(db: Database, table: PartitionedTable, firstKept: string): Promise<void> {
   const old = async () => (await listPartitions(db, table)).filter((day) => day < firstKept)
   await changeDays(db, old, DROP_RACES, (transaction, day) => dropPartition(transaction, table, day))
+}
+
+/** The partitions of these days (Unix milliseconds) that are not there. */
+export async function missingPartitions(db: Queryable, days: readonly number[]): Promise<string[]> {
+  const missing: string[] = []
+  for (const table of PARTITIONED_TABLES) {
+    const present = new Set(await listPartitions(db, table))
+    missing.push(
+      ...days
+        .map(dayName)
+        .filter((day) => !present.has(day))
+        .map((day) => `${table} ${day}`),
+    )
+  }
+  return missing
 }
 
 /** First id of the oldest day whose messages are kept. */

@@ -1,0 +1,148 @@
+import type { Client } from 'pg'
+import {
+  defect,
+  describeGrowth,
+  type Finding,
+  fine,
+  judgeBinds,
+  judgeClock,
+  judgeConnections,
+  judgeNodes,
+  judgePartitions,
+  judgeReplication,
+  judgeVacuum,
+  warning,
+} from '../domain/diagnosis.ts'
+import type { Directory } from '../domain/directory.ts'
+import { MAX_OFF_MS } from '../domain/instants.ts'
+import { bindStates } from '../domain/node-reports.ts'
+import { openSecret } from '../domain/secrets.ts'
+import { missingPartitions } from '../services/upkeep/day-partitions.ts'
+import { carriers } from '../store/carriers.ts'
+import { checkDurability, connectionLimit } from '../store/database.ts'
+import { readClockAhead, readGrowth, readReplication, readVacuum } from '../store/database-health.ts'
+import { connect, directServer, reachServer } from '../store/database-server.ts'
+import { readDirectory } from '../store/directory.ts'
+import { pendingMigrations } from '../store/migrate.ts'
+import { listNodes } from '../store/node-reports.ts'
+import { listTroubledDestinations } from '../store/webhook-destinations.ts'
+import { packageVersion } from './build-info.ts'
+import { connectionsOfNode, serverFault } from './database.ts'
+import type { AppOptions } from './options.ts'
+import { secretKeysOf } from './platform.ts'
+import { probeCarriers, probeReceivers } from './probes.ts'
+
+export type DiagnosisOptions = Pick<
+  AppOptions,
+  | 'connectionString'
+  | 'databasePoolSize'
+  | 'databasePrepared'
+  | 'allowUnsafeDurability'
+  | 'secretKey'
+  | 'previousSecretKey'
+  | 'retentionDays'
+  | 'callbackPolicy'
+  | 'webhookCaPem'
+  | 'dnsServers'
+> & { readonly workers: number }
+
+const DAY_MS = 86_400_000
+/** Time for one statement of the diagnosis. */
+const STATEMENT_TIMEOUT_MS = 10_000
+
+/**
+ * Looks at everything a node with these options needs, and yields what it finds as it is found. Nothing is changed: all
+ * statements run in read-only transactions, and carriers and receivers are connected to, without a bind or a request.
+ */
+export async function* diagnose(options: DiagnosisOptions): AsyncGenerator<Finding> {
+  const server = directServer(options.connectionString, options.databasePrepared)
+  let client: Client
+  try {
+    const facts = await reachServer(server)
+    const where = `PostgreSQL ${facts.version}, database ${facts.database}, role ${facts.role}`
+    const unfit = serverFault(facts)
+    yield unfit === null
+      ? fine('database', server.pooled ? `${where}, behind a pooler` : where)
+      : defect('database', where, unfit)
+    client = await connect(server.hosts, 'aldis doctor')
+  } catch (error) {
+    return yield defect('database', (error as Error).message, 'check DATABASE_URL, and that the server runs')
+  }
+  try {
+    yield* databaseFindings(client, options)
+    const pending = await reading(client, pendingMigrations)
+    if (pending.length > 0)
+      return yield warning('schema', `not yet: ${pending.join(', ')}`, 'run aldis migrate, or start a node')
+    yield fine('schema', 'up to date')
+    yield* serviceFindings(client, options)
+  } finally {
+    await client.end()
+  }
+}
+
+/** Runs statements in a transaction that can write nothing. */
+async function reading<T>(client: Client, read: (client: Client) => Promise<T>): Promise<T> {
+  await client.query(
+    `begin isolation level repeatable read, read only; set local statement_timeout = ${STATEMENT_TIMEOUT_MS}`,
+  )
+  try {
+    return await read(client)
+  } finally {
+    await client.query('rollback')
+  }
+}
+
+async function* databaseFindings(client: Client, options: DiagnosisOptions): AsyncGenerator<Finding> {
+  const { faults } = await reading(client, checkDurability)
+  const advice = 'set them to on: accepted messages can be lost'
+  if (faults.length === 0) yield fine('durability', 'fsync and synchronous_commit are on')
+  else
+    yield options.allowUnsafeDurability
+      ? warning('durability', faults.join(', '), advice)
+      : defect('durability', faults.join(', '), advice)
+  yield judgeReplication(await reading(client, readReplication))
+  yield judgeConnections(options.workers * connectionsOfNode(options), await reading(client, connectionLimit))
+  yield judgeVacuum(await reading(client, readVacuum))
+  yield judgeClock(await readClockAhead(client, Date.now), MAX_OFF_MS)
+}
+
+async function* serviceFindings(client: Client, options: DiagnosisOptions): AsyncGenerator<Finding> {
+  const now = Date.now()
+  yield judgePartitions(await reading(client, (db) => missingPartitions(db, [now, now + DAY_MS])))
+  const yesterday = new Date(now - DAY_MS).toISOString().slice(0, 10).replaceAll('-', '')
+  yield describeGrowth(await reading(client, (db) => readGrowth(db, yesterday)), options.retentionDays)
+  const keys = secretKeysOf(options)
+  let directory: Directory
+  try {
+    directory = await reading(client, (db) =>
+      readDirectory(db, (sealed, context) => openSecret(keys, sealed, context)),
+    )
+  } catch (error) {
+    return yield defect('SECRET_KEY', (error as Error).message, 'use the key that the other nodes have')
+  }
+  const { unreadable } = directory.contents
+  yield unreadable.length === 0
+    ? fine('SECRET_KEY', 'opens every stored secret')
+    : defect('SECRET_KEY', unreadable.join('; '), 'docs/operations.md, "Change SECRET_KEY"')
+  const nodes = await reading(client, listNodes)
+  const versions = nodes.map(({ name, report }) => ({ name, version: report?.version ?? null }))
+  yield judgeNodes(versions, packageVersion())
+  for (const carrier of nodes.length === 0 ? [] : await reading(client, (db) => carriers.all(db))) {
+    const states = bindStates(carrier, nodes)
+    const errors = states.flatMap((bind) => bind.errors).sort((a, b) => (a.at < b.at ? 1 : -1))
+    const [last] = errors
+    yield judgeBinds({
+      name: carrier.name,
+      state: carrier.state,
+      bound: states.filter(({ state }) => state === 'bound').length,
+      binds: states.length,
+      lastError: last === undefined ? null : [last.error, last.status, last.detail].filter(Boolean).join(' '),
+    })
+  }
+  const troubled = await reading(client, listTroubledDestinations)
+  yield troubled.length === 0
+    ? fine('webhooks', 'every receiver is reached')
+    : warning('webhooks', `${troubled.length} receivers are in trouble`, 'aldis queue lists them')
+  yield* probeCarriers(directory.contents.carriers)
+  yield* probeReceivers(directory.contents, options)
+}

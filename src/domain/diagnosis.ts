@@ -1,0 +1,186 @@
+/** What `aldis doctor` says of what it finds (docs/doctor.md). */
+
+/** warning: it works, but not as it should; fault: it does not work, or accepted messages can be lost. */
+export const LEVELS = ['ok', 'warning', 'fault'] as const
+export type Level = (typeof LEVELS)[number]
+
+export interface Finding {
+  readonly check: string
+  readonly level: Level
+  readonly found: string
+  /** What to do about it; null: nothing. */
+  readonly advice: string | null
+}
+
+export function fine(check: string, found: string): Finding {
+  return { check, level: 'ok', found, advice: null }
+}
+
+export function warning(check: string, found: string, advice: string): Finding {
+  return { check, level: 'warning', found, advice }
+}
+
+export function defect(check: string, found: string, advice: string): Finding {
+  return { check, level: 'fault', found, advice }
+}
+
+export interface Standby {
+  readonly name: string
+  /** As in pg_stat_replication; null: the role may not see it. */
+  readonly state: string | null
+  readonly syncState: string | null
+  readonly lagSeconds: number | null
+}
+
+export interface Replication {
+  readonly standbys: readonly Standby[]
+  readonly synchronous: boolean
+}
+
+export function judgeReplication({ standbys, synchronous }: Replication): Finding {
+  const check = 'replication'
+  if (standbys.length === 0)
+    return synchronous
+      ? defect(
+          check,
+          'a COMMIT waits for a standby, and none is connected',
+          'start the standby, or empty synchronous_standby_names',
+        )
+      : fine(check, 'no standby')
+  const said = standbys
+    .map(({ name, state, syncState, lagSeconds }) => {
+      const lag = lagSeconds === null ? [] : [`${lagSeconds.toFixed(1)} s behind`]
+      return [name, state ?? 'state not visible', syncState, ...lag].filter(Boolean).join(' ')
+    })
+    .join('; ')
+  if (!synchronous)
+    return warning(
+      check,
+      `asynchronous: ${said}`,
+      'messages accepted last are lost with the primary: set synchronous_standby_names',
+    )
+  const behind = standbys.some(({ lagSeconds }) => lagSeconds !== null && lagSeconds > MOST_LAG_SECONDS)
+  return behind
+    ? warning(check, `synchronous: ${said}`, 'find out why the standby is behind: every accept waits for it')
+    : fine(check, `synchronous: ${said}`)
+}
+
+const MOST_LAG_SECONDS = 5
+
+/** `aheadMs`: of this machine before the database. The node is not ready from `mostMs` on. */
+export function judgeClock(aheadMs: number, mostMs: number): Finding {
+  const check = 'clock'
+  const off = Math.abs(aheadMs)
+  const found = `${Math.round(off)} ms ${aheadMs < 0 ? 'behind' : 'ahead of'} the database`
+  const advice = 'synchronise both clocks by NTP'
+  if (off > mostMs) return defect(check, found, advice)
+  return off > CLOCK_WARNING_MS ? warning(check, found, advice) : fine(check, found)
+}
+
+const CLOCK_WARNING_MS = 1_000
+
+export interface Vacuum {
+  /** Tables with many dead rows. */
+  readonly bloated: readonly { readonly table: string; readonly dead: number; readonly live: number }[]
+  /** Of the oldest transaction that is still open; null: there is none. */
+  readonly oldestSeconds: number | null
+  /** Transactions since the oldest frozen row. At 2^31 PostgreSQL stops. */
+  readonly frozenAge: number
+}
+
+export function judgeVacuum({ bloated, oldestSeconds, frozenAge }: Vacuum): Finding {
+  const check = 'vacuum'
+  if (frozenAge > MOST_FROZEN_AGE)
+    return defect(
+      check,
+      `${frozenAge} transactions have not been frozen`,
+      'run VACUUM (FREEZE): PostgreSQL stops at 2,147,483,648',
+    )
+  if (oldestSeconds !== null && oldestSeconds > MOST_OPEN_SECONDS)
+    return warning(
+      check,
+      `a transaction has been open for ${Math.round(oldestSeconds)} s`,
+      'find it in pg_stat_activity: dead rows stay until it ends, and tables grow',
+    )
+  if (bloated.length > 0) {
+    const tables = bloated.map(({ table, dead, live }) => `${table}: ${dead} dead, ${live} live rows`)
+    return warning(check, tables.join('; '), 'let autovacuum run, or run VACUUM on these tables')
+  }
+  return fine(check, 'dead rows are removed')
+}
+
+const MOST_FROZEN_AGE = 1_500_000_000
+const MOST_OPEN_SECONDS = 600
+
+export interface Growth {
+  readonly bytes: number
+  /** What the messages of the last whole day take; null: there were none. */
+  readonly dayBytes: number | null
+}
+
+/** What the database takes, and what it will take. A server does not tell how much room its disk has. */
+export function describeGrowth({ bytes, dayBytes }: Growth, retentionDays: number): Finding {
+  const now = `${gigabytes(bytes)} GB now`
+  if (dayBytes === null) return fine('disk', now)
+  const later = bytes + dayBytes * retentionDays
+  return fine(
+    'disk',
+    `${now}; yesterday's messages take ${gigabytes(dayBytes)}, ${retentionDays} such days ${gigabytes(later)}`,
+  )
+}
+
+function gigabytes(bytes: number): string {
+  return (bytes / 1e9).toFixed(bytes < 1e10 ? 2 : 0)
+}
+
+/** `missing`: partitions of today and tomorrow that are not there. */
+export function judgePartitions(missing: readonly string[]): Finding {
+  return missing.length === 0
+    ? fine('partitions', 'those of today and tomorrow are there')
+    : defect(
+        'partitions',
+        `missing: ${missing.join(', ')}`,
+        'messages of that day cannot be recorded: a running node makes them every hour, and its log says why it cannot',
+      )
+}
+
+/** `needed`: of this node; `most`: that the role may have. */
+export function judgeConnections(needed: number, most: number): Finding {
+  const found = `this node opens up to ${needed}, the server allows ${most} in all`
+  return needed > most
+    ? defect('connections', found, 'raise max_connections, or lower DATABASE_POOL_SIZE')
+    : fine('connections', found)
+}
+
+export interface NodeVersion {
+  readonly name: string
+  /** Null: it has not reported yet. */
+  readonly version: string | null
+}
+
+export function judgeNodes(nodes: readonly NodeVersion[], own: string): Finding {
+  if (nodes.length === 0) return warning('nodes', 'none runs', 'start one: aldis serve')
+  const versions = new Set(nodes.map(({ version }) => version ?? own))
+  const said = nodes.map(({ name, version }) => `${name} ${version ?? '(has not reported)'}`).join(', ')
+  return versions.size > 1 || !versions.has(own)
+    ? warning('nodes', `${said}; this is ${own}`, 'finish the upgrade: all nodes should be of one version')
+    : fine('nodes', said)
+}
+
+export interface CarrierState {
+  readonly name: string
+  readonly state: 'started' | 'draining' | 'stopped'
+  readonly bound: number
+  readonly binds: number
+  readonly lastError: string | null
+}
+
+/** The binds that living nodes have of a carrier. */
+export function judgeBinds({ name, state, bound, binds, lastError }: CarrierState): Finding {
+  const check = `carrier ${name}`
+  if (state !== 'started') return fine(check, state)
+  const found = `${bound} of ${binds} binds are bound${lastError === null ? '' : `; last error: ${lastError}`}`
+  if (bound === binds) return fine(check, found)
+  const advice = `aldis carrier binds ${name} shows each; docs/carriers.md says what the errors mean`
+  return bound === 0 ? defect(check, found, advice) : warning(check, found, advice)
+}
