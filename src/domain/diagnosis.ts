@@ -1,8 +1,7 @@
 /** What `aldis doctor` says of what it finds (docs/doctor.md). */
 
 /** warning: it works, but not as it should; fault: it does not work, or accepted messages can be lost. */
-export const LEVELS = ['ok', 'warning', 'fault'] as const
-export type Level = (typeof LEVELS)[number]
+export type Level = 'ok' | 'warning' | 'fault'
 
 export interface Finding {
   readonly check: string
@@ -24,7 +23,7 @@ export function defect(check: string, found: string, advice: string): Finding {
   return { check, level: 'fault', found, advice }
 }
 
-export interface Standby {
+interface Standby {
   readonly name: string
   /** As in pg_stat_replication; null: the role may not see it. */
   readonly state: string | null
