@@ -160,6 +160,7 @@ async function startService(
     httpHost: HOST,
     httpPort: flags.port,
     baseUrl: null,
+    sendsms: true,
     secretKey: Buffer.from(state.secretKey, 'hex'),
     operatorTokenHashes: [hashToken(state.operatorToken)],
     nodeName: 'dev',

@@ -113,6 +113,11 @@ describe('aldis dev', () => {
     })
   })
 
+  test("Kannel's interface is served", async () => {
+    const answer = await fetch(`${dev.ready.baseUrl}/cgi-bin/sendsms`)
+    expect([answer.status, await answer.text()]).toEqual([403, 'Authorization failed for sendsms'])
+  })
+
   test('dev env prints shell variables', async () => {
     const { ready, dataDir } = dev
     const { stdout, code } = await runCommand(['dev', 'env', '--data-dir', dataDir])

@@ -296,6 +296,16 @@ describe('users', () => {
     expect(await status('second')).toBe(403)
   })
 
+  it('a deleted user sends on no other node either', async () => {
+    const node = await service.startNode({ nodeName: 'node-c' })
+    await createUser(service, 'brief', { password: 'brief', defaultSender: 'Aldis' })
+    const query = 'username=brief&password=brief&to=15551230000&text=x'
+    const statusThere = async () => (await fetch(`${node.url}/cgi-bin/sendsms?${query}`)).status
+    await eventually(async () => (await statusThere()) === 202)
+    await service.admin('DELETE', '/sendsms-users/brief')
+    await eventually(async () => (await statusThere()) === 403)
+  })
+
   it('guesses at a password are limited, and the right one is not, once it was known', async () => {
     expect((await ask(`${TO}&text=x`)).status).toBe(202)
     const guesses = []
