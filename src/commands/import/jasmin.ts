@@ -5,7 +5,7 @@ import { carriersFor, type JasminRoute, prefixesIn, readRoutes } from './jasmin-
 import { CONNECTOR_COUNTERPARTS, JASMIN_DEFAULTS, USER_COUNTERPARTS } from './jasmin-settings.ts'
 import type { JasminObject, JasminSetting, JasminText, ListName } from './jasmin-text.ts'
 import { begins } from './number-prefixes.ts'
-import { ImportedRoutes, planRouting } from './prefix-routing.ts'
+import { GAPS, ImportedRoutes, planRouting } from './prefix-routing.ts'
 
 /** A configuration of Jasmin as one of Aldis (docs/from-jasmin.md). */
 
@@ -105,7 +105,7 @@ function importUser(
   const allowed = recipientsOf(imported, user)
   const prefixes = [allowed, ...routes.map((route) => route.prefixes)].flatMap((set) => [...(set ?? [])])
   const senders = routes.flatMap((route) => [...(route.senders ?? [])])
-  const { route, rules } = planRouting(
+  const { route, rules, hasGaps } = planRouting(
     shared,
     prefixes.filter((prefix) => prefix !== ''),
     senders,
@@ -114,6 +114,7 @@ function importUser(
       return carriersFor(routes, { uid: plan, gid: account }, (set) => begins(number, set), sender)
     },
   )
+  if (hasGaps) imported.drop(uid, 'mtrouter', GAPS)
   const rate = Number(textOf(user, 'mt_messaging_cred quota http_throughput'))
   const settings = {
     account,

@@ -1,5 +1,5 @@
 import type { ImportedConfiguration, Place } from './imported-configuration.ts'
-import { type KannelGroup, type KannelSetting, lastValues } from './kannel-groups.ts'
+import { integerOf, type KannelGroup, type KannelSetting, lastValues } from './kannel-groups.ts'
 import { type PrefixLists, prefixLists } from './kannel-numbers.ts'
 import type { PrefixRules } from './number-prefixes.ts'
 
@@ -36,12 +36,6 @@ const OF_ITS_SESSION = ['smsc-id', 'host', 'smsc-username', 'system-id', 'smsc-p
 
 const MAX_BINDS = 32
 const MAX_WINDOW = 1_000
-
-/** `number` settings may be decimal or `0x` hexadecimal, as strtol reads them. */
-function integerOf(setting: KannelSetting | undefined): number | null {
-  const text = setting?.value ?? ''
-  return /^(?:[0-9]{1,9}|0[xX][0-9a-fA-F]{1,7})$/.test(text) ? Number(text) : null
-}
 
 function isTrue(setting: KannelSetting | undefined): boolean {
   return setting !== undefined && !/^(?:no|false|off|0)$/i.test(setting.value)

@@ -134,3 +134,9 @@ function unquoted(value: string): string {
 export function lastValues({ settings }: KannelGroup): ReadonlyMap<string, KannelSetting> {
   return new Map(settings.map((setting) => [setting.name, setting]))
 }
+
+/** `number` settings may be decimal or `0x` hexadecimal, as strtol reads them. */
+export function integerOf(setting: KannelSetting | undefined): number | null {
+  const text = setting?.value ?? ''
+  return /^(?:[0-9]{1,9}|0[xX][0-9a-fA-F]{1,7})$/.test(text) ? Number(text) : null
+}

@@ -4,7 +4,7 @@ import { type KannelCarrier, smscId } from './kannel-carriers.ts'
 import { type KannelGroup, type KannelSetting, lastValues } from './kannel-groups.ts'
 import { type PrefixLists, passes, prefixLists } from './kannel-numbers.ts'
 import { begins, type PrefixRules } from './number-prefixes.ts'
-import { type ImportedRoutes, planRouting, type RouteCarrier } from './prefix-routing.ts'
+import { GAPS, type ImportedRoutes, planRouting, type RouteCarrier } from './prefix-routing.ts'
 
 /** Users of sendsms: each gets an account and a service plan, which routes as Kannel does for it. */
 
@@ -31,7 +31,14 @@ export function importUser(
   imported.add('accounts', username, {}, origin)
   const virtualId = (values.get('forced-smsc') ?? values.get('default-smsc'))?.value
   const lists = prefixLists(imported, group, gateway.rules)
-  addPlan(imported, username, virtualId === undefined ? null : smscId(virtualId), lists, gateway)
+  const hasGaps = addPlan(
+    imported,
+    username,
+    virtualId === undefined ? null : smscId(virtualId),
+    lists,
+    gateway,
+  )
+  if (hasGaps) imported.drop(group, 'to', GAPS)
   const senders = forced === null ? [given] : [forced]
   const approved = senders.filter((sender) => sender !== null)
   if (approved.length > 0)
@@ -73,15 +80,16 @@ export function addPlanWithoutUser(imported: ImportedConfiguration, gateway: Kan
   addPlan(imported, 'Kannel', null, none, gateway)
 }
 
+/** Returns whether some of its messages have no carrier. */
 function addPlan(
   imported: ImportedConfiguration,
   name: string,
   virtualId: string | null,
   lists: PrefixLists,
   { carriers, routes }: KannelGateway,
-): void {
+): boolean {
   const prefixes = [lists, ...carriers.map((carrier) => carrier.prefixes)].flatMap(({ all }) => all)
-  const { route, rules } = planRouting(
+  const { route, rules, hasGaps } = planRouting(
     routes,
     prefixes.filter((prefix) => prefix !== ''),
     [],
@@ -95,6 +103,7 @@ function addPlan(
   )
   for (const { prefix, route: other } of rules)
     imported.add('rules', `${name} ${prefix}`, { plan: name, prefix, route: other }, '')
+  return hasGaps
 }
 
 /**

@@ -1,6 +1,6 @@
 import { ImportedConfiguration, type ImportFault, ImportFaults } from './imported-configuration.ts'
 import { importCarriers, type KannelCarrier } from './kannel-carriers.ts'
-import { type KannelFiles, type KannelGroup, lastValues } from './kannel-groups.ts'
+import { integerOf, type KannelFiles, type KannelGroup, lastValues } from './kannel-groups.ts'
 import { counterpartOf, KANNEL_GROUPS } from './kannel-settings.ts'
 import { addPlanWithoutUser, importUser, type KannelGateway } from './kannel-users.ts'
 import { readUnifiedPrefix } from './number-prefixes.ts'
@@ -42,7 +42,8 @@ function missing(group: KannelGroup): ImportFault[] {
   const names = REQUIRED[group.type]!.filter((name) => !isThere(name))
   if (group.type === 'smsc') {
     if (!isThere('smsc-username') && !isThere('system-id')) names.push('smsc-username')
-    if (!/[1-9]/.test(`${values.get('port')?.value}${values.get('receive-port')?.value}`)) names.push('port')
+    const ports = [values.get('port'), values.get('receive-port')].map((setting) => integerOf(setting) ?? 0)
+    if (!ports.some((port) => port > 0)) names.push('port')
   }
   return names.map((name) => ({
     file: group.file,

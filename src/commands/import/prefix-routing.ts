@@ -15,7 +15,13 @@ export interface PlanRouting {
   /** Name of the plan's own route. */
   readonly route: string
   readonly rules: readonly RoutingRule[]
+  /** Some of its messages have no carrier. */
+  readonly hasGaps: boolean
 }
+
+/** What a plan with gaps is reported to have. */
+export const GAPS =
+  'recipients that nothing takes are not refused: they have the route nowhere, and fail when their validity ends'
 
 interface RoutingRule {
   readonly from: string | null
@@ -27,6 +33,8 @@ interface RoutingRule {
 export class ImportedRoutes {
   readonly #imported: ImportedConfiguration
   readonly #names = new Map<string, string>()
+  /** The name of the route without carriers. */
+  #empty: string | null = null
 
   constructor(imported: ImportedConfiguration) {
     this.#imported = imported
@@ -39,10 +47,15 @@ export class ImportedRoutes {
     const known = this.#names.get(content)
     if (known !== undefined) return known
     const name = this.#imported.linkName('routes', wordsFor(carriers))
+    if (carriers.length === 0) this.#empty = name
     const origin = carriers.length === 0 ? 'no carrier: messages wait until their validity ends' : ''
     this.#imported.add('routes', name, settings, origin)
     this.#names.set(content, name)
     return name
+  }
+
+  isEmpty(name: string): boolean {
+    return name === this.#empty
   }
 }
 
@@ -67,7 +80,8 @@ export function planRouting(
     const all = routeFor('', sender)
     rules.push({ from: sender, prefix: null, route: all }, ...rulesByPrefix(ordered, sender, all, routeFor))
   }
-  return { route: own, rules }
+  const hasGaps = [own, ...rules.map(({ route }) => route)].some((name) => routes.isEmpty(name))
+  return { route: own, rules, hasGaps }
 }
 
 /** A rule for each prefix whose route is not that of the prefix around it. */

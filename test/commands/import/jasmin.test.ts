@@ -104,6 +104,7 @@ describe('users', () => {
     const approved = { status: 'approved' }
     expect(senders).toEqual({ web: { Shop: approved, Bank: approved, '+358401234567': approved } })
     expect(imported(user('web', 'shops', ...lines)).dropped.map(({ setting }) => setting)).toEqual([
+      'mtrouter',
       'username',
       'mt_messaging_cred quota balance',
     ])

@@ -103,6 +103,7 @@ again.conf:1: includes kannel.conf again`)
         .map((name) => `kannel.conf:1: smsc has no ${name}`)
         .join('\n'),
     )
+    expect(faultsOf(smsc('port = x'))).toBe('kannel.conf:1: smsc has no port')
     expect(faultsOf(user() + user())).toBe('kannel.conf:5: shop is also the user of line 1')
   })
 
@@ -259,12 +260,13 @@ describe('users', () => {
 
   it('send where their lists let them, whatever carriers would take', () => {
     const lists = user('allowed-prefix = "040;+46"', 'allowed-prefix-regex = ^0(46|47)|^04')
-    const { plans, rules, routes } = written(
-      `${smsc('smsc-id = A')}group = core\nunified-prefix = "+358,0"\n\n${lists}`,
-    )
+    const text = `${smsc('smsc-id = A')}group = core\nunified-prefix = "+358,0"\n\n${lists}`
+    const { plans, rules, routes } = written(text)
     expect(routes).toEqual({ nowhere: { carriers: [] }, A: { carriers: [share('A')] } })
     expect(plans.shop.route).toBe('nowhere')
     expect(rules).toEqual({ 'shop +35840': { plan: 'shop', prefix: '+35840', route: 'A' } })
+    const gaps = (whole: string) => imported(whole).dropped.filter(({ setting }) => setting === 'to').length
+    expect([gaps(text), gaps(smsc() + user())]).toEqual([1, 0])
   })
 })
 
