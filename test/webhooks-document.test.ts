@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { formatWebhookSecret } from '../src/domain/webhook-requests.ts'
+import { blocksOf } from './support/document-commands.ts'
 import { ROOT, scratchFolder, start } from './support/process.ts'
 import { eventually, type Service, startService } from './support/service.ts'
 import { acknowledge, answerStatus, type ReceivedWebhook } from './support/webhook-receiver.ts'
@@ -127,7 +128,8 @@ it('tries a receiver, and its verification is of our signatures', async () => {
   )
   expect(headers['aldis-test']).toBe('true')
   const file = join(folder.path, 'verify.mjs')
-  writeFileSync(file, blocks('Verifying', 'js')[0]!)
+  const guide = blocksOf(readFileSync(join(ROOT, 'docs/guides/verify-webhooks.md'), 'utf8'))
+  writeFileSync(file, guide.find(({ tag }) => tag === 'file=verify.mjs')!.text)
   const { isOurs } = await import(/* @vite-ignore */ pathToFileURL(file).href)
   const raw = Buffer.from(body)
   const other = formatWebhookSecret(Buffer.alloc(32, 1))

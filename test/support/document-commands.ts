@@ -86,7 +86,10 @@ export async function follow(blocks: readonly Block[], shell: Shell, folder: str
       output = await shell.type(text)
       return isLike(output, shown)
     }
-    const isDone = tag === 'run until' ? await eventually(isShown).catch(() => false) : await isShown()
+    const isDone =
+      tag === 'run until'
+        ? await eventually(() => isShown().catch(() => false)).catch(() => false)
+        : await isShown()
     if (!isDone) throw new Error(`${text}\nshould print\n\n${shown}\nand printed\n\n${output}`)
   }
 }
