@@ -25,8 +25,8 @@ import {
   sumStatistics,
 } from '../store/statistics.ts'
 
-/** The dimensions of a series that it is grouped by. Null: none, or not known. */
-type NamedGroup = Partial<Record<Dimension, string | null>>
+/** The dimensions of a series that it is grouped by. Null: none, or not known. By plan, also the name of the plan. */
+type NamedGroup = Partial<Record<Dimension | 'servicePlanName', string | null>>
 
 export interface StatisticsAnswer extends Pick<StatisticsQuery, 'fromMs' | 'toMs' | 'interval' | 'groupBy'> {
   /** The counts before this time are complete, unless a process has crashed. */
@@ -79,8 +79,8 @@ export async function readStatistics(
   }
 }
 
-function named(group: SeriesGroup, groupBy: readonly Dimension[], directory: Directory): NamedGroup {
-  const { planId, routeId, carrierId, country, status, errorCode } = group
+function named(of: SeriesGroup, groupBy: readonly Dimension[], directory: Directory): NamedGroup {
+  const { planId, routeId, carrierId, country, status, errorCode } = of
   const { contents } = directory
   const names: Record<Dimension, () => string | null> = {
     servicePlanId: () => nameOf(planId, directory.planById(planId)?.servicePlanId),
@@ -90,7 +90,9 @@ function named(group: SeriesGroup, groupBy: readonly Dimension[], directory: Dir
     status: () => status,
     errorCode: () => errorCode,
   }
-  return Object.fromEntries(groupBy.map((dimension) => [dimension, names[dimension]()]))
+  const group: NamedGroup = Object.fromEntries(groupBy.map((dimension) => [dimension, names[dimension]()]))
+  const servicePlanName = directory.planById(planId)?.name ?? null
+  return groupBy.includes('servicePlanId') ? { ...group, servicePlanName } : group
 }
 
 /** A deleted object has no name any more, so it is shown as `#` and its id. No name contains a number sign. */

@@ -111,9 +111,14 @@ describe('the series of a plan', () => {
       [`${carrier} ${route}`]: { sent: 6, delivered: 3, failed: 2 },
     })
     expect(await totals({ carrier }, operators)).toMatchObject({ sent: 6, inbound: 1, accepted: 0 })
-    expect((await totals({ groupBy: 'servicePlanId' }, operators))[servicePlanId]).toMatchObject({
-      accepted: 7,
-    })
+    const { name: servicePlanName } = await service.admin('GET', `/service-plans/${servicePlanId}`)
+    for (const read of [operators, ownBody])
+      expect((await read({ groupBy: 'servicePlanId' })).series).toContainEqual(
+        expect.objectContaining({
+          group: { servicePlanId, servicePlanName },
+          totals: expect.objectContaining({ accepted: 7 }),
+        }),
+      )
   })
 
   test('add up what two nodes counted', async () => {

@@ -85,7 +85,7 @@ describe('rows of processes', () => {
     expect((await read({}, [2])).series[0]!.totals).toMatchObject({ accepted: 400, delivered: 0 })
     expect((await read({}, [])).series[0]!.totals.accepted).toBe(0)
     const byPlan = await read({ groupBy: 'servicePlanId' }, [2])
-    expect(byPlan.series.map(({ group }) => group)).toEqual([{ servicePlanId: '#2' }])
+    expect(byPlan.series.map(({ group }) => group)).toEqual([{ servicePlanId: '#2', servicePlanName: null }])
   })
 
   test('of all plans are read as their sums, unless plans or countries are told apart', async () => {

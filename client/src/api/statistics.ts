@@ -47,6 +47,8 @@ export interface StatisticsGroup {
   country?: string | null | undefined
   status?: string | null | undefined
   errorCode?: string | null | undefined
+  /** with servicePlanId; null: deleted, or inbound messages of none. */
+  servicePlanName?: string | null | undefined
 }
 
 export interface StatisticsLatencies {

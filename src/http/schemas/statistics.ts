@@ -63,11 +63,17 @@ const FIGURES = {
   prices: Nullable(Type.Array(Price, { description: 'of sent messages, in each currency' })),
   latencyMs: Nullable(Latencies),
 }
+const OptionalText = Type.Optional(nullableString())
 const Group = Type.Object(
-  Object.fromEntries(DIMENSIONS.map((name) => [name, Type.Optional(nullableString())])) as Record<
-    (typeof DIMENSIONS)[number],
-    Type.TOptional<ReturnType<typeof nullableString>>
-  >,
+  {
+    ...(Object.fromEntries(DIMENSIONS.map((name) => [name, OptionalText])) as Record<
+      (typeof DIMENSIONS)[number],
+      typeof OptionalText
+    >),
+    servicePlanName: Type.Optional(
+      nullableString({ description: 'with servicePlanId; null: deleted, or inbound messages of none' }),
+    ),
+  },
   {
     title: 'StatisticsGroup',
     description: 'A value for each of groupBy; null: none, or not known yet; # and a number: deleted',

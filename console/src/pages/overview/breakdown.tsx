@@ -1,9 +1,7 @@
 import { SegmentedControl } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import type { StatisticsFigures, StatisticsSeries } from '../../../../client/src/api.ts'
 import { listOf } from '../../api/list.ts'
-import { operatorQuery } from '../../api/queries.ts'
 import { type Column, DataTable } from '../../kit/data-table.tsx'
 import { EmptyState } from '../../kit/empty-state.tsx'
 import { countryName } from '../../kit/formats.ts'
@@ -23,7 +21,6 @@ export function Breakdown({ traffic: whole }: { traffic: Traffic }) {
   const traffic = isOfPlans ? { ...whole, window: windowOfPlans(whole.window) } : whole
   const isShorter = traffic.window.fromMs > whole.window.fromMs
   const groups = useGroups(traffic, by)
-  const names = usePlanNames(by === 'servicePlanId')
   const name = `by ${DIMENSIONS[by].toLowerCase()}`
   return (
     <Section
@@ -32,7 +29,7 @@ export function Breakdown({ traffic: whole }: { traffic: Traffic }) {
     >
       <DataTable
         label={`Messages ${name}`}
-        columns={columnsOf(by, traffic, names)}
+        columns={columnsOf(by, traffic)}
         list={listOf(groups, ({ series }) => series)}
         keyOf={({ group }) => (group === null ? 'others' : `=${group[by]}`)}
         empty={<EmptyState title="No messages in this time">Choose a longer time span.</EmptyState>}
@@ -57,18 +54,6 @@ function Choice({ value }: { value: Dimension }) {
   )
 }
 
-const NAMES_FRESH_MS = 300_000
-
-/** Statistics have only the ids of plans. Returns the names of those on the first page of the list. */
-function usePlanNames(enabled: boolean): ReadonlyMap<string, string> {
-  const plans = useQuery({
-    ...operatorQuery('listServicePlans', { limit: '1000' }),
-    enabled,
-    staleTime: NAMES_FRESH_MS,
-  })
-  return new Map(plans.data?.items.map(({ servicePlanId, name }) => [servicePlanId, name]))
-}
-
 type Row = StatisticsSeries
 type Figure = 'accepted' | 'sent' | 'delivered' | 'failed'
 
@@ -83,11 +68,7 @@ const FIGURES: Readonly<Record<Dimension, readonly Figure[]>> = {
 const STATUSES = { accepted: undefined, sent: null, delivered: 'DELIVERED', failed: 'FAILED' } as const
 const TITLES = { accepted: 'Accepted', sent: 'Sent', delivered: 'Delivered', failed: 'Failed' } as const
 
-function columnsOf(
-  by: Dimension,
-  traffic: Traffic,
-  names: ReadonlyMap<string, string>,
-): readonly Column<Row>[] {
+function columnsOf(by: Dimension, traffic: Traffic): readonly Column<Row>[] {
   const figures = FIGURES[by].map((figure): Column<Row> => {
     const render = ({ group, totals }: Row) => {
       const filters = filtersOf(by, group?.[by] ?? null, STATUSES[figure])
@@ -96,7 +77,7 @@ function columnsOf(
     return { key: figure, title: TITLES[figure], align: 'right', render }
   })
   return [
-    { key: by, title: DIMENSIONS[by], render: ({ group }) => groupName(by, group, names) },
+    { key: by, title: DIMENSIONS[by], render: ({ group }) => groupName(by, group) },
     ...figures,
     { key: 'rate', title: 'Delivery rate', align: 'right', render: ({ totals }) => deliveryRate(totals) },
   ]
@@ -108,14 +89,14 @@ function filtersOf(by: Dimension, value: string | null, status: string | null | 
   return { [by]: value, ...(status !== undefined && { status }) }
 }
 
-function groupName(by: Dimension, group: Row['group'], names: ReadonlyMap<string, string>) {
+function groupName(by: Dimension, group: Row['group']) {
   if (group === null) return 'All others'
   const value = group[by]
   if (value == null) return <NoValue />
   if (by === 'country') return countryName(value)
   if (by !== 'servicePlanId') return value
-  const name = names.get(value)
-  return name === undefined ? <span className="aldis-mono">{value}</span> : <span title={value}>{name}</span>
+  const { servicePlanName: name } = group
+  return name == null ? <span className="aldis-mono">{value}</span> : <span title={value}>{name}</span>
 }
 
 /** Of those whose end is known, or will not be. */
