@@ -1,4 +1,4 @@
-import type { ListedCarrier, Node, QualityPause, Queue } from '../../../../client/src/admin-api.ts'
+import type { Alarm, ListedCarrier, Node, Queue } from '../../../../client/src/admin-api.ts'
 import { counted, duration } from '../../kit/formats.ts'
 import { MESSAGE_CAUSES } from '../../kit/waiting.ts'
 
@@ -17,15 +17,15 @@ export interface Installation {
   readonly carriers: readonly ListedCarrier[]
   readonly queue: Queue
   readonly nodes: readonly Node[]
-  readonly pauses: readonly QualityPause[]
+  readonly alarms: readonly Alarm[]
 }
 
 /** Empty when nothing needs a person; the worst first. */
-export function concernsOf({ carriers, queue, nodes, pauses }: Installation, nowMs: number): Concern[] {
+export function concernsOf({ carriers, queue, nodes, alarms }: Installation, nowMs: number): Concern[] {
   const concerns = [
     ...carriers.flatMap(ofBinds),
     ...queue.messages.flatMap((waiting) => ofMessages(waiting, nowMs)),
-    ...pauses.map(ofPause),
+    ...alarms.flatMap(ofAlarm),
     ...queue.destinations.map(ofDestination),
     ...nodes.flatMap((node) => ofNode(node, nowMs)),
   ]
@@ -78,13 +78,16 @@ function ofMessages(waiting: Queue['messages'][number], nowMs: number): Concern[
   ]
 }
 
-function ofPause({ route, carrier, reason }: QualityPause): Concern {
-  return {
-    tone: 'warning',
-    title: `Carrier ${carrier} is paused in route ${route}`,
-    detail: reason,
-    to: '/admin/quality',
-  }
+/** Pages that help with alarms about which nothing else here speaks. */
+const ALARM_PAGES: Readonly<Record<string, string>> = {
+  'floor-reached': '/admin/quality',
+  'receipts-missing': '/admin/quality',
+  'unowned-inbound': '/admin/inbound/unowned',
+}
+
+function ofAlarm({ name, summary }: Alarm): Concern[] {
+  const to = ALARM_PAGES[name]
+  return to === undefined ? [] : [{ tone: 'warning', title: summary, detail: null, to }]
 }
 
 const DESTINATION_STATES: Readonly<Record<string, string>> = {

@@ -14,16 +14,16 @@ export function useInstallation(): {
   const carriers = useQuery({ ...operatorQuery('listCarriers', { limit: '1000' }), ...POLL })
   const queue = useQuery({ ...operatorQuery('getQueue', {}), ...POLL })
   const nodes = useQuery({ ...operatorQuery('listNodes', {}), ...POLL })
-  const pauses = useQuery({ ...operatorQuery('listQualityPauses', {}), ...POLL })
-  const all = [carriers, queue, nodes, pauses]
-  const isThere = carriers.data && queue.data && nodes.data && pauses.data
+  const alarms = useQuery({ ...operatorQuery('listAlarms', {}), ...POLL })
+  const all = [carriers, queue, nodes, alarms]
+  const isThere = carriers.data && queue.data && nodes.data && alarms.data
   return {
     data: isThere
       ? {
           carriers: carriers.data.items,
           queue: queue.data,
           nodes: nodes.data.items,
-          pauses: pauses.data.items,
+          alarms: alarms.data.items,
         }
       : undefined,
     error: all.find(({ error }) => error !== null)?.error ?? null,

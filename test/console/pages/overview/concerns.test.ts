@@ -22,7 +22,7 @@ function told(cause: string, count = 2) {
     oldestAt: '2026-11-23T11:50:00Z',
   }
   const queue = { ...QUEUE, messages: [waiting] }
-  return concernsOf({ carriers: [], queue, nodes: [], pauses: [] }, NOW_MS).map(
+  return concernsOf({ carriers: [], queue, nodes: [], alarms: [] }, NOW_MS).map(
     ({ tone, title }) => `${tone}: ${title}`,
   )
 }
@@ -57,8 +57,19 @@ test('a destination and what waits for it', () => {
     oldestAt: null,
   }
   const queue = { ...QUEUE, destinations: [destination] }
-  const concerns = concernsOf({ carriers: [], queue, nodes: [], pauses: [] }, NOW_MS)
+  const concerns = concernsOf({ carriers: [], queue, nodes: [], alarms: [] }, NOW_MS)
   expect(concerns).toMatchObject([
     { title: 'https://hooks.example.com is paused', detail: '1 webhook event waiting' },
+  ])
+})
+
+test('alarms about which the lists say nothing, and where to look', () => {
+  const alarm = { object: 'acme', value: 1, since: QUEUE.countedAt, raisedAt: null, whatToDo: '' } as const
+  const alarms = [
+    { ...alarm, name: 'carrier-unbound', summary: 'Carrier acme is not bound' },
+    { ...alarm, name: 'receipts-missing', summary: '9 receipts are missing' },
+  ] as const
+  expect(concernsOf({ carriers: [], queue: QUEUE, nodes: [], alarms }, NOW_MS)).toEqual([
+    { tone: 'warning', title: '9 receipts are missing', detail: null, to: '/admin/quality' },
   ])
 })
