@@ -84,7 +84,8 @@ export class AlarmWatch {
       ...(raise.length === 0 ? [] : await raiseAlarms(db, raise)),
       ...(clear.length === 0 ? [] : await clearAlarms(db, clear)),
     ]
-    for (const { name, object, state } of changed) log.warn({ alarm: name, object, state }, 'alarm')
+    for (const { name, object, state, summary } of changed)
+      log.warn({ alarm: name, object, summary }, `alarm ${state}`)
     if (changed.length === 0 && !known.some(({ isDue }) => isDue)) return
     const due = await takeDueAlarms(db, this.#timings.retriesMs, MAX_TOLD)
     await Promise.all(due.map((alarm) => this.#tell(alarm)))
