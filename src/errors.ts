@@ -27,6 +27,7 @@ export const ERRORS = {
   SENDER_STATUS_UNKNOWN: { status: 422, message: 'The status of the sender is not recognized' },
   IDEMPOTENCY_KEY_REUSED: { status: 422, message: 'The Idempotency-Key was used for another request' },
   RATE_LIMITED: { status: 429, message: 'Too many requests; retry after the indicated interval' },
+  CAP_REACHED: { status: 429, message: 'The service plan has reached a cap of messages or of costs' },
   HEADERS_TOO_LARGE: { status: 431, message: 'The request headers are too large' },
   INTERNAL_ERROR: { status: 500, message: 'The request could not be completed' },
   SERVICE_UNAVAILABLE: {

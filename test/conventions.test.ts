@@ -84,6 +84,7 @@ const ROOMS: Record<string, readonly string[]> = {
   loops: [],
   node: ['loops'],
   quality: ['loops'],
+  limits: ['loops'],
   statistics: ['loops'],
   links: ['loops', 'node'],
   sandbox: ['loops'],

@@ -31,4 +31,12 @@ test('every command does what it says', async () => {
     maxValiditySeconds: 14_400,
     texts: 'discard',
   })
+  const caps = {
+    messagesPerDay: null,
+    messagesPerMonth: 200_000,
+    costPerDay: null,
+    costPerMonth: '2500',
+    currency: 'EUR',
+  }
+  expect(body).toMatchObject({ caps, limitEvents: true })
 })

@@ -12,6 +12,7 @@ import type { NodesOperations } from './admin-api/nodes.ts'
 import type { NumberRangesOperations } from './admin-api/number-ranges.ts'
 import type { OperatorTokensOperations } from './admin-api/operator-tokens.ts'
 import type { OptOutsOperations } from './admin-api/opt-outs.ts'
+import type { PlanLimitsOperations } from './admin-api/plan-limits.ts'
 import type { QualityOperations } from './admin-api/quality.ts'
 import type { QueueOperations } from './admin-api/queue.ts'
 import type { RatesOperations } from './admin-api/rates.ts'
@@ -38,6 +39,7 @@ export type * from './admin-api/nodes.ts'
 export type * from './admin-api/number-ranges.ts'
 export type * from './admin-api/operator-tokens.ts'
 export type * from './admin-api/opt-outs.ts'
+export type * from './admin-api/plan-limits.ts'
 export type * from './admin-api/quality.ts'
 export type * from './admin-api/queue.ts'
 export type * from './admin-api/rates.ts'
@@ -91,6 +93,7 @@ export interface Operations
     NumberRangesOperations,
     OperatorTokensOperations,
     OptOutsOperations,
+    PlanLimitsOperations,
     QualityOperations,
     QueueOperations,
     RatesOperations,
@@ -119,6 +122,7 @@ export const OPERATIONS = {
   getServicePlan: 'GET /admin/v1/service-plans/{servicePlanId}',
   updateServicePlan: 'PATCH /admin/v1/service-plans/{servicePlanId} body',
   deleteServicePlan: 'DELETE /admin/v1/service-plans/{servicePlanId}',
+  getPlanLimits: 'GET /admin/v1/service-plans/{servicePlanId}/limits',
   createToken: 'POST /admin/v1/tokens body',
   listTokens: 'GET /admin/v1/tokens?limit&after&accountId&servicePlanId',
   getToken: 'GET /admin/v1/tokens/{tokenId}',

@@ -12,6 +12,7 @@ import { registerAdminRoutes } from '../http/routes/admin/api.ts'
 import type { Readiness } from '../http/routes/health.ts'
 import { buildServer, type ServerDeps } from '../http/server.ts'
 import { GroupAccepter } from '../operations/accept-messages.ts'
+import { LimitedAccepter } from '../operations/accept-within-limits.ts'
 import { MessageReads } from '../operations/read-messages.ts'
 import { TestEvents, type TestEventsDeps } from '../operations/send-test-event.ts'
 import { LaneFollower } from '../services/messages/lane-follower.ts'
@@ -19,6 +20,7 @@ import type { NodeLease } from '../services/node/node-lease.ts'
 import { OUTCOME_TABLE } from '../services/sandbox/outcome-table.ts'
 import { checkDurability, type Database } from '../store/database.ts'
 import { ASYNCHRONOUS } from './database.ts'
+import type { Limits } from './limits.ts'
 import type { MessagePath } from './message-path.ts'
 import { type AppOptions, DRAIN, ListenError, type WorkerOptions } from './options.ts'
 import type { Platform } from './platform.ts'
@@ -48,38 +50,16 @@ export interface HttpListener {
 export async function listenHttp(
   options: AppOptions,
   platform: Platform,
-  {
-    lease,
-    reports,
-    inProgress,
-    submitter,
-    sandbox,
-    links,
-    quality,
-    statistics,
-    backlog,
-    readAlarms,
-  }: MessagePath,
+  path: MessagePath,
+  limits: Limits,
 ): Promise<HttpListener> {
-  const { anomalies, databases, directoryService, guard, secretKey, random, registry, traces } = platform
+  const { lease, reports, inProgress, submitter, sandbox, links, quality, backlog, readAlarms } = path
+  const { anomalies, databases, directoryService, guard, secretKey, random, registry } = platform
   const { db, reads } = databases
   const { nowMs: clock } = platform.clock
   const { log, worker } = options
   const messages = messageReads(options, reads, inProgress)
-  const accepter = new GroupAccepter({
-    db,
-    messages,
-    secretKey,
-    random,
-    log,
-    onBatch: platform.counters.batch,
-    onAccepted: ({ msgId, accepted }, latencyMs, { traceparent }) => {
-      statistics.accepted(accepted, latencyMs)
-      if (traces?.samples(msgId)) traces.accepted(msgId, accepted, latencyMs, traceparent)
-    },
-    journal: inProgress,
-    placement: submitter.placement,
-  })
+  const accepter = accepterOf(options, platform, path, limits, messages)
   const testEvents = startTestEvents(platform)
   const conditionOf = (carrierId: number, routeId: number) => submitter.conditionOf(carrierId, routeId)
   const heldCause = (msgId: string) => submitter.backlog(msgId)[0]?.cause ?? null
@@ -132,6 +112,30 @@ export async function listenHttp(
       }),
   }
   return await openLater(await buildServers(deps, options), gate, worker)
+}
+
+function accepterOf(
+  { log }: AppOptions,
+  { counters, databases: { db }, random, secretKey, traces }: Platform,
+  { inProgress, statistics, submitter }: MessagePath,
+  limits: Limits,
+  messages: MessageReads,
+): LimitedAccepter {
+  const accepter = new GroupAccepter({
+    db,
+    messages,
+    secretKey,
+    random,
+    log,
+    onBatch: counters.batch,
+    onAccepted: ({ msgId, accepted }, latencyMs, { traceparent }) => {
+      statistics.accepted(accepted, latencyMs)
+      if (traces?.samples(msgId)) traces.accepted(msgId, accepted, latencyMs, traceparent)
+    },
+    journal: inProgress,
+    placement: submitter.placement,
+  })
+  return new LimitedAccepter({ accepter, limits, log })
 }
 
 /** The servers listen now. Those of a worker that joins others listen at `open`. */

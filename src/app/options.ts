@@ -90,6 +90,7 @@ export interface AppOptions {
   /** Clock of the quality watch, Unix milliseconds. */
   readonly qualityClock?: () => number
   readonly statisticsMs?: number
+  readonly limitsMs?: number
   /** Undefined: no traces. */
   readonly traces?: TracesSettings | undefined
   readonly httpLimits?: HttpLimits

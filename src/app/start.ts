@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import type { Metrics } from '../http/metrics.ts'
 import type { SiblingReceipts } from '../services/receiving/sibling-receipts.ts'
 import { listenHttp } from './http.ts'
+import { makeLimits } from './limits.ts'
 import { makeMessagePath } from './message-path.ts'
 import type { AppOptions } from './options.ts'
 import { makePlatform } from './platform.ts'
@@ -50,6 +51,7 @@ const POOL_OCTETS = 8_192
  *                 webhook sockets
  *   message path  lease, quality watch, lane recovery, messages in progress, webhook deliverer, recorder, receiver, carrier
  *                 links, submitter, maintenance
+ *   limits        shares of the caps of plans, and events of their limits
  *   http          the server: it listens first (a later worker last), and is opened when everything behind it is up
  *
  * A start that fails has taken nothing from other nodes: the lease is the last thing that can fail.
@@ -62,7 +64,8 @@ export async function startApp(options: AppOptions): Promise<App> {
   try {
     const platform = await makePlatform(options, shutdown)
     const path = makeMessagePath(options, shutdown, platform)
-    const http = await listenHttp(options, platform, path)
+    const limits = makeLimits(options, shutdown, platform)
+    const http = await listenHttp(options, platform, path, limits)
     try {
       await platform.start()
       await path.start()

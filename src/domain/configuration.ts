@@ -64,12 +64,26 @@ export interface ServicePlan {
   /** ISO 3166-1 alpha-2; null: all. */
   readonly allowedCountries: ReadonlySet<string> | null
   readonly texts: TextRetention
+  /** Null: none. */
+  readonly caps: PlanCaps | null
+  /** Its inbound URL is told of its limits. */
+  readonly limitEvents: boolean
   /** Typographic characters are replaced where that makes the whole text GSM 7-bit. */
   readonly smartEncoding: boolean
   /** National language identifiers (3GPP 23.038) that texts may be sent in, the preferred one first. */
   readonly nationalLanguages: readonly number[]
   /** Null: STOP, START and HELP are messages like any other. */
   readonly optOut: OptOutSettings | null
+}
+
+/** Most messages and costs of a day and of a month (UTC); null: no cap. */
+export interface PlanCaps {
+  readonly messagesPerDay: number | null
+  readonly messagesPerMonth: number | null
+  /** Decimals, in `currency`: price and pass-through fee together. */
+  readonly costPerDay: string | null
+  readonly costPerMonth: string | null
+  readonly currency: string | null
 }
 
 /** The words of STOP, START and HELP, and the text that answers each; null: no answer. */

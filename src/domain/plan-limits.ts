@@ -1,13 +1,16 @@
 import { type Fault, fault } from '../errors.ts'
-import type { ServicePlan } from './configuration.ts'
+import type { PlanCaps, ServicePlan } from './configuration.ts'
 import { countryOf, isCountryCode } from './countries.ts'
+import { capFaults } from './plan-caps.ts'
 
 /** What a service plan may send at most (docs/limits.md). */
 
 /** Why a plan does not take a message. The text names the limit. */
 export interface LimitRefusal {
-  readonly code: 'COUNTRY_NOT_ALLOWED'
+  readonly code: 'COUNTRY_NOT_ALLOWED' | 'CAP_REACHED'
   readonly message: string
+  /** When it may be tried again; absent: not before the plan is changed. */
+  readonly retryAfterMs?: number
 }
 
 /** Why the plan may not send to this recipient; null when it may. */
@@ -24,11 +27,17 @@ export function validityMs(plan: ServicePlan, wanted = plan.validitySeconds): nu
   return Math.min(wanted, plan.maxValiditySeconds) * 1_000
 }
 
+interface LimitSettings {
+  readonly allowedCountries?: readonly string[] | undefined
+  readonly caps?: PlanCaps | null | undefined
+}
+
 /** Faults that the form of each field does not show. */
-export function limitFaults({ allowedCountries = [] }: { allowedCountries?: readonly string[] }): Fault[] {
-  return allowedCountries.flatMap((country, index) =>
+export function limitFaults({ allowedCountries = [], caps }: LimitSettings): Fault[] {
+  const countries = allowedCountries.flatMap((country, index) =>
     isCountryCode(country)
       ? []
       : [fault(`allowedCountries.${index}`, 'NOT_FOUND', 'must be a country code of ISO 3166-1')],
   )
+  return [...countries, ...(caps ? capFaults(caps) : [])]
 }

@@ -23,6 +23,7 @@ const CUSTOMER_TAGS = [
 const OPERATOR_TAGS = [
   ['Accounts', 'Customers, with their webhook secrets and rate limits.'],
   ['Service plans', 'Service plans, under which customers send and receive.'],
+  ['Plan limits', 'How much of its caps a service plan has used, and the events of its limits.'],
   ['Tokens', "Credentials of the customers' API."],
   ['Operator tokens', 'Credentials of the admin API, by name and role.'],
   ['Audit log', 'Every change through the admin API: who, when, and what.'],

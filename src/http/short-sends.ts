@@ -70,6 +70,7 @@ export class ShortSends {
     if (callbackUrl !== null && !(await this.#options.guard.check(callbackUrl)).ok) return null
     const draft = { sender: sms.from, recipient: sms.to, body: sms.body, callbackUrl }
     const outcome = await this.#options.accepter.accept({ plan, draft, idempotencyKey: null })
+    if (outcome.kind === 'refused') return null
     if (outcome.kind === 'unknown') {
       const { log, metrics, newRequestId } = this.#options
       const { accountId } = token.account

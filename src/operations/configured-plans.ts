@@ -1,7 +1,8 @@
 import type { SenderType } from '../domain/addresses.ts'
-import type { AmbiguousSubmits, OptOutSettings, TextRetention } from '../domain/configuration.ts'
+import type { AmbiguousSubmits, OptOutSettings, PlanCaps, TextRetention } from '../domain/configuration.ts'
 import { namesInFile, type Settings, type WantedObject } from '../domain/configuration-changes.ts'
 import { completeOptOut, optOutFaults } from '../domain/opt-outs.ts'
+import { completeCaps, type PlanCapsSetting } from '../domain/plan-caps.ts'
 import { limitFaults } from '../domain/plan-limits.ts'
 import { SANDBOX_RATE_LIMIT } from '../domain/sandbox.ts'
 import {
@@ -43,6 +44,8 @@ interface PlanEntry {
   readonly maxValiditySeconds?: number
   readonly allowedCountries?: readonly string[]
   readonly texts?: TextRetention
+  readonly caps?: PlanCapsSetting | null
+  readonly limitEvents?: boolean
   readonly smartEncoding?: boolean
   readonly nationalLanguages?: readonly NationalLanguage[]
   readonly optOut?: Partial<OptOutSettings> | null
@@ -84,10 +87,11 @@ export const PLANS: Kind = {
     const optOut =
       given.optOut && completeOptOut(given.optOut, (present?.optOut ?? null) as OptOutSettings | null)
     if (optOut) scene.addFaults(path, optOutFaults(optOut))
-    scene.addFaults(path, limitFaults(given))
+    const caps = given.caps && completeCaps(given.caps)
+    scene.addFaults(path, limitFaults({ ...given, caps }))
     judgePlan(scene, path, { ...rest, ...(account && { account }), route: given.route ?? null }, present)
     if (identity === null || account === null) return [null]
-    const settings = { ...rest, name, account, route, optOut, rateLimit: limitOf(given, present) }
+    const settings = { ...rest, name, account, route, optOut, caps, rateLimit: limitOf(given, present) }
     return [{ identity, name: called, path, settings: definedOf(settings) }]
   },
   async create(scene, objects) {
@@ -146,8 +150,8 @@ function judgePlan(scene: Scene, path: string, given: PlanEntry, present: PlanEn
 function planColumns(scene: Scene, settings: Settings) {
   const { account, route, sandbox, rateLimit, inboundUrl, nationalLanguages, ...rest } = settings as Omit<
     PlanEntry,
-    'optOut'
-  > & { optOut?: OptOutSettings | null }
+    'optOut' | 'caps'
+  > & { optOut?: OptOutSettings | null; caps?: PlanCaps | null }
   return {
     ...rest,
     ...rateLimitColumns(rateLimit),

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { OptOutSettings } from '../domain/configuration.ts'
 import { canonicalPublicId, publicId } from '../domain/identifiers.ts'
 import { completeOptOut, optOutFaults } from '../domain/opt-outs.ts'
+import { completeCaps, type PlanCapsSetting } from '../domain/plan-caps.ts'
 import { limitFaults } from '../domain/plan-limits.ts'
 import { SANDBOX_RATE_LIMIT } from '../domain/sandbox.ts'
 import type { SecretKeys } from '../domain/secrets.ts'
@@ -28,17 +29,19 @@ type OptOutChange = Partial<OptOutSettings> | null
 export async function createServicePlan(
   transaction: Transaction,
   secretKey: SecretKeys,
-  input: Omit<NewServicePlan, 'optOut'> & {
+  input: Omit<NewServicePlan, 'optOut' | 'caps'> & {
     accountId: string
     servicePlanId?: string
     sandbox?: boolean
     route?: string | null
     optOut?: OptOutChange
+    caps?: PlanCapsSetting | null
   },
 ): Promise<ServicePlanRecord> {
   const servicePlanId = canonicalPublicId(input.servicePlanId ?? publicId(randomBytes(12)))
   const optOut = optOutOf(input.optOut ?? null, null)
-  refuseAny(limitFaults(input))
+  const caps = completeCaps(input.caps ?? null)
+  refuseAny(limitFaults({ ...input, caps }))
   if (input.sandbox === true && input.route != null)
     throw invalidField('route', 'NOT_ALLOWED', 'must be absent: a sandbox plan has a route of its own')
   const words = { taken: `service plan ${servicePlanId} exists already`, inUse: GONE }
@@ -49,7 +52,15 @@ export async function createServicePlan(
         ? await keyOfSandboxRoute(transaction, secretKey)
         : await routeIdOf(transaction, input.route ?? null)
     const limit = input.sandbox === true ? sandboxLimit(input.messagesPerSecond ?? null) : {}
-    return servicePlans.insert(transaction, { ...input, ...limit, optOut, servicePlanId, account, routeId })
+    return servicePlans.insert(transaction, {
+      ...input,
+      ...limit,
+      optOut,
+      caps,
+      servicePlanId,
+      account,
+      routeId,
+    })
   })
 }
 
@@ -57,17 +68,23 @@ export async function createServicePlan(
 export async function updateServicePlan(
   transaction: Transaction,
   servicePlanId: string,
-  change: Partial<Omit<NewServicePlan, 'optOut'>> & { route?: string | null; optOut?: OptOutChange },
+  change: Partial<Omit<NewServicePlan, 'optOut' | 'caps'>> & {
+    route?: string | null
+    optOut?: OptOutChange
+    caps?: PlanCapsSetting | null
+  },
 ): Promise<ServicePlanRecord> {
-  refuseAny(limitFaults(change))
   return sayConflicts({ inUse: GONE }, async () => {
     const plan = await lockedRow(transaction, servicePlans, servicePlanId)
     if (plan.sandbox && change.route !== undefined)
       throw conflict('the route of a sandbox plan cannot be changed')
     const routeId = change.route === undefined ? plan.routeId : await routeIdOf(transaction, change.route)
     const optOut = change.optOut === undefined ? plan.optOut : optOutOf(change.optOut, plan.optOut)
+    const caps = change.caps === undefined ? plan.caps : completeCaps(change.caps)
+    refuseAny(limitFaults({ allowedCountries: change.allowedCountries, caps }))
     const limit = plan.sandbox ? sandboxLimit(change.messagesPerSecond) : {}
-    return changeRow(transaction, servicePlans, servicePlanId, { ...change, ...limit, optOut, routeId })
+    const columns = { ...change, ...limit, optOut, caps, routeId }
+    return changeRow(transaction, servicePlans, servicePlanId, columns)
   })
 }
 

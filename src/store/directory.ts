@@ -128,7 +128,8 @@ export async function readDirectory(
           inbound_url as "inboundUrl", messages_per_second as "messagesPerSecond", burst,
           sender_types as "senderTypes", ambiguous_submits as "ambiguousSubmits", smart_encoding as "smartEncoding",
           national_languages as "nationalLanguages", opt_out as "optOut", validity_seconds as "validitySeconds",
-          max_validity_seconds as "maxValiditySeconds", allowed_countries as "allowedCountries", texts
+          max_validity_seconds as "maxValiditySeconds", allowed_countries as "allowedCountries", texts, caps,
+          limit_events as "limitEvents"
         from service_plans order by id) p) as plans,
       (select coalesce(json_agg(t), '[]') from (
         select id, account_id as account, name, plan_ids as "planIds", encode(hash, 'hex') as sha256, scopes,

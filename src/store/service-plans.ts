@@ -1,5 +1,5 @@
 import type { SenderType } from '../domain/addresses.ts'
-import type { AmbiguousSubmits, OptOutSettings, TextRetention } from '../domain/configuration.ts'
+import type { AmbiguousSubmits, OptOutSettings, PlanCaps, TextRetention } from '../domain/configuration.ts'
 import { canonicalPublicId } from '../domain/identifiers.ts'
 import { SANDBOX } from '../domain/sandbox.ts'
 import { ConfigurationTable, NAME_BEGINS } from './configuration-table.ts'
@@ -18,6 +18,8 @@ interface ServicePlanSettings {
   /** Empty: all. */
   readonly allowedCountries: readonly string[]
   readonly texts: TextRetention
+  readonly caps: PlanCaps | null
+  readonly limitEvents: boolean
   readonly smartEncoding: boolean
   /** National language identifiers, the preferred one first. */
   readonly nationalLanguages: readonly number[]
@@ -49,7 +51,8 @@ export const servicePlans = new ConfigurationTable<
     t.messages_per_second as "messagesPerSecond", t.burst, t.sender_types as "senderTypes",
     t.ambiguous_submits as "ambiguousSubmits", t.smart_encoding as "smartEncoding",
     t.national_languages as "nationalLanguages", t.opt_out as "optOut", t.validity_seconds as "validitySeconds",
-    t.max_validity_seconds as "maxValiditySeconds", t.allowed_countries as "allowedCountries", t.texts,
+    t.max_validity_seconds as "maxValiditySeconds", t.allowed_countries as "allowedCountries", t.texts, t.caps,
+    t.limit_events as "limitEvents",
     t.created_at as "createdAt"`,
   joins: 'join accounts a on a.id = t.account_id left join routes r on r.id = t.route_id',
   key: 'service_plan_id',
@@ -72,6 +75,8 @@ export const servicePlans = new ConfigurationTable<
     maxValiditySeconds: 'max_validity_seconds',
     allowedCountries: 'allowed_countries',
     texts: 'texts',
+    caps: 'caps',
+    limitEvents: 'limit_events',
   },
   filters: { accountId: 'a.account_id = lower(?)', route: 'r.name = ?', search: NAME_BEGINS },
 })

@@ -167,7 +167,7 @@ test('one that cannot be queued is answered 500 with its record, as on the ordin
 })
 
 test('where nobody can say whether it is stored, the connection is closed without an answer, on either way', async () => {
-  await start({ accepter: { accept: async () => ({ kind: 'unknown' }) } })
+  await start({ accepter: { accept: async () => ({ kind: 'unknown' }), refusalOf: async () => null } })
   expect(await exchange(service.port, send())).toBeNull()
   expect(served).toBe(1)
   const socket = await openSocket(service.port)

@@ -33,6 +33,8 @@ export function aPlan(changes: Partial<ServicePlan> = {}): ServicePlan {
     maxValiditySeconds: 86_400,
     allowedCountries: null,
     texts: 'keep',
+    caps: null,
+    limitEvents: false,
     smartEncoding: false,
     nationalLanguages: [],
     optOut: null,

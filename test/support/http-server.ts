@@ -9,7 +9,8 @@ import { messageId } from '../../src/domain/identifiers.ts'
 import type { SecretKeys } from '../../src/domain/secrets.ts'
 import { HTTP_LIMITS, type HttpLimits } from '../../src/http/limits.ts'
 import { buildServer, type ServerDeps } from '../../src/http/server.ts'
-import { GroupAccepter } from '../../src/operations/accept-messages.ts'
+import { type AccepterOptions, GroupAccepter } from '../../src/operations/accept-messages.ts'
+import { LimitedAccepter } from '../../src/operations/accept-within-limits.ts'
 import type { CallbackGuard } from '../../src/outbound/callback-guard.ts'
 import { OUTCOME_TABLE } from '../../src/services/sandbox/outcome-table.ts'
 import type { Database } from '../../src/store/database.ts'
@@ -50,6 +51,12 @@ const PLACEMENT = {
   release: () => undefined,
 }
 
+/** Accepts messages of plans without limits. */
+function withoutLimits(options: AccepterOptions): LimitedAccepter {
+  const limits = { take: () => Promise.reject(new Error('there are no limits here')) }
+  return new LimitedAccepter({ accepter: new GroupAccepter(options), limits, log: quietLog })
+}
+
 export async function startHttpServer(options: Options): Promise<HttpServer> {
   const { realGuard, secretKey = randomBytes(32), webhookCaPem, adminRoutes, limits, ...deps } = options
   const { writes = deps.db, clock = Date.now } = deps
@@ -58,7 +65,7 @@ export async function startHttpServer(options: Options): Promise<HttpServer> {
   const app = await buildServer({
     messages,
     writes,
-    accepter: new GroupAccepter({
+    accepter: withoutLimits({
       db: writes,
       journal: nothingInProgress(writes),
       messages,

@@ -9,7 +9,7 @@ import { formatWebhookSecret } from '../../src/domain/webhook-requests.ts'
 import { builtFiles } from '../../src/http/built-files.ts'
 import type { HttpLimits } from '../../src/http/limits.ts'
 import type { Readiness } from '../../src/http/routes/health.ts'
-import type { GroupAccepter } from '../../src/operations/accept-messages.ts'
+import type { ServerDeps } from '../../src/http/server.ts'
 import type { MessageReads } from '../../src/operations/read-messages.ts'
 import { CallbackGuard } from '../../src/outbound/callback-guard.ts'
 import { NameResolver } from '../../src/outbound/resolver.ts'
@@ -78,7 +78,7 @@ export interface HttpServiceOptions {
   /** How messages are read; absent: as a node does that has none. */
   readonly messages?: (db: Database) => Promise<MessageReads>
   /** What accepts messages; absent: the real accepter. */
-  readonly accepter?: Pick<GroupAccepter, 'accept'>
+  readonly accepter?: ServerDeps['accepter']
   readonly cursorKeys?: { cursor: Buffer; oldCursors?: readonly Buffer[] }
 }
 

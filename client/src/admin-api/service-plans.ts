@@ -51,6 +51,24 @@ export interface OptOutWords {
   helpReply: string | null
 }
 
+export interface PlanCaps {
+  messagesPerDay: number | null
+  messagesPerMonth: number | null
+  costPerDay: string | null
+  costPerMonth: string | null
+  /** Currency (ISO 4217). */
+  currency: string | null
+}
+
+export interface PlanCapsSetting {
+  messagesPerDay?: number | null | undefined
+  messagesPerMonth?: number | null | undefined
+  costPerDay?: string | number | null | undefined
+  costPerMonth?: string | number | null | undefined
+  /** Currency (ISO 4217). */
+  currency?: string | null | undefined
+}
+
 export interface ServicePlan {
   servicePlanId: string
   accountId: string
@@ -76,6 +94,9 @@ export interface ServicePlan {
   allowedCountries: string[]
   /** Keep the texts of messages with their records, or discard each when its message has ended; default: keep. */
   texts: TextRetention
+  caps: PlanCaps | null
+  /** Push events of its limits to its inbound URL; false: push none; default: none are pushed. */
+  limitEvents: boolean
   /** Replace typographic characters if that makes the whole text fit the GSM alphabet; false: send texts as they are; default: texts are sent as they are. */
   smartEncoding: boolean
   /** Languages whose GSM tables may be used for texts, the preferred one first; empty: none; default: none. */
@@ -107,6 +128,10 @@ export interface ServicePlanChange {
   allowedCountries?: string[] | undefined
   /** Keep the texts of messages with their records, or discard each when its message has ended; default: keep. */
   texts?: TextRetention | undefined
+  /** Most messages, and most costs (price and pass-through fee) in a currency, of a day and of a month (UTC); null: no caps. */
+  caps?: PlanCapsSetting | null | undefined
+  /** Push events of its limits to its inbound URL; false: push none; default: none are pushed. */
+  limitEvents?: boolean | undefined
   /** Replace typographic characters if that makes the whole text fit the GSM alphabet; false: send texts as they are; default: texts are sent as they are. */
   smartEncoding?: boolean | undefined
   /** Languages whose GSM tables may be used for texts, the preferred one first; empty: none; default: none. */
@@ -144,6 +169,10 @@ export interface ServicePlanCreation {
   allowedCountries?: string[] | undefined
   /** Keep the texts of messages with their records, or discard each when its message has ended; default: keep. */
   texts?: TextRetention | undefined
+  /** Most messages, and most costs (price and pass-through fee) in a currency, of a day and of a month (UTC); null: no caps. */
+  caps?: PlanCapsSetting | null | undefined
+  /** Push events of its limits to its inbound URL; false: push none; default: none are pushed. */
+  limitEvents?: boolean | undefined
   /** Replace typographic characters if that makes the whole text fit the GSM alphabet; false: send texts as they are; default: texts are sent as they are. */
   smartEncoding?: boolean | undefined
   /** Languages whose GSM tables may be used for texts, the preferred one first; empty: none; default: none. */

@@ -37,10 +37,36 @@ export interface DeliveryReceiptWebhook {
   updatedAt?: string | undefined
 }
 
+export interface LimitReachedWebhook {
+  /** capReached; others may follow. */
+  type: string
+  accountId: string
+  servicePlanId: string
+  /** UTC. */
+  at: string
+  /** For people. */
+  text: string
+  /** How much of the cap is used. */
+  percent?: number | undefined
+  cap?: ReachedCap | undefined
+}
+
+export interface ReachedCap {
+  per: 'day' | 'month'
+  /** The day, or the first of the month, UTC. */
+  begins: string
+  messages: number | null
+  /** Decimal. */
+  cost: string | null
+  currency: string | null
+}
+
 /** What is POSTed to a receiver, by type of event. */
 export interface WebhookBodies {
   /** The status of an outbound message changed. To the message's callbackUrl, or else the account's default DLR URL. */
   deliveryReceipt: DeliveryReceiptWebhook
   /** An inbound message was received. To the service plan's inbound URL. */
   inboundMessage: InboundSmsWebhook
+  /** A limit of a service plan was reached. To the service plan's inbound URL, if the plan asks for it. */
+  limitReached: LimitReachedWebhook
 }

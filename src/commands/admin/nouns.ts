@@ -76,6 +76,17 @@ export const NOUNS: Readonly<Record<string, Noun>> = {
     key: 'servicePlanId',
     columns: 'servicePlanId accountId name active route inboundUrl rateLimit.messagesPerSecond',
   },
+  'plan-limits': {
+    path: '/service-plans/{servicePlanId}/limits',
+    isShown: true,
+    description: 'How much of its caps a service plan has used, and the events of its limits',
+    tables: {
+      show: {
+        usage: 'per begins used.messages used.cost cap.messages cap.cost cap.currency percent',
+        events: 'at type text attempts takenAt',
+      },
+    },
+  },
   token: {
     path: '/tokens',
     columns: 'tokenId accountId name hint servicePlanIds scopes createdAt expiresAt revokedAt',

@@ -85,8 +85,9 @@ function pieces(
   )
 }
 
-/** A number where the field is one and the text looks like one; the service says what is wrong with other texts. */
-function scalar({ types }: Schema, text: string, place: Input['place']): string | number {
+/** Null where there is no text and the field may be null. A number where the field is one and the text looks like one; the service says what is wrong with other texts. */
+function scalar({ types }: Schema, text: string, place: Input['place']): string | number | null {
+  if (place === 'body' && text === '' && types.includes('null')) return null
   const isNumber = place === 'body' && types.includes('integer') && /^-?\d{1,15}$/.test(text)
   return isNumber ? Number(text) : text
 }

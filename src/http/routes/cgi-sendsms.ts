@@ -10,7 +10,7 @@ import {
   type SendsmsRequest,
 } from '../../domain/sendsms-requests.ts'
 import { AppError, type ErrorCode } from '../../errors.ts'
-import type { AcceptOutcome } from '../../operations/accept-messages.ts'
+import type { LimitedOutcome } from '../../operations/accept-within-limits.ts'
 import { failureOf } from '../error-responses.ts'
 import { takeOrRefuse } from '../rate-limiting.ts'
 import { SendsmsLogins } from '../sendsms-logins.ts'
@@ -98,7 +98,7 @@ function tokenFor({ username, plan }: SendsmsUser): Token {
 
 interface Sent {
   readonly to: string
-  readonly outcome: AcceptOutcome
+  readonly outcome: LimitedOutcome
 }
 
 /** Accepts all messages of the request, or throws before the first. */
@@ -150,7 +150,8 @@ function answer(reply: FastifyReply, sent: readonly Sent[]) {
   const [first] = sent
   if (sent.length === 1 && first?.outcome.kind === 'queued') reply.request.msgId = first.outcome.message.msgId
   if (failed.length === 0) return inText(reply.code(202), ACCEPTED)
-  reply.request.errorCode = 'INTERNAL_ERROR'
+  const { outcome } = failed[0]!
+  reply.request.errorCode = outcome.kind === 'refused' ? outcome.refusal.code : 'INTERNAL_ERROR'
   if (failed.length === sent.length) return inText(reply.code(503), TRY_AGAIN)
   const numbers = failed.map(({ to }) => to).join(' ')
   return inText(reply.code(500), `${NOT_SENT} Failed receivers are: ${numbers}`)

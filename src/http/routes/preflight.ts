@@ -18,6 +18,7 @@ import { PreflightSchema } from '../schemas/preflight.ts'
 import { PREFLIGHT } from '../schemas/response-examples.ts'
 import {
   authorizedPlan,
+  beyondLimit,
   SEND_PATH,
   type SendDeps,
   type SendLimiters,
@@ -53,7 +54,7 @@ const KNOWN_FIELDS = Object.keys(SendSmsRequest.properties)
 
 /** `POST /v1/sendsms/preflight`. `limiters` are those of sends: they are read, and nothing is taken from them. */
 export function registerPreflight(app: FastifyInstance, deps: PreflightDeps, limiters: SendLimiters): void {
-  const { directory, clock, guard, limits, carrierCondition: conditionOf } = deps
+  const { directory, clock, limits, carrierCondition: conditionOf } = deps
   const limit = { name: 'preflights', limiter: new RateLimiter(), limitOf: () => limits.preflights, clock }
   const preflights = new Preflights(deps.db)
   app.route({
@@ -63,9 +64,7 @@ export function registerPreflight(app: FastifyInstance, deps: PreflightDeps, lim
     attachValidation: true,
     onRequest: [authenticateCustomer(deps), limitAccounts(limit)],
     handler: async (request) => {
-      const refusal = await refusalOf(async () =>
-        authorizedPlan(deps, request, null, await validated(request, guard)),
-      )
+      const refusal = await refusalOf(() => checkSend(deps, request))
       const fields = fieldsOf(request, refusal)
       const snapshot = await directory()
       const { servicePlanId } = fields
@@ -88,8 +87,19 @@ export function registerPreflight(app: FastifyInstance, deps: PreflightDeps, lim
   })
 }
 
+/** Throws what the send would be refused with. */
+async function checkSend(deps: PreflightDeps, request: FastifyRequest): Promise<void> {
+  const sms = await validated(request, deps.guard)
+  const plan = await authorizedPlan(deps, request, null, sms)
+  const draft = { sender: sms.from, recipient: sms.to, body: sms.body, callbackUrl: null }
+  const beyond = await deps.accepter.refusalOf({ plan, draft }).catch((error) => {
+    throw error instanceof NoTurnError || isTransient(error) ? unavailable() : error
+  })
+  if (beyond !== null) throw beyondLimit(beyond)
+}
+
 /** What a send is refused with by its own checks. A failure of the service is thrown. */
-async function refusalOf(check: () => Promise<ServicePlan>): Promise<AppError | null> {
+async function refusalOf(check: () => Promise<void>): Promise<AppError | null> {
   try {
     await check()
     return null

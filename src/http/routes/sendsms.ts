@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import type { CallbackChecker } from '../../domain/callback-url.ts'
 import type { ServicePlan } from '../../domain/configuration.ts'
 import { publicMessage } from '../../domain/events.ts'
-import { judgeRecipient } from '../../domain/plan-limits.ts'
+import { judgeRecipient, type LimitRefusal } from '../../domain/plan-limits.ts'
 import type { RateLimiter } from '../../domain/rate-limits.ts'
 import {
   fieldFaults,
@@ -17,7 +17,7 @@ import {
   type SendRequest,
 } from '../../domain/send-requests.ts'
 import { AppError, type Fault, fault, refuseAny } from '../../errors.ts'
-import type { AcceptOutcome, GroupAccepter } from '../../operations/accept-messages.ts'
+import type { LimitedAccepter, LimitedOutcome } from '../../operations/accept-within-limits.ts'
 import { authenticateCustomer, type CustomerAuthentication, tokenOf } from '../authentication.ts'
 import { unavailable } from '../fresh-directory.ts'
 import type { HttpLimits } from '../limits.ts'
@@ -68,7 +68,7 @@ export const SendSmsRequest = ruled(
 )
 
 export interface SendDeps extends CustomerAuthentication {
-  readonly accepter: Pick<GroupAccepter, 'accept'>
+  readonly accepter: Pick<LimitedAccepter, 'accept' | 'refusalOf'>
   readonly guard: CallbackChecker
   readonly limits: Pick<HttpLimits, 'recordBytes'>
   readonly baseUrl: string | null
@@ -197,9 +197,16 @@ export async function authorizedPlan(
   return plan
 }
 
-function answer(reply: FastifyReply, outcome: AcceptOutcome, plan: ServicePlan, baseUrl: string | null) {
+/** The answer to a message that a limit of its plan refuses. */
+export function beyondLimit({ code, message, retryAfterMs }: LimitRefusal): AppError {
+  const seconds = retryAfterMs === undefined ? null : Math.max(1, Math.ceil(retryAfterMs / 1_000))
+  return new AppError(code, { message, ...(seconds && { headers: { 'retry-after': String(seconds) } }) })
+}
+
+function answer(reply: FastifyReply, outcome: LimitedOutcome, plan: ServicePlan, baseUrl: string | null) {
   if (outcome.kind === 'key-reused') throw new AppError('IDEMPOTENCY_KEY_REUSED')
   if (outcome.kind === 'unavailable') throw unavailable()
+  if (outcome.kind === 'refused') throw beyondLimit(outcome.refusal)
   const { request } = reply
   if (outcome.kind === 'unknown') {
     // A 5xx would say that the request has no effect.

@@ -1,6 +1,6 @@
 import { type TObject, Type } from 'typebox'
 import { DeliveryReceiptSchema } from './delivery-receipt.ts'
-import { oneOf, titled } from './shapes.ts'
+import { Nullable, oneOf, titled } from './shapes.ts'
 
 /** The record of a message; only two of its fields are promised. */
 const DeliveryReceiptWebhookSchema = {
@@ -23,6 +23,25 @@ export const InboundSmsWebhookSchema = titled('InboundSmsWebhook', {
   receivedAt: Type.String({ format: 'date-time', description: 'UTC' }),
 })
 
+/** A limit of a service plan was reached. It has no `direction`. */
+const LimitReachedWebhookSchema = titled('LimitReachedWebhook', {
+  type: Type.String({ description: 'capReached; others may follow' }),
+  accountId: Type.String(),
+  servicePlanId: Type.String(),
+  at: Type.String({ format: 'date-time', description: 'UTC' }),
+  text: Type.String({ description: 'For people' }),
+  percent: Type.Optional(Type.Integer({ description: 'How much of the cap is used' })),
+  cap: Type.Optional(
+    titled('ReachedCap', {
+      per: oneOf(['day', 'month']),
+      begins: Type.String({ format: 'date', description: 'The day, or the first of the month, UTC' }),
+      messages: Nullable(Type.Integer()),
+      cost: Nullable(Type.String({ description: 'Decimal' })),
+      currency: Nullable(Type.String()),
+    }),
+  ),
+})
+
 /** The first three are those of Standard Webhooks. */
 const HEADERS = {
   'webhook-id': 'Id of the event, the same at each attempt',
@@ -30,7 +49,8 @@ const HEADERS = {
   'webhook-signature':
     'v1, and the base64 of an HMAC-SHA-256 over id.timestamp.body; several during a rotation',
   'aldis-attempt': '1, 2, …; goes on counting when the event is redelivered',
-  'aldis-sequence': 'Place of the event among those of its message: 1, 2, …; 0: an inbound message',
+  'aldis-sequence':
+    'Place of the event among those of its message: 1, 2, …; 0: an inbound message or a limit',
   'aldis-test': 'true: a test event, of no message',
 }
 /** Those of these headers that not every webhook has. */
@@ -49,6 +69,12 @@ export const WEBHOOKS = {
     'An inbound message was received',
     "To the service plan's inbound URL.",
     InboundSmsWebhookSchema,
+  ),
+  limitReached: webhook(
+    'limitReached',
+    'A limit of a service plan was reached',
+    "To the service plan's inbound URL, if the plan asks for it.",
+    LimitReachedWebhookSchema,
   ),
 }
 

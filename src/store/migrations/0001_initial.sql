@@ -90,7 +90,9 @@ create table service_plans (
   validity_seconds integer not null default 86400 check (validity_seconds between 60 and 86400),
   max_validity_seconds integer not null default 86400 check (max_validity_seconds between 60 and 86400),
   allowed_countries text[] not null default '{}',
-  texts text not null default 'keep' check (texts in ('keep', 'discard'))
+  texts text not null default 'keep' check (texts in ('keep', 'discard')),
+  caps jsonb,
+  limit_events boolean not null default false
 );
 create index service_plans_name on service_plans (lower(name) collate "C");
 comment on column service_plans.national_languages is 'national language identifiers (3GPP 23.038) that texts may be sent in';
@@ -98,6 +100,8 @@ comment on column service_plans.opt_out is 'words and replies of STOP, START and
 comment on column service_plans.validity_seconds is 'from acceptance until a message that no carrier took has failed';
 comment on column service_plans.max_validity_seconds is 'most that the sender of a message may ask for';
 comment on column service_plans.allowed_countries is 'where it may send to, ISO 3166-1 alpha-2; empty: everywhere';
+comment on column service_plans.caps is 'most messages and costs of a day and of a month; null: no caps';
+comment on column service_plans.limit_events is 'its inbound URL is told of its limits';
 comment on column service_plans.texts is 'discard: kept only until the message has ended';
 
 create table tokens (
@@ -258,6 +262,34 @@ begin
                     for each statement execute function raise_bulk_version()', name);
   end loop;
 end $$;
+
+-- What plans with caps have used, and the events of their limits. Not configuration: no node keeps it in memory.
+
+create table plan_usage (
+  plan_id integer not null references service_plans (id) on delete cascade,
+  unit text not null,
+  step text not null check (step in ('day', 'month')),
+  begins date not null,
+  taken bigint not null default 0,
+  primary key (plan_id, unit, step, begins)
+) with (fillfactor = 50);
+comment on column plan_usage.unit is '''messages'', or the currency whose millionths are counted';
+comment on column plan_usage.taken is 'used by messages, or given to processes for messages to come';
+
+create table limit_events (
+  id bigint generated always as identity primary key,
+  plan_id integer not null references service_plans (id) on delete cascade,
+  subject text not null,
+  contents json not null,
+  at timestamptz not null default now(),
+  attempts integer not null default 0,
+  due_at timestamptz,
+  taken_at timestamptz,
+  unique (plan_id, subject)
+);
+create index limit_events_due on limit_events (due_at) where due_at is not null;
+comment on column limit_events.subject is 'what makes it one: the cap, its period and the percentage';
+comment on column limit_events.due_at is 'of the next attempt to push it; null: taken, given up, or not asked for';
 
 -- Every change through the admin API, in the transaction of the change. No node keeps it in memory.
 

@@ -21,6 +21,7 @@ import { registerNodes } from './nodes.ts'
 import { registerNumberRanges } from './number-ranges.ts'
 import { registerOperatorTokens } from './operator-tokens.ts'
 import { registerOptOuts } from './opt-outs.ts'
+import { registerPlanLimits } from './plan-limits.ts'
 import { registerQuality } from './quality.ts'
 import { registerQueue } from './queue.ts'
 import { registerRates } from './rates.ts'
@@ -67,6 +68,7 @@ export function registerAdminRoutes(
       })
       registerAccounts(scope, deps)
       registerServicePlans(scope, deps)
+      registerPlanLimits(scope, deps)
       registerTokens(scope, deps)
       registerOperatorTokens(scope, deps)
       registerAuditLog(scope, deps)

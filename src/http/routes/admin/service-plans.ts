@@ -22,8 +22,10 @@ import { changeBody, Nullable, requestBody, titled } from '../../schemas/shapes.
 import { recordedUrl, shownUrl, withStorableUrl } from './callback-urls.ts'
 import {
   AccountId,
+  Amount,
   CallbackUrl,
   CountryCode,
+  CurrencyCode,
   DisplayName,
   described,
   LinkKey,
@@ -98,6 +100,24 @@ const Texts = Type.Enum([...TEXT_RETENTIONS], {
   description:
     'Keep the texts of messages with their records, or discard each when its message has ended; default: keep',
 })
+const CapOfMessages = Nullable(Type.Integer({ minimum: 1, maximum: 1_000_000_000 }))
+const CapOfCosts = Type.Unsafe<string | number | null>({ ...Amount, type: ['string', 'number', 'null'] })
+const caps = {
+  messagesPerDay: CapOfMessages,
+  messagesPerMonth: CapOfMessages,
+  costPerDay: CapOfCosts,
+  costPerMonth: CapOfCosts,
+  currency: Nullable(CurrencyCode),
+}
+const CapsChange = Type.Partial(Type.Object(caps), {
+  title: 'PlanCapsSetting',
+  description:
+    'Most messages, and most costs (price and pass-through fee) in a currency, of a day and of a month (UTC); null: no caps',
+  additionalProperties: false,
+})
+const LimitEvents = Type.Boolean({
+  description: 'Push events of its limits to its inbound URL; false: push none; default: none are pushed',
+})
 const settings = {
   active: Type.Optional(
     Type.Boolean({ description: 'Accept its messages; false: refuse them; default: true' }),
@@ -113,6 +133,8 @@ const settings = {
   maxValiditySeconds: Type.Optional(MaxValiditySeconds),
   allowedCountries: Type.Optional(AllowedCountries),
   texts: Type.Optional(Texts),
+  caps: Type.Optional(Nullable(CapsChange)),
+  limitEvents: Type.Optional(LimitEvents),
   smartEncoding: Type.Optional(SmartEncoding),
   nationalLanguages: Type.Optional(NationalLanguages),
   optOut: Type.Optional(Nullable(OptOutChange)),
@@ -161,6 +183,8 @@ const ServicePlan = titled('ServicePlan', {
   maxValiditySeconds: MaxValiditySeconds,
   allowedCountries: AllowedCountries,
   texts: Texts,
+  caps: Nullable(titled('PlanCaps', { ...caps, costPerDay: NullableText, costPerMonth: NullableText })),
+  limitEvents: LimitEvents,
   smartEncoding: SmartEncoding,
   nationalLanguages: NationalLanguages,
   optOut: Nullable(titled('OptOutWords', optOut)),
@@ -233,6 +257,8 @@ function withUrl(plan: ServicePlanRecord, inboundUrl: string | null): Static<typ
     maxValiditySeconds: plan.maxValiditySeconds,
     allowedCountries: [...plan.allowedCountries],
     texts: plan.texts,
+    caps: plan.caps,
+    limitEvents: plan.limitEvents,
     smartEncoding: plan.smartEncoding,
     nationalLanguages: languageNames(plan.nationalLanguages),
     optOut: plan.optOut,

@@ -88,6 +88,10 @@ const configuration = fc
         maxValiditySeconds: optional(fc.integer({ min: 60, max: 86_400 })),
         allowedCountries: optional(fc.subarray(['SE', 'GB'])),
         texts: optional(fc.constantFrom('keep', 'discard')),
+        caps: nullable(
+          fc.constantFrom({ messagesPerDay: 5 }, { costPerDay: '2.50', costPerMonth: 9, currency: 'EUR' }),
+        ),
+        limitEvents: optional(fc.boolean()),
       })
       .map(({ route, ...own }) => (own.sandbox ? own : { ...own, route }))
     return fc.record({

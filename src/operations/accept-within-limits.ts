@@ -1,0 +1,73 @@
+import type { ServicePlan } from '../domain/configuration.ts'
+import type { LimitRefusal } from '../domain/plan-limits.ts'
+import { countSegments } from '../domain/text/segments.ts'
+import type { Log } from '../log.ts'
+import type { AcceptOutcome, AcceptRequest, GroupAccepter } from './accept-messages.ts'
+import { UNAVAILABLE } from './pending-sends.ts'
+
+export type LimitedOutcome =
+  | AcceptOutcome
+  /** A limit of its plan does not let it through: 429. Nothing was counted or stored. */
+  | { readonly kind: 'refused'; readonly refusal: LimitRefusal }
+
+/** Counts messages towards the limits of their plans. */
+interface SendLimits {
+  /** Returns what takes the message out of the count again, or why it is refused. Rejects if that cannot be told. */
+  take(message: {
+    readonly plan: ServicePlan
+    readonly recipient: string
+    readonly segments: number
+  }): Promise<LimitRefusal | (() => void)>
+}
+
+export interface LimitedAccepterOptions {
+  readonly accepter: Pick<GroupAccepter, 'accept'>
+  readonly limits: SendLimits
+  readonly log: Log
+}
+
+/** Accepts messages that the limits of their plans let through. Those of a plan without limits cost nothing here. */
+export class LimitedAccepter {
+  readonly #options: LimitedAccepterOptions
+
+  constructor(options: LimitedAccepterOptions) {
+    this.#options = options
+  }
+
+  accept(request: AcceptRequest): Promise<LimitedOutcome> {
+    return isLimited(request.plan) ? this.#acceptWithin(request) : this.#options.accepter.accept(request)
+  }
+
+  /** Why the limits of its plan would refuse the message; null: they would not. Rejects if that cannot be told. */
+  async refusalOf(message: Pick<AcceptRequest, 'plan' | 'draft'>): Promise<LimitRefusal | null> {
+    if (!isLimited(message.plan)) return null
+    const counted = await this.#take(message)
+    if (typeof counted !== 'function') return counted
+    counted()
+    return null
+  }
+
+  async #acceptWithin(request: AcceptRequest): Promise<LimitedOutcome> {
+    const { accepter, log } = this.#options
+    let counted: LimitRefusal | (() => void)
+    try {
+      counted = await this.#take(request)
+    } catch (error) {
+      log.error({ err: error }, 'message not counted towards the limits of its plan')
+      return UNAVAILABLE
+    }
+    if (typeof counted !== 'function') return { kind: 'refused', refusal: counted }
+    const outcome = await accepter.accept(request)
+    if (outcome.kind !== 'queued' && outcome.kind !== 'unknown') counted()
+    return outcome
+  }
+
+  #take({ plan, draft }: Pick<AcceptRequest, 'plan' | 'draft'>): Promise<LimitRefusal | (() => void)> {
+    const { segments } = countSegments(draft.body, plan)
+    return this.#options.limits.take({ plan, recipient: draft.recipient, segments })
+  }
+}
+
+function isLimited({ caps }: ServicePlan): boolean {
+  return caps !== null
+}

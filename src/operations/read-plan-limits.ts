@@ -1,0 +1,28 @@
+import { type Cap, type CapPeriod, capsOf, periodAt } from '../domain/plan-caps.ts'
+import type { Queryable } from '../store/database.ts'
+import { listLimitEvents, type ShownLimitEvent } from '../store/limit-events.ts'
+import { readUsage } from '../store/plan-usage.ts'
+import type { ServicePlanRecord } from '../store/service-plans.ts'
+
+/** A cap in its present period. `taken`: used, or given to processes for messages to come. */
+export interface CapUsage extends Cap, CapPeriod {
+  readonly taken: number
+}
+
+const MAX_EVENTS = 100
+
+/** How much of its caps a plan has used, and its newest events. */
+export async function readPlanLimits(
+  db: Queryable,
+  { id, caps }: ServicePlanRecord,
+  nowMs: number,
+): Promise<{ readonly usage: readonly CapUsage[]; readonly events: readonly ShownLimitEvent[] }> {
+  const periods = { day: periodAt('day', nowMs), month: periodAt('month', nowMs) }
+  const begins = { day: periods.day.begins, month: periods.month.begins }
+  const counted = await readUsage(db, id, begins)
+  const usage = (caps === null ? [] : capsOf(caps)).map((cap) => {
+    const found = counted.find(({ unit, step }) => unit === cap.unit && step === cap.step)
+    return { ...cap, ...periods[cap.step], taken: found?.taken ?? 0 }
+  })
+  return { usage, events: await listLimitEvents(db, id, MAX_EVENTS) }
+}

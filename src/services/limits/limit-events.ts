@@ -1,0 +1,91 @@
+import { openCallbackUrl } from '../../domain/callback-url.ts'
+import { canSign, type SigningAccount } from '../../domain/configuration.ts'
+import {
+  describeLimitEvent,
+  type LimitEvent,
+  limitEventBody,
+  type StoredLimitEvent,
+} from '../../domain/limit-events.ts'
+import type { SecretKeys } from '../../domain/secrets.ts'
+import type { Webhook } from '../../domain/webhook-requests.ts'
+import { ATTEMPT_DELAYS_MS } from '../../domain/webhook-schedule.ts'
+import { insertLimitEvents, limitEventTaken, takeDueLimitEvents } from '../../store/limit-events.ts'
+import type { NodeParts } from '../loops/node-parts.ts'
+import { PeriodicTask } from '../loops/periodic-task.ts'
+
+export interface LimitEventsOptions extends NodeParts {
+  readonly secretKey: SecretKeys
+  /** POSTs to a plan's inbound URL. Never rejects. */
+  readonly post: (account: SigningAccount, webhook: Webhook) => Promise<{ readonly ok: boolean }>
+  /** Called once for each event, in one process of the installation. */
+  readonly onEvent?: ((event: LimitEvent) => void) | undefined
+  readonly intervalMs?: number | undefined
+}
+
+const INTERVAL_MS = 5_000
+/** Taken at once by a process. */
+const MAX_BATCH = 20
+/** As that of other webhooks, without the first, which is made at once. */
+const WAITS_MS = ATTEMPT_DELAYS_MS.slice(1)
+
+/**
+ * Stores each event of the limits of plans once, whichever processes notice it, logs it, and pushes it to the inbound URL of
+ * plans that ask for it. Due ones wait in the database, and any process takes them.
+ */
+export class LimitEvents {
+  readonly #options: LimitEventsOptions
+  readonly #task: PeriodicTask
+
+  constructor(options: LimitEventsOptions) {
+    this.#options = options
+    const { intervalMs = INTERVAL_MS, log } = options
+    this.#task = new PeriodicTask(log, 'events of limits not pushed', intervalMs, () => this.runOnce())
+  }
+
+  /** Without plans that ask for events, nothing runs. */
+  adopt(): void {
+    const isAsked = this.#options.directory().contents.plans.some(({ limitEvents }) => limitEvents)
+    if (isAsked) this.#task.start()
+    else void this.#task.stop()
+  }
+
+  stop(): Promise<void> {
+    return this.#task.stop()
+  }
+
+  async add(events: readonly LimitEvent[]): Promise<void> {
+    const { db, directory, log, onEvent } = this.#options
+    for (const event of await insertLimitEvents(db, events)) {
+      const { servicePlanId } = directory().planById(event.planId) ?? {}
+      log.warn(
+        { servicePlanId, limit: describeLimitEvent(event.contents) },
+        'limit of a service plan reached',
+      )
+      onEvent?.(event)
+    }
+    this.#task.wake()
+  }
+
+  /** Pushes what is due. */
+  async runOnce(): Promise<void> {
+    const due = await takeDueLimitEvents(this.#options.db, WAITS_MS, MAX_BATCH)
+    await Promise.all(due.map((event) => this.#push(event)))
+    if (due.length === MAX_BATCH) await this.runOnce()
+  }
+
+  async #push(event: StoredLimitEvent & { readonly attempt: number }): Promise<void> {
+    const { db, directory, nowMs, post, secretKey } = this.#options
+    const plan = directory().planById(event.planId)
+    if (plan === undefined || plan.inboundUrl === null || !canSign(plan.account)) return
+    const { ok } = await post(plan.account, {
+      url: openCallbackUrl(secretKey, plan.inboundUrl),
+      eventId: `limit-${event.id}`,
+      attempt: event.attempt,
+      sequence: 0,
+      body: JSON.stringify(limitEventBody(event, plan)),
+      timestampMs: nowMs(),
+      isTest: false,
+    })
+    if (ok) await limitEventTaken(db, event.id)
+  }
+}
