@@ -1,3 +1,4 @@
+import { type Limited, within } from './carrier-limits.ts'
 import type { Counterpart } from './counterparts.ts'
 import { ImportedConfiguration, type ImportFault, ImportFaults } from './imported-configuration.ts'
 import { importedSender, NO_SENDER, textsOfRegex } from './imported-senders.ts'
@@ -59,7 +60,6 @@ function importConnector(imported: ImportedConfiguration, connector: JasminObjec
   const cid = connector.get('cid')!
   const name = imported.linkName('carriers', cid.value)
   const idRule = ID_RULES[textOf(connector, 'dlr_msgid')]
-  const rate = Number(textOf(connector, 'submit_throughput'))
   const settings = {
     state: 'stopped',
     host: textOf(connector, 'host'),
@@ -69,8 +69,8 @@ function importConnector(imported: ImportedConfiguration, connector: JasminObjec
     systemId: textOf(connector, 'username'),
     password: imported.secret(`${name} password`, textOf(connector, 'password')),
     systemType: textOf(connector, 'systype'),
-    ...(rate > 0 && { messagesPerSecond: Math.max(Math.round(rate), 1) }),
-    ...validityOf(imported, connector.get('validity')),
+    ...limited(imported, connector.get('submit_throughput'), 'messagesPerSecond'),
+    ...limited(imported, connector.get('validity'), 'validitySeconds'),
     ...(idRule !== undefined && { idRule }),
   }
   imported.add('carriers', name, settings, `smppccm ${cid.value}, ${cid.file}:${cid.line}`)
@@ -78,13 +78,11 @@ function importConnector(imported: ImportedConfiguration, connector: JasminObjec
   return [cid.value, name]
 }
 
-function validityOf(imported: ImportedConfiguration, setting: JasminSetting | undefined) {
-  const seconds = Number(setting?.value)
-  if (setting === undefined || !(seconds > 0)) return {}
-  const validitySeconds = Math.min(Math.max(Math.round(seconds), 60), 86_400)
-  if (validitySeconds !== seconds)
-    imported.drop(setting, 'validity', `is ${validitySeconds} s: it has 1 minute to 24 hours`)
-  return { validitySeconds }
+/** A number above 0 as this setting; anything else is none. */
+function limited(imported: ImportedConfiguration, setting: JasminSetting | undefined, name: Limited) {
+  const value = Number(setting?.value)
+  if (setting === undefined || !(value > 0)) return {}
+  return { [name]: within(imported, setting, setting.name, name, value) }
 }
 
 const SENDER_FILTER = 'mt_messaging_cred valuefilter src_addr'
@@ -115,12 +113,16 @@ function importUser(
     },
   )
   if (hasGaps) imported.drop(uid, 'mtrouter', GAPS)
-  const rate = Number(textOf(user, 'mt_messaging_cred quota http_throughput'))
+  const rateLimit = limited(
+    imported,
+    user.get('mt_messaging_cred quota http_throughput'),
+    'messagesPerSecond',
+  )
   const settings = {
     account,
     route,
     ...((disabled.has(`user ${plan}`) || disabled.has(`group ${account}`)) && { active: false }),
-    ...(rate > 0 && { rateLimit: { messagesPerSecond: Math.max(Math.round(rate), 1) } }),
+    ...('messagesPerSecond' in rateLimit && { rateLimit }),
   }
   imported.add('plans', plan, settings, `user ${plan}, ${origin}`)
   for (const { from, prefix, route: other } of rules) {

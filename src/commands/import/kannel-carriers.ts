@@ -1,3 +1,4 @@
+import { type Limited, within } from './carrier-limits.ts'
 import type { ImportedConfiguration, Place } from './imported-configuration.ts'
 import { integerOf, type KannelGroup, type KannelSetting, lastValues } from './kannel-groups.ts'
 import { type PrefixLists, prefixLists } from './kannel-numbers.ts'
@@ -34,8 +35,7 @@ const OF_ONE_BIND = new Set([
 ])
 const OF_ITS_SESSION = ['smsc-id', 'host', 'smsc-username', 'system-id', 'smsc-password', 'use-ssl']
 
-const MAX_BINDS = 32
-const MAX_WINDOW = 1_000
+const NUMBERS = ['port', 'receive-port', 'instances', 'max-pending-submits', 'validityperiod', 'msg-id-type']
 
 function isTrue(setting: KannelSetting | undefined): boolean {
   return setting !== undefined && !/^(?:no|false|off|0)$/i.test(setting.value)
@@ -66,6 +66,12 @@ export function importCarriers(
 
 function connectionOf(imported: ImportedConfiguration, group: KannelGroup): Connection {
   const values = lastValues(group)
+  for (const setting of values.values()) {
+    const { name, value } = setting
+    const isNumber = name === 'throughput' ? Number(value) >= 0 : integerOf(setting) !== null
+    if (!isNumber && [...NUMBERS, 'throughput'].includes(name))
+      imported.drop(setting, name, `${value} is no number`)
+  }
   const port = integerOf(values.get('port')) ?? 0
   const receivePort = integerOf(values.get('receive-port')) ?? 0
   const binds = Math.max(integerOf(values.get('instances')) ?? 1, 1)
@@ -92,7 +98,8 @@ function carriersOf(session: readonly Connection[]): Connection[][] {
       port,
       ...[...values.values()]
         .filter(({ name }) => !OF_ONE_BIND.has(name))
-        .map(({ name, value }) => [name, value]),
+        .map(({ name, value }) => `${name} = ${value}`)
+        .sort(),
     ]),
   )
   const carriers = [...alike.values()]
@@ -115,7 +122,7 @@ function addCarrier(
   for (const { values: own, port } of isPair ? receiving : [])
     if (port !== first.port) notePorts(imported, own.get('receive-port')!, first.port)
   const sum = (some: readonly Connection[]) => some.reduce((total, { binds }) => total + binds, 0)
-  const binds = Math.min(Math.max(sum(submitting), sum(receiving)), MAX_BINDS)
+  const binds = within(imported, group, 'instances', 'binds', Math.max(sum(submitting), sum(receiving)))
   const host = values.get('host')?.value ?? ''
   const name = imported.linkName('carriers', values.get('smsc-id')?.value || host)
   const settings = {
@@ -146,22 +153,15 @@ function addCarrier(
 
 /** Settings that Kannel need not have, or has in another form. */
 function chosenSettings(imported: ImportedConfiguration, members: readonly Connection[]) {
-  const { values } = members[0]!
-  const window = integerOf(values.get('max-pending-submits'))
+  const { values, group } = members[0]!
+  const limited = (name: string, setting: Limited, value: number | null) =>
+    value === null ? {} : { [setting]: within(imported, values.get(name) ?? group, name, setting, value) }
   const minutes = integerOf(values.get('validityperiod'))
-  const validity = minutes === null ? null : Math.min(Math.max(minutes * 60, 60), 86_400)
-  if (validity !== null && validity !== minutes! * 60)
-    imported.drop(
-      values.get('validityperiod')!,
-      'validityperiod',
-      `is ${validity} s: it has 1 minute to 24 hours`,
-    )
   const idType = integerOf(values.get('msg-id-type'))
-  const rate = rateOf(members)
   return {
-    ...(window !== null && window > 0 && { window: Math.min(window, MAX_WINDOW) }),
-    ...(rate !== null && { messagesPerSecond: rate }),
-    ...(validity !== null && { validitySeconds: validity }),
+    ...limited('max-pending-submits', 'window', integerOf(values.get('max-pending-submits'))),
+    ...limited('throughput', 'messagesPerSecond', rateOf(members)),
+    ...limited('validityperiod', 'validitySeconds', minutes === null ? null : minutes * 60),
     ...(idType !== null && { idRule: ID_RULES[idType & 3] }),
   }
 }
@@ -169,7 +169,7 @@ function chosenSettings(imported: ImportedConfiguration, members: readonly Conne
 /** By msg-id-type: bit 0 is the form in submit_sm_resp and bit 1 that in the receipt; set: hexadecimal. */
 const ID_RULES = ['normalised', 'decimal-hex', 'hex-decimal', 'normalised'] as const
 
-/** The throughput of all binds, a whole number; null: one of them has no limit. */
+/** The throughput of all binds; null: one of them has no limit. */
 function rateOf(members: readonly Connection[]): number | null {
   let sum = 0
   for (const { values, binds } of members) {
@@ -177,5 +177,5 @@ function rateOf(members: readonly Connection[]): number | null {
     if (!(rate > 0)) return null
     sum += rate * binds
   }
-  return Math.min(Math.max(Math.round(sum), 1), 1_000_000)
+  return sum
 }

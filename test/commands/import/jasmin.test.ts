@@ -105,6 +105,7 @@ describe('users', () => {
     expect(senders).toEqual({ web: { Shop: approved, Bank: approved, '+358401234567': approved } })
     expect(imported(user('web', 'shops', ...lines)).dropped.map(({ setting }) => setting)).toEqual([
       'mtrouter',
+      'mt_messaging_cred quota http_throughput',
       'username',
       'mt_messaging_cred quota balance',
     ])
