@@ -15,7 +15,7 @@ import { failureOf } from '../error-responses.ts'
 import { takeOrRefuse } from '../rate-limiting.ts'
 import { SendsmsLogins } from '../sendsms-logins.ts'
 import { sendsmsParameters } from '../sendsms-parameters.ts'
-import { authorizedPlan, type SendDeps, type SendLimiters } from './sendsms.ts'
+import { authorizedPlan, nameMessage, type SendDeps, type SendLimiters } from './sendsms.ts'
 
 export interface CgiSendsmsDeps extends SendDeps {
   readonly random: (bytes: number) => Uint8Array
@@ -148,7 +148,7 @@ async function judgeDlrUrl({ guard }: CgiSendsmsDeps, given: string | undefined,
 function answer(reply: FastifyReply, sent: readonly Sent[]) {
   const failed = sent.filter(({ outcome }) => outcome.kind !== 'queued')
   const [first] = sent
-  if (sent.length === 1 && first?.outcome.kind === 'queued') reply.request.msgId = first.outcome.message.msgId
+  if (sent.length === 1 && first?.outcome.kind === 'queued') nameMessage(reply, first.outcome.message.msgId)
   if (failed.length === 0) return inText(reply.code(202), ACCEPTED)
   const { outcome } = failed[0]!
   reply.request.errorCode = outcome.kind === 'refused' ? outcome.refusal.code : 'INTERNAL_ERROR'

@@ -232,7 +232,7 @@ function answer(reply: FastifyReply, outcome: LimitedOutcome, plan: ServicePlan,
  * Names the message that a send is answered with. The request that made it takes its id, so that nothing is stored to find
  * one by the other. A repeated send keeps its own.
  */
-function nameMessage(reply: FastifyReply, msgId: string): void {
+export function nameMessage(reply: FastifyReply, msgId: string): void {
   const { request } = reply
   request.msgId = msgId
   if (request.replayed) return

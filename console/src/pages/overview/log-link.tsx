@@ -1,3 +1,4 @@
+import { Text } from '@mantine/core'
 import { createLink } from '@tanstack/react-router'
 import type { AnchorHTMLAttributes, Ref } from 'react'
 import { count } from '../../kit/formats.ts'
@@ -12,10 +13,26 @@ const DAY_MS = 86_400_000
  * The filters, and since when. The log of operators looks at 24 hours unless it is of one service plan: of a longer time it
  * shows the last ones.
  */
-function logSearch({ planId, window, nowMs }: Traffic, filters: Filters): Filters {
-  const mayLookBack = planId !== null || filters.servicePlanId !== undefined
-  if (!mayLookBack && nowMs - window.fromMs > DAY_MS) return filters
-  return { ...filters, fromDate: new Date(window.fromMs).toISOString() }
+function logSearch(traffic: Traffic, filters: Filters): Filters {
+  if (!looksBack(traffic, filters)) return filters
+  return { ...filters, fromDate: new Date(traffic.window.fromMs).toISOString() }
+}
+
+function looksBack({ planId, window, nowMs }: Traffic, filters: Filters): boolean {
+  const isOfPlan = planId !== null || filters.servicePlanId !== undefined
+  return isOfPlan || nowMs - window.fromMs <= DAY_MS
+}
+
+/** What the log lists for a number: it knows when messages were accepted, and their status now. */
+export function LogHint({ traffic }: { traffic: Traffic }) {
+  const listed = looksBack(traffic, {})
+    ? 'messages accepted in this time that have that status now'
+    : 'latest messages that have that status now'
+  return (
+    <Text size="xs" c="dimmed" mb="sm">
+      Each number counts what happened in this time. It leads to the {listed}.
+    </Text>
+  )
 }
 
 type AnchorProps = AnchorHTMLAttributes<HTMLAnchorElement> & { ref?: Ref<HTMLAnchorElement> }

@@ -4,7 +4,7 @@ import type { StatisticsFigures } from '../../../../client/src/api.ts'
 import { inScheme } from '../../kit/chart-colors.ts'
 import { count, money } from '../../kit/formats.ts'
 import { FIGURES } from './figures.ts'
-import { LogLink } from './log-link.tsx'
+import { LogHint, LogLink } from './log-link.tsx'
 import { change, writtenRate } from './rates.ts'
 import type { Traffic } from './statistics.ts'
 
@@ -30,6 +30,7 @@ export function Tiles({ traffic }: { traffic: Traffic }) {
           </Paper>
         ))}
       </ul>
+      <LogHint traffic={traffic} />
       {series !== undefined && <Charged totals={series.totals} />}
     </>
   )

@@ -71,7 +71,8 @@ export function acceptedEntry(message: Accepted): StoryEntry {
     title: 'Accepted',
     detail: `202, ${segments === 1 ? 'one segment' : `${segments} segments`}`,
     facts: [
-      ['Message id, x-request-id', message.msgId],
+      ['Message id', message.msgId],
+      ['Request id', 'the message id, unless one request made several messages'],
       ['Service plan', message.servicePlanId],
       ['Account', message.accountId],
     ],
