@@ -15,6 +15,7 @@ export function commandWords({ command, inputs }: Operation, request: Values): S
       if (value === undefined || (part !== undefined && whole === null)) return []
       if (isCleared(value)) return clears ? [`--no-${option}`] : []
       if (value === true || control?.kind === 'group') return [`--${option}`]
+      if (field === 'password') return [`--${option}`, passwordWord(command)]
       return written(field, value, control?.fields ?? control?.item?.fields).flatMap((word) => [
         `--${option}`,
         word,
@@ -52,7 +53,6 @@ function pieces(fields: readonly Field[], value: Values): string {
 
 /** A secret is a variable of the shell: a command line is kept in its history. */
 function secretWord(field: string, value: unknown): ShellWord | undefined {
-  if (field === 'password') return { verbatim: '"$ALDIS_CARRIER_PASSWORD"' }
   if (field === 'webhookCredentials') return { verbatim: '"$ALDIS_WEBHOOK_BASIC"' }
   if (field === 'webhookHeaders') {
     const { name = '' } = value as { name?: string }
@@ -61,6 +61,11 @@ function secretWord(field: string, value: unknown): ShellWord | undefined {
   // https://user:password@host
   if (typeof value === 'string' && /\/\/[^/]*@/.test(value)) return { verbatim: `"$${variable(field)}"` }
   return undefined
+}
+
+/** The variable that the command itself reads: ALDIS_CARRIER_PASSWORD, ALDIS_SENDSMS_PASSWORD. */
+function passwordWord([noun = '']: readonly string[]): ShellWord {
+  return { verbatim: `"$ALDIS_${noun.split('-')[0]!.toUpperCase()}_PASSWORD"` }
 }
 
 /** `X-Api-Key` -> `X_API_KEY` */

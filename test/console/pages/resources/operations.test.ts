@@ -54,3 +54,14 @@ test('a command line has objects in one word, lists with commas, and no secret',
     { verbatim: '"$ALDIS_WEBHOOK_BASIC"' },
   ])
 })
+
+test.each([
+  ['updateCarrier', { carrier: 'acme' }, ['carrier', 'update', 'acme'], 'CARRIER'],
+  ['updateSendsmsUser', { username: 'tester' }, ['sendsms-user', 'update', 'tester'], 'SENDSMS'],
+] as const)('the password of %s is a variable of its own', (id, key, words, kind) => {
+  expect(commandWords(operationOf(id), { ...key, password: 'secret' })).toEqual([
+    ...words,
+    '--password',
+    { verbatim: `"$ALDIS_${kind}_PASSWORD"` },
+  ])
+})
