@@ -1,6 +1,8 @@
 import type { Backlog } from './backlog.ts'
 import type { Directory } from './directory.ts'
+import { describeLimitEvent, type StoredLimitEvent } from './limit-events.ts'
 import type { CarrierBindState } from './node-reports.ts'
+import { type Cap, capsOf, periodAt } from './plan-caps.ts'
 
 /** What an operator should know of at once, and when it is told. */
 
@@ -12,6 +14,7 @@ const WHAT_TO_DO = {
   'floor-reached':
     'ask the carrier; `aldis quality` shows its figures, `aldis quality-pause delete` uses it again',
   'receipts-missing': 'ask the carrier, or set its idRule; `aldis message list --carrier` shows messages',
+  'cap-reached': 'ask the customer, then raise the cap: `aldis plan-limits` shows what is used',
   'unowned-inbound': '`aldis unowned-inbound list` shows them; give the number to a plan',
 } as const
 
@@ -56,6 +59,8 @@ export interface AlarmScene {
   }[]
   /** By carrier, for the hour before the last 10 minutes. */
   readonly receipts: readonly { readonly carrier: string; readonly sent: number; readonly missing: number }[]
+  /** Caps of plans that were used up in the last month. */
+  readonly usedCaps: readonly Pick<StoredLimitEvent, 'planId' | 'at' | 'contents'>[]
   /** Inbound messages of the last hour that nobody owns; null: there are none. */
   readonly unowned: { readonly count: number; readonly since: Date } | null
   /** A message that waits for longer is an alarm. */
@@ -76,6 +81,7 @@ export function alarmConditions(scene: AlarmScene): AlarmCondition[] {
     ...openBreakers(scene),
     ...carriersBelowFloor(scene),
     ...missingReceipts(scene),
+    ...reachedCaps(scene),
     ...unownedInbound(scene),
   ].slice(0, MOST_CONDITIONS)
 }
@@ -154,6 +160,20 @@ function missingReceipts({ receipts, nowMs }: AlarmScene): AlarmCondition[] {
     value: missing,
     summary: `${missing} of ${sent} messages sent over carrier ${carrier} 10 to 70 minutes ago have no final receipt`,
   }))
+}
+
+/** A cap that was raised since, or whose day or month is over, is none. */
+function reachedCaps({ usedCaps, directory, nowMs }: AlarmScene): AlarmCondition[] {
+  return usedCaps.flatMap(({ planId, at, contents }) => {
+    const { unit, step, most, begins } = contents
+    const plan = directory.planById(planId)
+    if (plan?.caps == null || periodAt(step, nowMs).begins !== begins) return []
+    const isSame = (cap: Cap) => cap.unit === unit && cap.step === step && cap.most === most
+    if (!capsOf(plan.caps).some(isSame)) return []
+    const object = `${plan.servicePlanId} ${unit} ${step}`
+    const summary = `Plan ${plan.servicePlanId} has used ${describeLimitEvent(contents)}, and its sends are refused`
+    return [{ name: 'cap-reached', object, since: at, value: null, summary }]
+  })
 }
 
 function unownedInbound({ unowned }: AlarmScene): AlarmCondition[] {

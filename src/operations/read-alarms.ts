@@ -5,6 +5,7 @@ import { createdAtMs, lowestIdAt } from '../domain/identifiers.ts'
 import { bindStates } from '../domain/node-reports.ts'
 import { carriers } from '../store/carriers.ts'
 import type { Queryable } from '../store/database.ts'
+import { listUsedCaps } from '../store/limit-events.ts'
 import { listPauses, type MissingReceipts } from '../store/quality.ts'
 import { countUnownedSince } from '../store/unowned-inbound-messages.ts'
 import { type OwnReport, readNodes } from './read-nodes.ts'
@@ -22,6 +23,8 @@ export interface AlarmSources {
 }
 
 const UNOWNED_FOR_MS = 3_600_000
+/** No cap is for longer than a month. */
+const CAPPED_FOR_MS = 31 * 86_400_000
 
 /** Everything that is wrong now in the whole installation, as alarms. One connection reads all of it. */
 export async function readAlarmConditions(sources: AlarmSources): Promise<AlarmCondition[]> {
@@ -41,6 +44,7 @@ export async function readAlarmConditions(sources: AlarmSources): Promise<AlarmC
     directory: directory(),
     pauses: await listPauses(reads, new Date(quality.nowMs())),
     receipts: await quality.missingReceipts(),
+    usedCaps: await listUsedCaps(reads, new Date(now - CAPPED_FOR_MS)),
     unowned: unowned && { count: unowned.count, since: new Date(createdAtMs(unowned.oldestMsgId)) },
     backlogSeconds,
   })

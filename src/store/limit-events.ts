@@ -57,6 +57,17 @@ export async function limitEventTaken(db: Queryable, id: number): Promise<void> 
   await db.query('update limit_events set due_at = null, taken_at = now() where id = $1', [id])
 }
 
+/** Caps that were used up since `from`, at most 1,000. */
+export async function listUsedCaps(db: Queryable, from: Date): Promise<StoredLimitEvent[]> {
+  const { rows } = await db.query<StoredLimitEvent>(
+    `select ${COLUMNS} from limit_events e
+     where at >= $1 and contents->>'type' = 'capReached' and contents->>'percent' = '100'
+     order by at desc limit 1000`,
+    [from],
+  )
+  return rows
+}
+
 export interface ShownLimitEvent extends StoredLimitEvent {
   readonly attempts: number
   readonly takenAt: Date | null

@@ -84,6 +84,10 @@ test('both nodes together let exactly as many through as the cap says, and tell 
     '100 % of 100 messages a month',
     '80 % of 100 messages a month',
   ])
+  const { items } = await service.admin('GET', '/alarms')
+  expect(items).toContainEqual(
+    expect.objectContaining({ name: 'cap-reached', object: `${servicePlanId} messages month` }),
+  )
   const stored = await service.db.query('select from messages where plan_id = $1', [await plan.planKey()])
   expect(stored.rowCount).toBeLessThanOrEqual(100)
 })

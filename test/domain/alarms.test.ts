@@ -8,7 +8,8 @@ import {
   alarmConditions,
 } from '../../src/domain/alarms.ts'
 import type { CarrierBindState } from '../../src/domain/node-reports.ts'
-import { aDirectory } from '../support/directory.ts'
+import { completeCaps } from '../../src/domain/plan-caps.ts'
+import { aDirectory, aPlan } from '../support/directory.ts'
 
 const NOW_MS = Date.parse('2026-01-02T03:04:05Z')
 const ago = (seconds: number) => NOW_MS - seconds * 1_000
@@ -41,6 +42,7 @@ const NOTHING: AlarmScene = {
   directory: aDirectory(),
   pauses: [],
   receipts: [],
+  usedCaps: [],
   unowned: null,
   backlogSeconds: 300,
 }
@@ -121,6 +123,18 @@ describe('what is wrong', () => {
     const wanted = isAlarm ? [['receipts-missing', 'acme', missing]] : []
     expect(alarmsOf({ receipts: [{ carrier: 'acme', sent, missing }] })).toEqual(wanted)
   })
+})
+
+test('a cap is used up, while it is in force', () => {
+  const caps = completeCaps({ messagesPerDay: 1_000 })
+  const directory = aDirectory({ plans: [aPlan({ id: 7, servicePlanId: 'p', caps })] })
+  const used = (contents: { most?: number; begins?: string }) => {
+    const cap = { type: 'capReached', unit: 'messages', step: 'day', percent: 100, most: 1_000 } as const
+    return [{ planId: 7, at: new Date(ago(60)), contents: { ...cap, begins: '2026-01-02', ...contents } }]
+  }
+  expect(alarmsOf({ directory, usedCaps: used({}) })).toEqual([['cap-reached', 'p messages day', null]])
+  expect(alarmsOf({ directory, usedCaps: used({ most: 500 }) })).toEqual([])
+  expect(alarmsOf({ directory, usedCaps: used({ begins: '2026-01-01' }) })).toEqual([])
 })
 
 describe('when it is told', () => {

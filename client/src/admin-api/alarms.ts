@@ -7,6 +7,7 @@ export interface Alarm {
     | 'breaker-open'
     | 'floor-reached'
     | 'receipts-missing'
+    | 'cap-reached'
     | 'unowned-inbound'
   /** what it is about; empty: the whole installation. */
   object: string

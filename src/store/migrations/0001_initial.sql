@@ -288,6 +288,7 @@ create table limit_events (
   unique (plan_id, subject)
 );
 create index limit_events_due on limit_events (due_at) where due_at is not null;
+create index limit_events_used on limit_events (at) where contents->>'percent' = '100';
 comment on column limit_events.subject is 'what makes it one: the cap, its period and the percentage';
 comment on column limit_events.due_at is 'of the next attempt to push it; null: taken, given up, or not asked for';
 

@@ -82,6 +82,7 @@ function ofMessages(waiting: Queue['messages'][number], nowMs: number): Concern[
 const ALARM_PAGES: Readonly<Record<string, string>> = {
   'floor-reached': '/admin/quality',
   'receipts-missing': '/admin/quality',
+  'cap-reached': '/admin/plans',
   'unowned-inbound': '/admin/inbound/unowned',
 }
 
