@@ -36,8 +36,8 @@ function pathsOf(side: 'customer' | 'operator'): string[] {
 async function walk(paths: readonly string[], token: string): Promise<Record<string, string[]>> {
   await using opened = await openConsole(service.app.url, { tokens: [token] })
   const problems: Record<string, string[]> = {}
-  for (const path of paths) {
-    await opened.goto(path)
+  for (const [index, path] of paths.entries()) {
+    await (index === 0 ? opened.goto(path) : opened.follow(path))
     const found = await opened.problems(EVERY_LOOK)
     if (found.length > 0) problems[path] = found
     opened.faults.length = 0

@@ -24,12 +24,12 @@ const LOOKS: readonly Look[] = [
   { width: 1280, scheme: 'light' },
   { width: 360, scheme: 'dark' },
 ]
-/** Both widths in both schemes. */
+/** Both widths in both schemes, so that each look differs in one of them from the look before. */
 export const EVERY_LOOK: readonly Look[] = [
   { width: 1280, scheme: 'light' },
   { width: 1280, scheme: 'dark', rules: COLOUR_RULES },
-  { width: 360, scheme: 'light', rules: COLOUR_RULES },
   { width: 360, scheme: 'dark' },
+  { width: 360, scheme: 'light', rules: COLOUR_RULES },
 ]
 const HEIGHT = 900
 /** Ends a hang; no page takes this long. */
@@ -47,6 +47,8 @@ export interface ConsolePage extends AsyncDisposable {
   readonly faults: string[]
   /** Goes to a path below `/console` and waits until it is shown. */
   goto(path: string): Promise<void>
+  /** Goes on to a path below `/console` as a link does, without loading the console again. */
+  follow(path: string): Promise<void>
   /** Waits until there is a heading and nothing is loading. */
   settled(): Promise<void>
   look(look: Look): Promise<void>
@@ -104,6 +106,16 @@ export async function openConsole(
     faults,
     async goto(path) {
       await page.goto(`${baseUrl}/console${path}`)
+      await opened.settled()
+    },
+    async follow(path) {
+      // Until the heading is another one: what `settled` waits for holds on the page that is left, too.
+      await page.evaluate(`(async () => {
+        const left = document.querySelector('h1')
+        const { textContent } = left
+        history.pushState(null, '', ${JSON.stringify(`/console${path}`)})
+        while (left.isConnected && left.textContent === textContent) await new Promise(requestAnimationFrame)
+      })()`)
       await opened.settled()
     },
     settled: () => settled(page),
