@@ -142,7 +142,7 @@ async function* serviceFindings(client: Client, options: DiagnosisOptions): Asyn
   const troubled = await reading(client, listTroubledDestinations)
   yield troubled.length === 0
     ? fine('webhooks', 'every receiver is reached')
-    : warning('webhooks', `${troubled.length} receivers are in trouble`, 'aldis queue lists them')
+    : warning('webhooks', `${troubled.length} receivers are in trouble`, '`aldis queue` lists them')
   yield* probeCarriers(directory.contents.carriers)
   yield* probeReceivers(directory.contents, options)
 }
