@@ -1,3 +1,4 @@
+import type { HeldCause } from '../domain/backlog.ts'
 import type { Page } from '../domain/cursors.ts'
 import type { MessageFilters } from '../domain/list-filters.ts'
 import type { Message } from '../domain/messages.ts'
@@ -94,6 +95,15 @@ export class MessageReads {
       if (message !== undefined) return ofPlans(planIds, messageOf(message))
     }
     return record === null ? null : withoutLane(record)
+  }
+
+  /** Why a message waits in the memory of another process, as far as the journal tells; null: in none. */
+  async causeElsewhere(msgId: string): Promise<HeldCause | null> {
+    const { others } = this.#options
+    await others.catchUp()
+    const dispatch = others.get(msgId, null)?.state.dispatch ?? null
+    if (dispatch === null) return null
+    return dispatch.begun ? 'in-flight' : 'queued'
   }
 
   /** Messages of one plan, newest first. */

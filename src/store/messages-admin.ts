@@ -23,6 +23,8 @@ export interface AdminMessageRecord extends Omit<Message, 'planId'> {
   readonly receipts: TimelineReceipt[]
   readonly webhookAttempts: TravelWebhook[]
   readonly webhookEvents: TravelEvent[]
+  /** The node that has it in memory; null: none. */
+  readonly node: string | null
 }
 
 /** Most entries of each list that are shown: more than a message can have unless something loops. */
@@ -38,6 +40,7 @@ export async function findMessageForOperator(
        m.sender, m.recipient, m.body, m.segments, m.callback_url as "callbackUrl", m.country, m.mccmnc,
        m.error_code as "errorCode", m.price, m.ptf, m.currency, r.name as route, m.route_reason as "routeReason",
        c.name as carrier, m.carrier_code as "carrierCode", m.sent_at as "sentAt", m.updated_at as "updatedAt",
+       (select n.name from lanes l join nodes n on n.node_id = l.node_id where l.lane = m.lane) as node,
        (select coalesce(json_agg(t), '[]') from (
           select t.attempted_at as "attemptedAt", t.attempted_at + t.took_ms * interval '1 ms' as "endedAt",
                  tc.name as carrier, t.outcome, t.command_status as "commandStatus", t.segment, t.resubmission, t.reason

@@ -311,7 +311,7 @@ describe('what the metrics say', () => {
       },
     ])
     const { waiting } = await service.admin('GET', `/messages/${msgId}`)
-    expect(waiting).toEqual({ cause: 'carrier-stopped', nextAttemptAt: null })
+    expect(waiting).toEqual({ cause: 'carrier-stopped', node: null, nextAttemptAt: null })
     const url = `${service.app.url}/v1/messages/sms/${msgId}/wait?servicePlanId=${service.servicePlanId}`
     const { body } = await call(url, service.token)
     expect(body).toMatchObject({ status: 'QUEUED', waiting: true, cause: 'carrier-unavailable' })

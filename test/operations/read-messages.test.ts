@@ -358,6 +358,16 @@ describe('a message that was taken out of its record', () => {
   })
 })
 
+test('why a message waits in the memory of another node: for its turn, or for an answer', async () => {
+  const [node, other] = await nodes()
+  const [waiting = '', begun = ''] = await node.accept(plan, [{}, { begun: true }])
+  const causes = () => Promise.all([waiting, begun].map((msgId) => other.reads.causeElsewhere(msgId)))
+  expect(await causes()).toEqual(['queued', 'in-flight'])
+  await node.write([{ msgId: waiting, fact: { kind: 'begun', atMs: Date.now() } }, settled(begun)])
+  expect(await causes()).toEqual(['in-flight', null])
+  expect(await node.reads.causeElsewhere(waiting)).toBe(null)
+})
+
 test("the operator's list has messages in progress with the names of what they belong to", async () => {
   const [node, other] = await nodes()
   const sender = newSender()

@@ -90,8 +90,10 @@ export interface MessageEvent {
 }
 
 export interface MessageWaiting {
-  /** as in the backlog; null: only another node knows. */
+  /** as in the backlog; null: it is about to move between nodes. */
   cause: string | null
+  /** the node that has it in memory; null: none. */
+  node: string | null
   /** null: as soon as it can be submitted. */
   nextAttemptAt: string | null
 }

@@ -20,7 +20,7 @@ export interface MessageWait {
   status: MessageStatus
   /** Whether it is still to be submitted. */
   waiting: boolean
-  /** Why it waits: turn, carrier-answer, rate-limit, recipient, retry, in-doubt, carrier-unavailable, no-route, plan-inactive; null: it does not, or only another node knows. */
+  /** Why it waits: turn, carrier-answer, rate-limit, recipient, retry, in-doubt, carrier-unavailable, no-route, plan-inactive; null: it does not, or is about to move between nodes. */
   cause: string | null
   /** When it is tried again at the latest; null: as soon as it can be submitted. */
   nextAttemptAt: string | null

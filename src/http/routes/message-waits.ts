@@ -20,7 +20,7 @@ const Wait = titled('MessageWait', {
   status: oneOf(MESSAGE_STATUSES, { title: 'MessageStatus' }),
   waiting: Type.Boolean({ description: 'Whether it is still to be submitted' }),
   cause: nullableString({
-    description: `Why it waits: ${PUBLIC_CAUSES.join(', ')}; null: it does not, or only another node knows`,
+    description: `Why it waits: ${PUBLIC_CAUSES.join(', ')}; null: it does not, or is about to move between nodes`,
   }),
   nextAttemptAt: nullableString({
     format: 'date-time',

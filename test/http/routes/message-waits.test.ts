@@ -36,7 +36,7 @@ describe('GET /v1/messages/sms/{msgId}/wait', () => {
     expect((await wait(msgId)).json).toMatchObject({ cause: 'in-doubt', nextAttemptAt: dueAt })
   })
 
-  it('200 of a message that another node has in memory knows no cause', async () => {
+  it('200 of a message that neither a node has nor the database queues: no cause', async () => {
     const msgId = await sent()
     await service.db.query('delete from dispatches where msg_id = $1', [msgId])
     expect((await wait(msgId)).json).toMatchObject({ waiting: true, cause: null, nextAttemptAt: null })

@@ -89,7 +89,10 @@ const Message = titled('InspectedMessage', {
   ),
   waiting: Nullable({
     ...titled('MessageWaiting', {
-      cause: Nullable(Type.String({ description: 'as in the backlog; null: only another node knows' })),
+      cause: Nullable(
+        Type.String({ description: 'as in the backlog; null: it is about to move between nodes' }),
+      ),
+      node: Nullable(Type.String({ description: 'the node that has it in memory; null: none' })),
       nextAttemptAt: Nullable(
         Type.String({ format: 'date-time', description: 'null: as soon as it can be submitted' }),
       ),
@@ -172,8 +175,17 @@ export function registerMessages(scope: AdminScope, deps: AdminDeps): void {
         attempts: attemptsOf(message.attempts, shown),
         receipts: receiptsOf(message.receipts, message.submissions),
       }
-      const waiting = await waitOf(reads, directory.current(), { carrierCondition, heldCause }, message)
-      return { ...travelled, waiting, timeline: timelineOf(travelled) }
+      const waiting = await waitOf(
+        reads,
+        directory.current(),
+        { carrierCondition, heldCause, messages },
+        message,
+      )
+      return {
+        ...travelled,
+        waiting: waiting && { ...waiting, node: message.node },
+        timeline: timelineOf(travelled),
+      }
     },
   )
 }

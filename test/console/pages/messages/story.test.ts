@@ -54,7 +54,7 @@ it('a message waits for a carrier, then for its receipt, and then for nothing', 
     '0 warning: Not submitted yet, waiting for a carrier that is not bound',
   ])
   expect(wait('QUEUED', 'retry', at(9_000))).toEqual(['9000 neutral: Not submitted yet, retry'])
-  expect(wait('QUEUED', null)).toEqual(['0 neutral: Not submitted yet, in the memory of a node'])
+  expect(wait('QUEUED', null)).toEqual(['0 neutral: Not submitted yet, about to move between nodes'])
   expect(wait('SENT', null)).toEqual(['0 neutral: Waiting for the receipt, undefined'])
   expect(wait('UNKNOWN', null)).toEqual([])
   expect(waitEntry('QUEUED', null, words, AT)).toEqual([])

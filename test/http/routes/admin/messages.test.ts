@@ -225,6 +225,22 @@ test('200: what happened on its way, each list and the timeline in order', async
   ])
 })
 
+test('200: the node that has a waiting message in memory', async () => {
+  const { db } = server.database
+  const { servicePlanId } = await createPlan(server)
+  const planId = server.directory.current().planByPublicId(servicePlanId)!.id
+  const msgId = newId()
+  await db.query(
+    `with node as (insert into nodes (name, expires_at) values ('holder', now()) returning node_id),
+          lane as (insert into lanes (node_id) select node_id from node returning lane)
+     insert into messages (plan_id, msg_id, status, segments, updated_at, sender, recipient, body, error_code, lane)
+     select $1, $2, 'QUEUED', 1, now(), 'Example', '+46701234567', 'hej', '000', lane from lane`,
+    [planId, msgId],
+  )
+  const { body } = await server.request('GET', `/messages/${msgId}`)
+  expect(body.waiting).toEqual({ cause: null, node: 'holder', nextAttemptAt: null })
+})
+
 test('404 for a message there is not, 400 for an id that is none', async () => {
   const missing = await server.request('GET', `/messages/${newId()}`)
   expect(`${missing.status} ${missing.body.errorCode}`).toBe('404 MESSAGE_NOT_FOUND')

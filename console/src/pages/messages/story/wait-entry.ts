@@ -2,9 +2,11 @@ import type { StoryEntry } from './entries.ts'
 
 /** Why a message is not submitted yet. */
 export interface StoryWait {
-  /** Null: the node that answered does not know. */
+  /** Null: it is about to move between nodes. */
   readonly cause: string | null
   readonly nextAttemptAt: string | null
+  /** That has it in memory; customers know none. */
+  readonly node?: string | null
 }
 
 /** Id of the entry. */
@@ -28,7 +30,7 @@ export function waitEntry(
   if (status === 'SENT')
     return [{ ...common, atMs: nowMs, tone: 'neutral', title: 'Waiting for the receipt', facts: [] }]
   if (status !== 'QUEUED' || wait === null) return []
-  const { cause, nextAttemptAt } = wait
+  const { cause, nextAttemptAt, node = null } = wait
   const atMs = nextAttemptAt === null ? nowMs : Math.max(nowMs, Date.parse(nextAttemptAt))
   return [
     {
@@ -36,10 +38,11 @@ export function waitEntry(
       atMs,
       tone: cause !== null && STUCK.test(cause) ? 'warning' : 'neutral',
       title: 'Not submitted yet',
-      detail: cause === null ? 'in the memory of a node' : (words[cause] ?? cause),
+      detail: cause === null ? 'about to move between nodes' : (words[cause] ?? cause),
       facts: [
         ['Cause', cause],
         ['Next attempt', nextAttemptAt],
+        ['Node', node],
       ],
     },
   ]
