@@ -5,7 +5,8 @@ import { CARRIER, RECIPIENT, ROUTE, type Service, startService } from '../suppor
 let service: Service
 
 beforeAll(async () => {
-  service = await startService()
+  // Counts of quality are written every 10 s otherwise.
+  service = await startService({ app: { qualityMs: 100 } })
   await service.until(await service.sent(), 'DELIVERED')
 })
 afterAll(() => service[Symbol.asyncDispose]())
