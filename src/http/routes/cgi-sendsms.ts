@@ -15,7 +15,7 @@ import { failureOf } from '../error-responses.ts'
 import { takeOrRefuse } from '../rate-limiting.ts'
 import { SendsmsLogins } from '../sendsms-logins.ts'
 import { sendsmsParameters } from '../sendsms-parameters.ts'
-import { authorizedPlan, nameMessage, type SendDeps, type SendLimiters } from './sendsms.ts'
+import { authorizedPlan, beyondLimit, nameMessage, type SendDeps, type SendLimiters } from './sendsms.ts'
 
 export interface CgiSendsmsDeps extends SendDeps {
   readonly random: (bytes: number) => Uint8Array
@@ -151,6 +151,7 @@ function answer(reply: FastifyReply, sent: readonly Sent[]) {
   if (sent.length === 1 && first?.outcome.kind === 'queued') nameMessage(reply, first.outcome.message.msgId)
   if (failed.length === 0) return inText(reply.code(202), ACCEPTED)
   const { outcome } = failed[0]!
+  if (outcome.kind === 'refused' && failed.length === sent.length) throw beyondLimit(outcome.refusal)
   reply.request.errorCode = outcome.kind === 'refused' ? outcome.refusal.code : 'INTERNAL_ERROR'
   if (failed.length === sent.length) return inText(reply.code(503), TRY_AGAIN)
   const numbers = failed.map(({ to }) => to).join(' ')
@@ -167,7 +168,7 @@ const REFUSALS: ReadonlySet<ErrorCode> = new Set([
   'SERVICE_PLAN_INACTIVE',
   'SERVICE_PLAN_INCOMPLETE',
 ])
-const TEMPORARY: ReadonlySet<ErrorCode> = new Set(['RATE_LIMITED', 'SERVICE_UNAVAILABLE'])
+const TEMPORARY: ReadonlySet<ErrorCode> = new Set(['RATE_LIMITED', 'CAP_REACHED', 'SERVICE_UNAVAILABLE'])
 
 function answerInText(error: unknown, request: FastifyRequest, reply: FastifyReply) {
   const { code, status, message } = failureOf(error, request, reply)

@@ -280,6 +280,17 @@ describe('users', () => {
     await other[Symbol.asyncDispose]()
   })
 
+  it('a plan that has reached its cap may send again later', async () => {
+    const capped = await service.tenant({ plan: { caps: { messagesPerDay: 1 } } })
+    await createUser(capped, 'capped', { password: 'capped', defaultSender: 'Aldis' })
+    const query = 'username=capped&password=capped&to=15551230000&text=x'
+    expect((await ask(query)).status).toBe(202)
+    const { status, text, headers } = await ask(query)
+    expect([status, text]).toEqual([503, 'Temporal failure, try again later.'])
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
+    await capped[Symbol.asyncDispose]()
+  })
+
   it('a password is changed, a user deleted, a plan made inactive: at once', async () => {
     await createUser(service, 'gone', { password: 'first', defaultSender: 'Aldis' })
     const status = async (password: string) =>
