@@ -12,10 +12,12 @@ const COLUMNS = ['at', 'line', 'to', 'status', 'msgId', 'errorCode', 'errorMessa
 const HEADER = `${COLUMNS.join(',')}\n`
 const STARTED = 'STARTED'
 const ENDED = 'ENDED'
-/** Rows that are not on the disk yet. Beyond, those who add wait. */
+/** Rows that are not on the disk yet. Beyond, those who add wait; `MOST_UNRECORDED` has room for them. */
 const MOST_PENDING = 1_000
 /** Of a file; each takes four bytes of memory. */
 const MOST_LINES = 50_000_000
+/** Lines that a killed run may have sent without a row: pending ones, and those of its requests. They are its next ones. */
+export const MOST_UNRECORDED = 2_000
 const TAIL_BYTES = 64 * 1024
 
 /** What earlier runs have done. */
@@ -25,7 +27,7 @@ export class EarlierResults {
   readonly #retriesRefused: boolean
   accepted = 0
   refused = 0
-  /** The end of a run that did not say that it ended: lines may have been sent that are not in the file. */
+  /** The end of the first run that did not say that it ended: lines may have been sent that are not in the file. */
   brokenOffAt: Date | null = null
 
   constructor(retriesRefused: boolean) {
@@ -87,16 +89,20 @@ export async function readResults(path: string, retriesRefused: boolean): Promis
     if (end === 0) return results
     for await (const { at, line, status, msgId, key } of streamCsv<Row>(file, { columns: true }, end)) {
       if (at === undefined || key === undefined) throw new Error('it has other columns than a result file')
+      if (line === '') {
+        // A run that continued another says that it ended only if the other's lines are settled too.
+        if (status === ENDED) results.brokenOffAt = null
+        else if (isRunning) results.brokenOffAt ??= new Date(last)
+        isRunning = status === STARTED
+      } else results.add(Number(line), key, msgId !== '')
       last = at
-      if (line === '') isRunning = status === STARTED
-      else results.add(Number(line), key, msgId !== '')
     }
   } catch (error) {
     throw new Error(`cannot continue with ${path}: ${(error as Error).message}`, { cause: error })
   } finally {
     await file.close()
   }
-  if (isRunning) results.brokenOffAt = new Date(last)
+  if (isRunning) results.brokenOffAt ??= new Date(last)
   return results
 }
 
@@ -149,12 +155,12 @@ export class ResultFile {
     if (this.#failure !== null) throw this.#failure
   }
 
-  /** `isWhole`: every request was answered. */
-  async close(isWhole: boolean): Promise<void> {
+  /** `isSettled`: whatever was sent has a row. */
+  async close(isSettled: boolean): Promise<void> {
     await this.#writing
     try {
       if (this.#failure !== null) throw this.#failure
-      if (isWhole) await this.#write(rowOf({ status: ENDED }))
+      if (isSettled) await this.#write(rowOf({ status: ENDED }))
     } finally {
       await this.#file.close()
     }

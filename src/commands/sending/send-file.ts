@@ -6,7 +6,7 @@ import { classifySender } from '../../domain/addresses.ts'
 import { type Fields, printAnswer, printJson, shownText } from '../admin/printing.ts'
 import { checkLines, type Sampled, type Summary, sampleCountries } from './campaign-check.ts'
 import { type Campaign, type CampaignLine, campaignLines } from './campaign-lines.ts'
-import { EarlierResults, ResultFile, readResults } from './result-file.ts'
+import { EarlierResults, MOST_UNRECORDED, ResultFile, readResults } from './result-file.ts'
 import type { Access } from './send-attempts.ts'
 import { figure, ProgressLine } from './send-progress.ts'
 import { SendRun } from './send-run.ts'
@@ -153,20 +153,22 @@ async function sendAll(access: Access, flags: FileFlags, sending: Sending): Prom
     signal: stopping.signal,
   })
   const progress = new ProgressLine(run, messages, json)
-  let isWhole = false
+  let isSettled = false
   try {
     await run.run()
-    isWhole = run.unanswered === 0
+    const isThrough = run.trouble === null && !stopping.signal.aborted
+    const hasSettled = isThrough || run.accepted + run.refused >= MOST_UNRECORDED
+    isSettled = run.unanswered === 0 && (sending.earlier.brokenOffAt === null || hasSettled)
   } finally {
     progress.close()
-    await sending.results.close(isWhole)
+    await sending.results.close(isSettled)
   }
   const isPaused = stopping.signal.aborted || run.trouble !== null
   const end = progress.progress(isPaused ? 'paused' : 'finished')
   if (json) process.stdout.write(`${JSON.stringify({ ...end, trouble: run.trouble, results: path })}\n`)
   else process.stdout.write(`${endText(run, path)}\n`)
   process.exitCode = stopping.signal.aborted ? PAUSED : run.trouble !== null || run.refused > 0 ? 1 : 0
-  if (isPaused) process.stderr.write(pauseText(run))
+  if (isPaused) process.stderr.write(pauseText(run, isSettled))
 }
 
 function endText({ accepted, repeated, refused }: SendRun, path: string): string {
@@ -174,9 +176,9 @@ function endText({ accepted, repeated, refused }: SendRun, path: string): string
   return `${figure(accepted)} accepted${before}, ${figure(refused)} refused; results in ${path}`
 }
 
-function pauseText({ trouble, unanswered }: SendRun): string {
+function pauseText({ trouble }: SendRun, isSettled: boolean): string {
   const why = trouble === null ? '' : `: ${shownText(trouble)}`
-  const soon = unanswered === 0 ? '' : ` within 23 h, because ${unanswered} requests were not answered`
+  const soon = isSettled ? '' : ' within 23 h, because some requests were not answered'
   return `Paused${why}. To continue, repeat the command with --resume${soon}.\n`
 }
 
