@@ -67,7 +67,7 @@ export function judgeAnswer(status: number, headers: Headers, body: unknown): At
       errorCode: errorCode ?? `HTTP_${status}`,
       errorMessage: faults || errorMessage || `answered ${status}, not as Aldis does`,
     }
-  const seconds = /^\d{1,6}$/.exec(headers.get('retry-after') ?? '')?.[0]
+  const seconds = /^\d{1,9}$/.exec(headers.get('retry-after') ?? '')?.[0]
   return {
     kind: 'later',
     waitMs: seconds === undefined ? null : Number(seconds) * 1_000,

@@ -10,6 +10,8 @@ test.each([
   // Of a gateway, which has not passed it on.
   [403, undefined, {}, { kind: 'refused', errorCode: 'HTTP_403' }],
   [429, { errorCode: 'RATE_LIMITED' }, { 'retry-after': '2' }, { waitMs: 2_000, mayBeAccepted: false }],
+  // A cap: until the month ends.
+  [429, { errorCode: 'CAP_REACHED' }, { 'retry-after': '2600000' }, { waitMs: 2_600_000_000 }],
   [
     503,
     { errorCode: 'SERVICE_UNAVAILABLE' },
