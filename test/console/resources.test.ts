@@ -132,7 +132,7 @@ describe('a service plan: switches, choices, words, texts', () => {
     await page.getByLabel('Ambiguous submits').selectOption('unknown')
     await page.getByLabel('National languages', { exact: true }).selectOption('turkish')
     await page.getByLabel('National languages', { exact: true }).selectOption('spanish')
-    await page.getByLabel('Validity seconds').fill('600')
+    await page.getByLabel('Validity seconds', { exact: true }).fill('600')
     await page.getByLabel('Opt-out words and replies').selectOption('Set')
     await page.getByLabel('Stop words').fill('ENDE')
     await page.keyboard.press('Enter')
