@@ -28,6 +28,7 @@ export const ERRORS = {
   IDEMPOTENCY_KEY_REUSED: { status: 422, message: 'The Idempotency-Key was used for another request' },
   RATE_LIMITED: { status: 429, message: 'Too many requests; retry after the indicated interval' },
   CAP_REACHED: { status: 429, message: 'The service plan has reached a cap of messages or of costs' },
+  COUNTRY_PAUSED: { status: 429, message: 'Messages of the service plan to this country are paused' },
   HEADERS_TOO_LARGE: { status: 431, message: 'The request headers are too large' },
   INTERNAL_ERROR: { status: 500, message: 'The request could not be completed' },
   SERVICE_UNAVAILABLE: {

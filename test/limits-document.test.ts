@@ -38,5 +38,9 @@ test('every command does what it says', async () => {
     costPerMonth: '2500',
     currency: 'EUR',
   }
-  expect(body).toMatchObject({ caps, limitEvents: true })
+  expect(body).toMatchObject({
+    caps,
+    limitEvents: true,
+    pumpingGuard: { messagesPerPrefix: 200, pauseMinutes: 120 },
+  })
 })

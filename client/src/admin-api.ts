@@ -123,6 +123,7 @@ export const OPERATIONS = {
   updateServicePlan: 'PATCH /admin/v1/service-plans/{servicePlanId} body',
   deleteServicePlan: 'DELETE /admin/v1/service-plans/{servicePlanId}',
   getPlanLimits: 'GET /admin/v1/service-plans/{servicePlanId}/limits',
+  endCountryPause: 'DELETE /admin/v1/service-plans/{servicePlanId}/pauses/{country}',
   createToken: 'POST /admin/v1/tokens body',
   listTokens: 'GET /admin/v1/tokens?limit&after&accountId&servicePlanId',
   getToken: 'GET /admin/v1/tokens/{tokenId}',

@@ -107,6 +107,7 @@ export async function listenHttp(
         heldCause,
         ownReport: () => reports.own(),
         quality,
+        refreshPauses: limits.refreshPauses,
         backlog,
         readAlarms,
       }),

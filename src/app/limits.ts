@@ -1,4 +1,6 @@
+import type { SendLimits } from '../operations/accept-within-limits.ts'
 import { CapShares } from '../services/limits/cap-shares.ts'
+import { CountryPauses } from '../services/limits/country-pauses.ts'
 import { LimitEvents, type LimitEventsOptions } from '../services/limits/limit-events.ts'
 import type { AppOptions } from './options.ts'
 import type { Platform } from './platform.ts'
@@ -14,13 +16,21 @@ export function makeLimits(
     new Promise((ended) => sender.post(account, webhook, ended))
   const events = new LimitEvents({ ...parts, secretKey, post, intervalMs })
   shutdown.add('limit events', () => events.stop())
-  shutdown.add(
-    'limit settings',
-    directoryService.onChange(() => events.adopt()),
-  )
+  const pauses = new CountryPauses({ ...parts, onPaused: (paused) => events.add(paused), intervalMs })
+  shutdown.add('country pauses', () => pauses.stop())
+  const adopt = () => {
+    events.adopt()
+    pauses.adopt()
+  }
+  shutdown.add('limit settings', directoryService.onChange(adopt))
   const shares = new CapShares({ ...parts, onReached: (reached) => events.add(reached), intervalMs })
   shutdown.add('cap shares', () => shares.stop())
-  return shares
+  const limits: SendLimits = {
+    take: async (message) =>
+      pauses.refusalOf(message.plan, message.recipient) ?? (await shares.take(message)),
+    accepted: ({ plan, recipient }) => pauses.count(plan, recipient),
+  }
+  return { ...limits, refreshPauses: () => pauses.refresh() }
 }
 
 export type Limits = ReturnType<typeof makeLimits>

@@ -165,6 +165,7 @@ function missingReceipts({ receipts, nowMs }: AlarmScene): AlarmCondition[] {
 /** A cap that was raised since, or whose day or month is over, is none. */
 function reachedCaps({ usedCaps, directory, nowMs }: AlarmScene): AlarmCondition[] {
   return usedCaps.flatMap(({ planId, at, contents }) => {
+    if (contents.type !== 'capReached') return []
     const { unit, step, most, begins } = contents
     const plan = directory.planById(planId)
     if (plan?.caps == null || periodAt(step, nowMs).begins !== begins) return []

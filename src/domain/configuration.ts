@@ -66,6 +66,8 @@ export interface ServicePlan {
   readonly texts: TextRetention
   /** Null: none. */
   readonly caps: PlanCaps | null
+  /** Null: none. */
+  readonly pumpingGuard: PumpingGuard | null
   /** Its inbound URL is told of its limits. */
   readonly limitEvents: boolean
   /** Typographic characters are replaced where that makes the whole text GSM 7-bit. */
@@ -84,6 +86,18 @@ export interface PlanCaps {
   readonly costPerDay: string | null
   readonly costPerMonth: string | null
   readonly currency: string | null
+}
+
+/** Pauses a country for `pauseMinutes` when the plan's messages to it look like artificial traffic. */
+export interface PumpingGuard {
+  /** Most messages an hour to numbers that differ in their last four digits only; null: any number. */
+  readonly messagesPerPrefix: number | null
+  /** Percent of a country's messages that have ended; null: any share. */
+  readonly minDelivered: number | null
+  /** With fewer in the window, the share is not judged. */
+  readonly minMessages: number
+  readonly windowMinutes: number
+  readonly pauseMinutes: number
 }
 
 /** The words of STOP, START and HELP, and the text that answers each; null: no answer. */

@@ -10,7 +10,16 @@ interface CapReached extends Cap, Pick<CapPeriod, 'begins'> {
   readonly percent: number
 }
 
-export type LimitEventContents = CapReached
+/** Messages to a country looked like artificial traffic. */
+interface CountryPaused {
+  readonly type: 'countryPaused'
+  readonly country: string
+  /** ISO 8601 */
+  readonly until: string
+  readonly reason: string
+}
+
+export type LimitEventContents = CapReached | CountryPaused
 
 export interface LimitEvent {
   readonly planId: number
@@ -19,27 +28,37 @@ export interface LimitEvent {
 
 /** Two events of a plan with the same subject are one. */
 export function subjectOf(contents: LimitEventContents): string {
-  const { unit, step, begins, most, percent } = contents
-  return [contents.type, unit, step, begins, most, percent].join(' ')
+  if (contents.type === 'countryPaused') return [contents.type, contents.country, contents.until].join(' ')
+  const { type, unit, step, begins, most, percent } = contents
+  return [type, unit, step, begins, most, percent].join(' ')
 }
 
 /** For people: `80 % of 1000 messages a day`. */
-export function describeLimitEvent({ unit, step, most, percent }: LimitEventContents): string {
+export function describeLimitEvent(contents: LimitEventContents): string {
+  if (contents.type === 'countryPaused') {
+    const { country, until, reason } = contents
+    return `${country} paused until ${until}: ${reason}`
+  }
+  const { unit, step, most, percent } = contents
   return `${percent} % of ${describeCount(unit, most)} a ${step}`
 }
 
 /** The JSON body of its webhook. */
 export function limitEventBody({ contents, at }: StoredLimitEvent, plan: ServicePlan) {
-  const { type, unit, step, begins, most, percent } = contents
   return {
-    type,
+    type: contents.type,
     accountId: plan.account.accountId,
     servicePlanId: plan.servicePlanId,
     at: at.toISOString(),
-    percent,
-    cap: { per: step, begins, ...publicCount(unit, most) },
+    ...particularsOf(contents),
     text: describeLimitEvent(contents),
   }
+}
+
+function particularsOf(contents: LimitEventContents) {
+  if (contents.type === 'countryPaused') return { country: contents.country, until: contents.until }
+  const { unit, step, begins, most, percent } = contents
+  return { percent, cap: { per: step, begins, ...publicCount(unit, most) } }
 }
 
 export interface StoredLimitEvent extends LimitEvent {

@@ -1,13 +1,14 @@
 import { type Fault, fault } from '../errors.ts'
-import type { PlanCaps, ServicePlan } from './configuration.ts'
+import type { PlanCaps, PumpingGuard, ServicePlan } from './configuration.ts'
 import { countryOf, isCountryCode } from './countries.ts'
 import { capFaults } from './plan-caps.ts'
+import { guardFaults } from './pumping-guard.ts'
 
 /** What a service plan may send at most (docs/limits.md). */
 
 /** Why a plan does not take a message. The text names the limit. */
 export interface LimitRefusal {
-  readonly code: 'COUNTRY_NOT_ALLOWED' | 'CAP_REACHED'
+  readonly code: 'COUNTRY_NOT_ALLOWED' | 'CAP_REACHED' | 'COUNTRY_PAUSED'
   readonly message: string
   /** When it may be tried again; absent: not before the plan is changed. */
   readonly retryAfterMs?: number
@@ -30,14 +31,15 @@ export function validityMs(plan: ServicePlan, wanted = plan.validitySeconds): nu
 interface LimitSettings {
   readonly allowedCountries?: readonly string[] | undefined
   readonly caps?: PlanCaps | null | undefined
+  readonly pumpingGuard?: PumpingGuard | null | undefined
 }
 
 /** Faults that the form of each field does not show. */
-export function limitFaults({ allowedCountries = [], caps }: LimitSettings): Fault[] {
+export function limitFaults({ allowedCountries = [], caps, pumpingGuard }: LimitSettings): Fault[] {
   const countries = allowedCountries.flatMap((country, index) =>
     isCountryCode(country)
       ? []
       : [fault(`allowedCountries.${index}`, 'NOT_FOUND', 'must be a country code of ISO 3166-1')],
   )
-  return [...countries, ...(caps ? capFaults(caps) : [])]
+  return [...countries, ...(caps ? capFaults(caps) : []), ...(pumpingGuard ? guardFaults(pumpingGuard) : [])]
 }

@@ -10,14 +10,18 @@ export type LimitedOutcome =
   /** A limit of its plan does not let it through: 429. Nothing was counted or stored. */
   | { readonly kind: 'refused'; readonly refusal: LimitRefusal }
 
+interface LimitedMessage {
+  readonly plan: ServicePlan
+  readonly recipient: string
+  readonly segments: number
+}
+
 /** Counts messages towards the limits of their plans. */
-interface SendLimits {
+export interface SendLimits {
   /** Returns what takes the message out of the count again, or why it is refused. Rejects if that cannot be told. */
-  take(message: {
-    readonly plan: ServicePlan
-    readonly recipient: string
-    readonly segments: number
-  }): Promise<LimitRefusal | (() => void)>
+  take(message: LimitedMessage): Promise<LimitRefusal | (() => void)>
+  /** The message is accepted. */
+  accepted(message: Omit<LimitedMessage, 'segments'>): void
 }
 
 export interface LimitedAccepterOptions {
@@ -48,7 +52,7 @@ export class LimitedAccepter {
   }
 
   async #acceptWithin(request: AcceptRequest): Promise<LimitedOutcome> {
-    const { accepter, log } = this.#options
+    const { accepter, limits, log } = this.#options
     let counted: LimitRefusal | (() => void)
     try {
       counted = await this.#take(request)
@@ -58,7 +62,8 @@ export class LimitedAccepter {
     }
     if (typeof counted !== 'function') return { kind: 'refused', refusal: counted }
     const outcome = await accepter.accept(request)
-    if (outcome.kind !== 'queued' && outcome.kind !== 'unknown') counted()
+    if (outcome.kind === 'queued') limits.accepted({ plan: request.plan, recipient: request.draft.recipient })
+    else if (outcome.kind !== 'unknown') counted()
     return outcome
   }
 
@@ -68,6 +73,6 @@ export class LimitedAccepter {
   }
 }
 
-function isLimited({ caps }: ServicePlan): boolean {
-  return caps !== null
+function isLimited({ caps, pumpingGuard }: ServicePlan): boolean {
+  return caps !== null || pumpingGuard !== null
 }

@@ -1,9 +1,16 @@
 import type { SenderType } from '../domain/addresses.ts'
-import type { AmbiguousSubmits, OptOutSettings, PlanCaps, TextRetention } from '../domain/configuration.ts'
+import type {
+  AmbiguousSubmits,
+  OptOutSettings,
+  PlanCaps,
+  PumpingGuard,
+  TextRetention,
+} from '../domain/configuration.ts'
 import { namesInFile, type Settings, type WantedObject } from '../domain/configuration-changes.ts'
 import { completeOptOut, optOutFaults } from '../domain/opt-outs.ts'
 import { completeCaps, type PlanCapsSetting } from '../domain/plan-caps.ts'
 import { limitFaults } from '../domain/plan-limits.ts'
+import { completeGuard, type PumpingGuardSetting } from '../domain/pumping-guard.ts'
 import { SANDBOX_RATE_LIMIT } from '../domain/sandbox.ts'
 import {
   completeRateLimit,
@@ -46,6 +53,7 @@ interface PlanEntry {
   readonly texts?: TextRetention
   readonly caps?: PlanCapsSetting | null
   readonly limitEvents?: boolean
+  readonly pumpingGuard?: PumpingGuardSetting | null
   readonly smartEncoding?: boolean
   readonly nationalLanguages?: readonly NationalLanguage[]
   readonly optOut?: Partial<OptOutSettings> | null
@@ -88,10 +96,20 @@ export const PLANS: Kind = {
       given.optOut && completeOptOut(given.optOut, (present?.optOut ?? null) as OptOutSettings | null)
     if (optOut) scene.addFaults(path, optOutFaults(optOut))
     const caps = given.caps && completeCaps(given.caps)
-    scene.addFaults(path, limitFaults({ ...given, caps }))
+    const pumpingGuard = given.pumpingGuard && completeGuard(given.pumpingGuard)
+    scene.addFaults(path, limitFaults({ ...given, caps, pumpingGuard }))
     judgePlan(scene, path, { ...rest, ...(account && { account }), route: given.route ?? null }, present)
     if (identity === null || account === null) return [null]
-    const settings = { ...rest, name, account, route, optOut, caps, rateLimit: limitOf(given, present) }
+    const settings = {
+      ...rest,
+      name,
+      account,
+      route,
+      optOut,
+      caps,
+      pumpingGuard,
+      rateLimit: limitOf(given, present),
+    }
     return [{ identity, name: called, path, settings: definedOf(settings) }]
   },
   async create(scene, objects) {
@@ -150,8 +168,8 @@ function judgePlan(scene: Scene, path: string, given: PlanEntry, present: PlanEn
 function planColumns(scene: Scene, settings: Settings) {
   const { account, route, sandbox, rateLimit, inboundUrl, nationalLanguages, ...rest } = settings as Omit<
     PlanEntry,
-    'optOut' | 'caps'
-  > & { optOut?: OptOutSettings | null; caps?: PlanCaps | null }
+    'optOut' | 'caps' | 'pumpingGuard'
+  > & { optOut?: OptOutSettings | null; caps?: PlanCaps | null; pumpingGuard?: PumpingGuard | null }
   return {
     ...rest,
     ...rateLimitColumns(rateLimit),

@@ -4,6 +4,7 @@ import { canonicalPublicId, publicId } from '../domain/identifiers.ts'
 import { completeOptOut, optOutFaults } from '../domain/opt-outs.ts'
 import { completeCaps, type PlanCapsSetting } from '../domain/plan-caps.ts'
 import { limitFaults } from '../domain/plan-limits.ts'
+import { completeGuard, type PumpingGuardSetting } from '../domain/pumping-guard.ts'
 import { SANDBOX_RATE_LIMIT } from '../domain/sandbox.ts'
 import type { SecretKeys } from '../domain/secrets.ts'
 import { conflict, invalidField, refuseAny } from '../errors.ts'
@@ -29,19 +30,21 @@ type OptOutChange = Partial<OptOutSettings> | null
 export async function createServicePlan(
   transaction: Transaction,
   secretKey: SecretKeys,
-  input: Omit<NewServicePlan, 'optOut' | 'caps'> & {
+  input: Omit<NewServicePlan, 'optOut' | 'caps' | 'pumpingGuard'> & {
     accountId: string
     servicePlanId?: string
     sandbox?: boolean
     route?: string | null
     optOut?: OptOutChange
     caps?: PlanCapsSetting | null
+    pumpingGuard?: PumpingGuardSetting | null
   },
 ): Promise<ServicePlanRecord> {
   const servicePlanId = canonicalPublicId(input.servicePlanId ?? publicId(randomBytes(12)))
   const optOut = optOutOf(input.optOut ?? null, null)
   const caps = completeCaps(input.caps ?? null)
-  refuseAny(limitFaults({ ...input, caps }))
+  const pumpingGuard = completeGuard(input.pumpingGuard ?? null)
+  refuseAny(limitFaults({ ...input, caps, pumpingGuard }))
   if (input.sandbox === true && input.route != null)
     throw invalidField('route', 'NOT_ALLOWED', 'must be absent: a sandbox plan has a route of its own')
   const words = { taken: `service plan ${servicePlanId} exists already`, inUse: GONE }
@@ -57,6 +60,7 @@ export async function createServicePlan(
       ...limit,
       optOut,
       caps,
+      pumpingGuard,
       servicePlanId,
       account,
       routeId,
@@ -68,10 +72,11 @@ export async function createServicePlan(
 export async function updateServicePlan(
   transaction: Transaction,
   servicePlanId: string,
-  change: Partial<Omit<NewServicePlan, 'optOut' | 'caps'>> & {
+  change: Partial<Omit<NewServicePlan, 'optOut' | 'caps' | 'pumpingGuard'>> & {
     route?: string | null
     optOut?: OptOutChange
     caps?: PlanCapsSetting | null
+    pumpingGuard?: PumpingGuardSetting | null
   },
 ): Promise<ServicePlanRecord> {
   return sayConflicts({ inUse: GONE }, async () => {
@@ -81,9 +86,11 @@ export async function updateServicePlan(
     const routeId = change.route === undefined ? plan.routeId : await routeIdOf(transaction, change.route)
     const optOut = change.optOut === undefined ? plan.optOut : optOutOf(change.optOut, plan.optOut)
     const caps = change.caps === undefined ? plan.caps : completeCaps(change.caps)
-    refuseAny(limitFaults({ allowedCountries: change.allowedCountries, caps }))
+    const pumpingGuard =
+      change.pumpingGuard === undefined ? plan.pumpingGuard : completeGuard(change.pumpingGuard)
+    refuseAny(limitFaults({ allowedCountries: change.allowedCountries, caps, pumpingGuard }))
     const limit = plan.sandbox ? sandboxLimit(change.messagesPerSecond) : {}
-    const columns = { ...change, ...limit, optOut, caps, routeId }
+    const columns = { ...change, ...limit, optOut, caps, pumpingGuard, routeId }
     return changeRow(transaction, servicePlans, servicePlanId, columns)
   })
 }

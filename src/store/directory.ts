@@ -129,7 +129,7 @@ export async function readDirectory(
           sender_types as "senderTypes", ambiguous_submits as "ambiguousSubmits", smart_encoding as "smartEncoding",
           national_languages as "nationalLanguages", opt_out as "optOut", validity_seconds as "validitySeconds",
           max_validity_seconds as "maxValiditySeconds", allowed_countries as "allowedCountries", texts, caps,
-          limit_events as "limitEvents"
+          limit_events as "limitEvents", pumping_guard as "pumpingGuard"
         from service_plans order by id) p) as plans,
       (select coalesce(json_agg(t), '[]') from (
         select id, account_id as account, name, plan_ids as "planIds", encode(hash, 'hex') as sha256, scopes,

@@ -1,5 +1,11 @@
 import type { SenderType } from '../domain/addresses.ts'
-import type { AmbiguousSubmits, OptOutSettings, PlanCaps, TextRetention } from '../domain/configuration.ts'
+import type {
+  AmbiguousSubmits,
+  OptOutSettings,
+  PlanCaps,
+  PumpingGuard,
+  TextRetention,
+} from '../domain/configuration.ts'
 import { canonicalPublicId } from '../domain/identifiers.ts'
 import { SANDBOX } from '../domain/sandbox.ts'
 import { ConfigurationTable, NAME_BEGINS } from './configuration-table.ts'
@@ -19,6 +25,7 @@ interface ServicePlanSettings {
   readonly allowedCountries: readonly string[]
   readonly texts: TextRetention
   readonly caps: PlanCaps | null
+  readonly pumpingGuard: PumpingGuard | null
   readonly limitEvents: boolean
   readonly smartEncoding: boolean
   /** National language identifiers, the preferred one first. */
@@ -52,7 +59,7 @@ export const servicePlans = new ConfigurationTable<
     t.ambiguous_submits as "ambiguousSubmits", t.smart_encoding as "smartEncoding",
     t.national_languages as "nationalLanguages", t.opt_out as "optOut", t.validity_seconds as "validitySeconds",
     t.max_validity_seconds as "maxValiditySeconds", t.allowed_countries as "allowedCountries", t.texts, t.caps,
-    t.limit_events as "limitEvents",
+    t.limit_events as "limitEvents", t.pumping_guard as "pumpingGuard",
     t.created_at as "createdAt"`,
   joins: 'join accounts a on a.id = t.account_id left join routes r on r.id = t.route_id',
   key: 'service_plan_id',
@@ -77,6 +84,7 @@ export const servicePlans = new ConfigurationTable<
     texts: 'texts',
     caps: 'caps',
     limitEvents: 'limit_events',
+    pumpingGuard: 'pumping_guard',
   },
   filters: { accountId: 'a.account_id = lower(?)', route: 'r.name = ?', search: NAME_BEGINS },
 })

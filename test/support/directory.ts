@@ -34,6 +34,7 @@ export function aPlan(changes: Partial<ServicePlan> = {}): ServicePlan {
     allowedCountries: null,
     texts: 'keep',
     caps: null,
+    pumpingGuard: null,
     limitEvents: false,
     smartEncoding: false,
     nationalLanguages: [],

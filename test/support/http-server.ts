@@ -53,7 +53,10 @@ const PLACEMENT = {
 
 /** Accepts messages of plans without limits. */
 function withoutLimits(options: AccepterOptions): LimitedAccepter {
-  const limits = { take: () => Promise.reject(new Error('there are no limits here')) }
+  const limits = {
+    take: () => Promise.reject(new Error('there are no limits here')),
+    accepted: () => undefined,
+  }
   return new LimitedAccepter({ accepter: new GroupAccepter(options), limits, log: quietLog })
 }
 

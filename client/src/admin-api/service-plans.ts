@@ -69,6 +69,32 @@ export interface PlanCapsSetting {
   currency?: string | null | undefined
 }
 
+export interface PumpingGuard {
+  /** most messages an hour to numbers that differ in their last four digits only. */
+  messagesPerPrefix: number | null
+  /** least percentage of a country's messages that are delivered. */
+  minDelivered: number | null
+  /** with fewer, the share is not judged; default: 100. */
+  minMessages: number
+  /** how far the share looks back; default: 60. */
+  windowMinutes: number
+  /** how long a country is paused; default: 60. */
+  pauseMinutes: number
+}
+
+export interface PumpingGuardSetting {
+  /** most messages an hour to numbers that differ in their last four digits only. */
+  messagesPerPrefix?: number | null | undefined
+  /** least percentage of a country's messages that are delivered. */
+  minDelivered?: number | null | undefined
+  /** with fewer, the share is not judged; default: 100. */
+  minMessages?: number | undefined
+  /** how far the share looks back; default: 60. */
+  windowMinutes?: number | undefined
+  /** how long a country is paused; default: 60. */
+  pauseMinutes?: number | undefined
+}
+
 export interface ServicePlan {
   servicePlanId: string
   accountId: string
@@ -95,6 +121,7 @@ export interface ServicePlan {
   /** Keep the texts of messages with their records, or discard each when its message has ended; default: keep. */
   texts: TextRetention
   caps: PlanCaps | null
+  pumpingGuard: PumpingGuard | null
   /** Push events of its limits to its inbound URL; false: push none; default: none are pushed. */
   limitEvents: boolean
   /** Replace typographic characters if that makes the whole text fit the GSM alphabet; false: send texts as they are; default: texts are sent as they are. */
@@ -130,6 +157,8 @@ export interface ServicePlanChange {
   texts?: TextRetention | undefined
   /** Most messages, and most costs (price and pass-through fee) in a currency, of a day and of a month (UTC); null: no caps. */
   caps?: PlanCapsSetting | null | undefined
+  /** Pause a country when messages to it look like artificial traffic; null: pause none. */
+  pumpingGuard?: PumpingGuardSetting | null | undefined
   /** Push events of its limits to its inbound URL; false: push none; default: none are pushed. */
   limitEvents?: boolean | undefined
   /** Replace typographic characters if that makes the whole text fit the GSM alphabet; false: send texts as they are; default: texts are sent as they are. */
@@ -171,6 +200,8 @@ export interface ServicePlanCreation {
   texts?: TextRetention | undefined
   /** Most messages, and most costs (price and pass-through fee) in a currency, of a day and of a month (UTC); null: no caps. */
   caps?: PlanCapsSetting | null | undefined
+  /** Pause a country when messages to it look like artificial traffic; null: pause none. */
+  pumpingGuard?: PumpingGuardSetting | null | undefined
   /** Push events of its limits to its inbound URL; false: push none; default: none are pushed. */
   limitEvents?: boolean | undefined
   /** Replace typographic characters if that makes the whole text fit the GSM alphabet; false: send texts as they are; default: texts are sent as they are. */

@@ -38,7 +38,7 @@ export interface DeliveryReceiptWebhook {
 }
 
 export interface LimitReachedWebhook {
-  /** capReached; others may follow. */
+  /** capReached or countryPaused; others may follow. */
   type: string
   accountId: string
   servicePlanId: string
@@ -46,6 +46,10 @@ export interface LimitReachedWebhook {
   at: string
   /** For people. */
   text: string
+  /** The country that is paused. */
+  country?: string | undefined
+  /** When the pause ends. */
+  until?: string | undefined
   /** How much of the cap is used. */
   percent?: number | undefined
   cap?: ReachedCap | undefined

@@ -79,13 +79,19 @@ export const NOUNS: Readonly<Record<string, Noun>> = {
   'plan-limits': {
     path: '/service-plans/{servicePlanId}/limits',
     isShown: true,
-    description: 'How much of its caps a service plan has used, and the events of its limits',
+    description:
+      'How much of its caps a service plan has used, countries that are paused, and the events of its limits',
     tables: {
       show: {
         usage: 'per begins used.messages used.cost cap.messages cap.cost cap.currency percent',
+        pauses: 'country since until reason',
         events: 'at type text attempts takenAt',
       },
     },
+  },
+  'country-pause': {
+    path: '/service-plans/{servicePlanId}/pauses',
+    description: 'Countries that the pumping guard of a service plan has paused',
   },
   token: {
     path: '/tokens',

@@ -25,11 +25,13 @@ export const InboundSmsWebhookSchema = titled('InboundSmsWebhook', {
 
 /** A limit of a service plan was reached. It has no `direction`. */
 const LimitReachedWebhookSchema = titled('LimitReachedWebhook', {
-  type: Type.String({ description: 'capReached; others may follow' }),
+  type: Type.String({ description: 'capReached or countryPaused; others may follow' }),
   accountId: Type.String(),
   servicePlanId: Type.String(),
   at: Type.String({ format: 'date-time', description: 'UTC' }),
   text: Type.String({ description: 'For people' }),
+  country: Type.Optional(Type.String({ description: 'The country that is paused' })),
+  until: Type.Optional(Type.String({ format: 'date-time', description: 'When the pause ends' })),
   percent: Type.Optional(Type.Integer({ description: 'How much of the cap is used' })),
   cap: Type.Optional(
     titled('ReachedCap', {

@@ -92,7 +92,8 @@ create table service_plans (
   allowed_countries text[] not null default '{}',
   texts text not null default 'keep' check (texts in ('keep', 'discard')),
   caps jsonb,
-  limit_events boolean not null default false
+  limit_events boolean not null default false,
+  pumping_guard jsonb
 );
 create index service_plans_name on service_plans (lower(name) collate "C");
 comment on column service_plans.national_languages is 'national language identifiers (3GPP 23.038) that texts may be sent in';
@@ -101,6 +102,7 @@ comment on column service_plans.validity_seconds is 'from acceptance until a mes
 comment on column service_plans.max_validity_seconds is 'most that the sender of a message may ask for';
 comment on column service_plans.allowed_countries is 'where it may send to, ISO 3166-1 alpha-2; empty: everywhere';
 comment on column service_plans.caps is 'most messages and costs of a day and of a month; null: no caps';
+comment on column service_plans.pumping_guard is 'what pauses a country because of artificial traffic; null: nothing';
 comment on column service_plans.limit_events is 'its inbound URL is told of its limits';
 comment on column service_plans.texts is 'discard: kept only until the message has ended';
 
@@ -275,6 +277,24 @@ create table plan_usage (
 ) with (fillfactor = 50);
 comment on column plan_usage.unit is '''messages'', or the currency whose millionths are counted';
 comment on column plan_usage.taken is 'used by messages, or given to processes for messages to come';
+
+create table country_pauses (
+  plan_id integer not null references service_plans (id) on delete cascade,
+  country text not null,
+  since timestamptz not null,
+  until timestamptz not null,
+  reason text not null,
+  primary key (plan_id, country)
+);
+
+create table prefix_counts (
+  plan_id integer not null references service_plans (id) on delete cascade,
+  prefix text not null,
+  hour timestamptz not null,
+  count integer not null,
+  primary key (plan_id, prefix)
+);
+comment on table prefix_counts is 'messages to busy ranges of numbers in an hour, for plans with a pumping guard';
 
 create table limit_events (
   id bigint generated always as identity primary key,

@@ -1,12 +1,15 @@
 import { Type } from 'typebox'
+import { canonicalPublicId } from '../../../domain/identifiers.ts'
 import { describeLimitEvent, publicCount } from '../../../domain/limit-events.ts'
 import { CAP_STEPS } from '../../../domain/plan-caps.ts'
 import { notFound } from '../../../errors.ts'
+import { keyOfPlanInPath } from '../../../operations/configuration-rows.ts'
 import { type CapUsage, readPlanLimits } from '../../../operations/read-plan-limits.ts'
+import { type CountryPause, endCountryPause } from '../../../store/country-pauses.ts'
 import type { ShownLimitEvent } from '../../../store/limit-events.ts'
 import { servicePlans } from '../../../store/service-plans.ts'
 import { Nullable, oneOf, titled } from '../../schemas/shapes.ts'
-import { NullableText, ServicePlanId, Timestamp } from './fields.ts'
+import { CountryCode, NullableText, ServicePlanId, Timestamp } from './fields.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
@@ -15,6 +18,14 @@ const Count = titled('LimitCount', {
   cost: NullableText,
   currency: NullableText,
 })
+const Pause = titled('CountryPause', {
+  country: Type.String(),
+  since: Timestamp,
+  until: Timestamp,
+  reason: Type.String(),
+})
+const Params = Type.Object({ servicePlanId: ServicePlanId, country: CountryCode })
+const tags = ['Plan limits']
 const PlanLimits = titled('PlanLimits', {
   usage: Type.Array(
     titled('CapUsage', {
@@ -26,6 +37,7 @@ const PlanLimits = titled('PlanLimits', {
       percent: Type.Integer({ description: 'of the cap, rounded down' }),
     }),
   ),
+  pauses: Type.Array(Pause),
   events: Type.Array(
     titled('LimitEvent', {
       at: Timestamp,
@@ -37,7 +49,10 @@ const PlanLimits = titled('PlanLimits', {
   ),
 })
 
-export function registerPlanLimits(scope: AdminScope, { clock, reads }: AdminDeps): void {
+export function registerPlanLimits(
+  scope: AdminScope,
+  { change, clock, reads, refreshPauses }: AdminDeps,
+): void {
   scope.get(
     '/service-plans/:servicePlanId/limits',
     {
@@ -45,8 +60,8 @@ export function registerPlanLimits(scope: AdminScope, { clock, reads }: AdminDep
         operationId: 'getPlanLimits',
         summary: 'Show the limits of a service plan',
         description:
-          'Returns how much of its caps is used, with what nodes hold for messages to come, and its newest events.',
-        tags: ['Plan limits'],
+          'Returns how much of its caps is used, with what nodes hold for messages to come, the countries that its pumping guard has paused, and its newest events.',
+        tags,
         params: Type.Object({ servicePlanId: ServicePlanId }),
         response: answers(200, PlanLimits),
       },
@@ -54,8 +69,39 @@ export function registerPlanLimits(scope: AdminScope, { clock, reads }: AdminDep
     async ({ params }) => {
       const plan = await servicePlans.find(reads, params.servicePlanId)
       if (plan === undefined) throw notFound(servicePlans.noun)
-      const { usage, events } = await readPlanLimits(reads, plan, clock())
-      return { usage: usage.map(presentUsage), events: events.map(presentEvent) }
+      const { usage, pauses, events } = await readPlanLimits(reads, plan, clock())
+      return {
+        usage: usage.map(presentUsage),
+        pauses: pauses.map(presentPause),
+        events: events.map(presentEvent),
+      }
+    },
+  )
+
+  scope.delete(
+    '/service-plans/:servicePlanId/pauses/:country',
+    {
+      schema: {
+        operationId: 'endCountryPause',
+        summary: 'Delete a country pause',
+        description: 'The plan may send to the country again. Only messages from now on are judged.',
+        tags,
+        params: Params,
+        response: answers(204, Type.Null()),
+      },
+    },
+    async (request, reply) => {
+      const { servicePlanId, country } = request.params
+      await change(request, async (transaction) => {
+        const planId = await keyOfPlanInPath(transaction, servicePlanId)
+        const pause = await endCountryPause(transaction, { planId, country }, new Date(clock()))
+        if (pause === null) throw notFound('pause')
+        const objectId = `${canonicalPublicId(servicePlanId)}/${country}`
+        const entry = { objectType: 'country-pause', objectId, before: presentPause(pause), after: null }
+        return { value: null, entry }
+      })
+      await refreshPauses?.()
+      return reply.code(204).send(null)
     },
   )
 }
@@ -69,6 +115,10 @@ function presentUsage({ unit, step, begins, endsMs, most, taken }: CapUsage) {
     cap: publicCount(unit, most),
     percent: Math.floor((100 * taken) / most),
   }
+}
+
+function presentPause({ country, since, until, reason }: CountryPause) {
+  return { country, since: since.toISOString(), until: until.toISOString(), reason }
 }
 
 function presentEvent({ at, contents, attempts, takenAt }: ShownLimitEvent) {

@@ -58,6 +58,8 @@ export interface AdminDeps {
   readonly guard: CallbackChecker
   readonly testEvents: TestEvents
   readonly messages: MessageReads
+  /** Reads which countries the pumping guards of plans have paused. Absent where this node runs no carrier links. */
+  readonly refreshPauses?: () => Promise<void>
   /** Absent where this node runs no carrier links. */
   readonly quality?: QualityWatching
   /** Absent where this node runs no carrier links. */

@@ -115,6 +115,42 @@ const CapsChange = Type.Partial(Type.Object(caps), {
     'Most messages, and most costs (price and pass-through fee) in a currency, of a day and of a month (UTC); null: no caps',
   additionalProperties: false,
 })
+const guard = {
+  messagesPerPrefix: Nullable(
+    Type.Integer({
+      minimum: 1,
+      maximum: 1_000_000,
+      description: 'most messages an hour to numbers that differ in their last four digits only',
+    }),
+  ),
+  minDelivered: Nullable(
+    Type.Integer({
+      minimum: 1,
+      maximum: 100,
+      description: "least percentage of a country's messages that are delivered",
+    }),
+  ),
+  minMessages: Type.Integer({
+    minimum: 1,
+    maximum: 1_000_000,
+    description: 'with fewer, the share is not judged; default: 100',
+  }),
+  windowMinutes: Type.Integer({
+    minimum: 5,
+    maximum: 1_440,
+    description: 'how far the share looks back; default: 60',
+  }),
+  pauseMinutes: Type.Integer({
+    minimum: 1,
+    maximum: 10_080,
+    description: 'how long a country is paused; default: 60',
+  }),
+}
+const GuardChange = Type.Partial(Type.Object(guard), {
+  title: 'PumpingGuardSetting',
+  description: 'Pause a country when messages to it look like artificial traffic; null: pause none',
+  additionalProperties: false,
+})
 const LimitEvents = Type.Boolean({
   description: 'Push events of its limits to its inbound URL; false: push none; default: none are pushed',
 })
@@ -134,6 +170,7 @@ const settings = {
   allowedCountries: Type.Optional(AllowedCountries),
   texts: Type.Optional(Texts),
   caps: Type.Optional(Nullable(CapsChange)),
+  pumpingGuard: Type.Optional(Nullable(GuardChange)),
   limitEvents: Type.Optional(LimitEvents),
   smartEncoding: Type.Optional(SmartEncoding),
   nationalLanguages: Type.Optional(NationalLanguages),
@@ -184,6 +221,7 @@ const ServicePlan = titled('ServicePlan', {
   allowedCountries: AllowedCountries,
   texts: Texts,
   caps: Nullable(titled('PlanCaps', { ...caps, costPerDay: NullableText, costPerMonth: NullableText })),
+  pumpingGuard: Nullable(titled('PumpingGuard', guard)),
   limitEvents: LimitEvents,
   smartEncoding: SmartEncoding,
   nationalLanguages: NationalLanguages,
@@ -258,6 +296,7 @@ function withUrl(plan: ServicePlanRecord, inboundUrl: string | null): Static<typ
     allowedCountries: [...plan.allowedCountries],
     texts: plan.texts,
     caps: plan.caps,
+    pumpingGuard: plan.pumpingGuard,
     limitEvents: plan.limitEvents,
     smartEncoding: plan.smartEncoding,
     nationalLanguages: languageNames(plan.nationalLanguages),

@@ -84,6 +84,7 @@ const ROUTES: [method: string, path: string, body?: object][] = [
   ['GET', '/quality'],
   ['GET', '/quality/pauses'],
   ['DELETE', '/quality/pauses/default/acme'],
+  ['DELETE', `/service-plans/${'0'.repeat(24)}/pauses/SE`],
   ['GET', `/messages/${MSG}`],
   ['GET', '/inbound-messages'],
   ['GET', `/inbound-messages/${MSG}`],

@@ -10,6 +10,7 @@ import {
   sealSecret,
 } from '../../../../src/domain/secrets.ts'
 import { ensurePartitions } from '../../../../src/services/upkeep/day-partitions.ts'
+import { pauseCountries } from '../../../../src/store/country-pauses.ts'
 import { withTransaction } from '../../../../src/store/database.ts'
 import { pauseCarriers } from '../../../../src/store/quality.ts'
 import { adminServerOfFile, CARRIER } from '../../../support/admin-server.ts'
@@ -162,6 +163,17 @@ const STEPS: readonly Step[] = [
     object: ['service-plan', PLAN],
     before: { route: null, inboundUrl: null, optOut: null },
     after: { route: 'main', inboundUrl: RECORDED },
+  },
+  {
+    operation: 'endCountryPause',
+    request: ['DELETE', `/service-plans/${PLAN}/pauses/SE`],
+    object: ['country-pause', `${PLAN}/SE`],
+    before: { country: 'SE', reason: 'too many' },
+    after: null,
+    given: async () => {
+      const { rows } = await db.query('select id as "planId" from service_plans')
+      await pauseCountries(db, [{ ...rows[0], country: 'SE', minutes: 15, reason: 'too many' }], new Date())
+    },
   },
   {
     operation: 'createToken',

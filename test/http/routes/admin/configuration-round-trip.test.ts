@@ -92,6 +92,9 @@ const configuration = fc
           fc.constantFrom({ messagesPerDay: 5 }, { costPerDay: '2.50', costPerMonth: 9, currency: 'EUR' }),
         ),
         limitEvents: optional(fc.boolean()),
+        pumpingGuard: nullable(
+          fc.constantFrom({ messagesPerPrefix: 5 }, { minDelivered: 25, pauseMinutes: 9 }),
+        ),
       })
       .map(({ route, ...own }) => (own.sandbox ? own : { ...own, route }))
     return fc.record({
