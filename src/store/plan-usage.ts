@@ -44,11 +44,13 @@ export async function takeShares(
       returning l.index, l.granted, l.before`,
     values: [JSON.stringify(requests.map((request, index) => ({ ...request, index })))],
   })
-  if (rows.length < requests.length) {
-    await beginPeriods(db, requests)
-    return await takeShares(db, requests)
-  }
-  return rows.toSorted((one, other) => one.index - other.index)
+  const grants = new Map(rows.map(({ index, ...grant }) => [index, grant]))
+  const absent = requests.filter((_, index) => !grants.has(index))
+  if (absent.length === 0) return requests.map((_, index) => grants.get(index)!)
+  await beginPeriods(db, absent)
+  // The others have theirs, and asked again would take them twice.
+  const late = (await takeShares(db, absent)).values()
+  return requests.map((_, index) => grants.get(index) ?? late.next().value!)
 }
 
 const KEPT_DAYS = 400

@@ -128,7 +128,7 @@ export class CapShares {
     await this.#return(idle)
   }
 
-  /** After a failure they stay taken, because nobody knows whether they were returned. */
+  /** Empties the shares at once. After a failure they stay taken, because nobody knows whether they were returned. */
   async #return(shares: readonly Share[]): Promise<void> {
     const nowMs = this.#options.nowMs()
     const unused = shares.flatMap((share) => {
@@ -170,6 +170,11 @@ export class CapShares {
       share.period = periodAt(step, nowMs)
       share.left = 0
     }
+    // Taken under a higher cap, it would be used beyond this one.
+    if (most < share.most)
+      this.#return([share]).catch((error) =>
+        this.#options.log.warn({ err: error }, 'share of a lowered cap stays taken until its period ends'),
+      )
     share.most = most
     share.emptyUntilMs = 0
     share.told = 0
