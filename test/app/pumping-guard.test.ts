@@ -61,7 +61,9 @@ test('too many messages to one range pause its country alone, say so, and can be
   await service.restart({ limitsMs: 20, statisticsMs: 20 })
   await eventually(async () => (await plan.send({ to: ofRange() })).status === 429)
   await service.admin('DELETE', `/service-plans/${plan.servicePlanId}/pauses/SE`)
-  expect((await plan.send({ to: '+46731234567' })).status).toBe(202)
+  // What was counted before is forgotten.
+  for (let message = 0; message < 4; message += 1)
+    expect((await plan.send({ to: ofRange() })).status).toBe(202)
   expect((await limitsOf(plan)).pauses).toEqual([])
 })
 
