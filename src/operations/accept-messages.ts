@@ -17,7 +17,7 @@ import {
   RowFaultError,
   withTransaction,
 } from '../store/database.ts'
-import { findIdempotencyKeys } from '../store/idempotency-keys.ts'
+import { findIdempotencyKeys, type IdempotencyKey } from '../store/idempotency-keys.ts'
 import { decideUncertainMessages } from '../store/messages.ts'
 import { writeRecords } from '../store/records.ts'
 import { Batcher, type BatchMeter, writeInHalves } from './batches.ts'
@@ -38,12 +38,15 @@ import {
 } from './pending-sends.ts'
 import type { MessageReads } from './read-messages.ts'
 
+type SendKey = Pick<IdempotencyKey, 'keyHash' | 'requestHash'>
+type PlanKey = Pick<IdempotencyKey, 'planId' | 'keyHash'>
+
 export interface AcceptRequest {
   readonly plan: ServicePlan
   readonly draft: Draft
   /** How long it may wait for a carrier, if its sender says so. */
   readonly validitySeconds?: number | undefined
-  readonly idempotencyKey: { readonly keyHash: Buffer; readonly requestHash: Buffer } | null
+  readonly idempotencyKey: SendKey | null
   /** As the request had it. */
   readonly traceparent?: string | undefined
 }
@@ -157,21 +160,21 @@ export class GroupAccepter {
   readonly #optOuts: Batcher<PendingSend, boolean>
   readonly #keyed: Batcher<PendingSend, Written>
   readonly #records: Batcher<PendingSend, Written>
-  readonly #repeated: Batcher<PendingSend, AcceptOutcome>
+  readonly #firsts: Batcher<PlanKey, IdempotencyKey | null>
   /** Messages of which nobody knows yet whether they are stored. */
   readonly #uncertain: Batcher<PendingSend, AcceptOutcome>
 
   constructor(options: AccepterOptions) {
     this.#options = options
-    const batcher = <T>(
-      write: (items: readonly PendingSend[]) => Promise<readonly T[]>,
+    const batcher = <T, Item = PendingSend>(
+      write: (items: readonly Item[]) => Promise<readonly T[]>,
       maxInFlight: number,
       maxBatch = MAX_BATCH,
     ) => new Batcher({ write, maxBatch, maxInFlight })
     this.#optOuts = batcher((items) => areOptedOut(options.db, items.map(pairOf)), 2)
     this.#keyed = batcher((items) => this.#writeBatch(items, this.#acceptKeyed), 1, MAX_KEYS)
     this.#records = batcher((items) => this.#writeBatch(items, this.#writeRecords), 2, MAX_KEYS)
-    this.#repeated = batcher((items) => this.#answerRepeated(items), 2)
+    this.#firsts = batcher((keys) => this.#findFirsts(keys), 2)
     this.#uncertain = batcher((items) => this.#decideUncertain(items), 1)
   }
 
@@ -245,7 +248,8 @@ export class GroupAccepter {
       await wait(BUSY_KEY_RETRY_MS)
       written = await this.#write(item)
     }
-    return written ?? (await this.#repeated.add(item))
+    const { accepted, idempotencyKey } = item
+    return written ?? (await this.#answerRepeated(accepted.planId, idempotencyKey!)) ?? UNAVAILABLE
   }
 
   #write(item: PendingSend): Promise<Written> {
@@ -313,24 +317,25 @@ export class GroupAccepter {
     }
   }
 
-  /** Answers from the first messages with these keys, wherever they are. */
-  async #answerRepeated(items: readonly PendingSend[]): Promise<readonly AcceptOutcome[]> {
-    const keys = items.map(({ accepted, idempotencyKey }) => ({
-      planId: accepted.planId,
-      keyHash: idempotencyKey!.keyHash,
-    }))
+  /** The answer to a send whose key was used before; null: it was not. Stores nothing. Rejects if that cannot be told. */
+  async repeatedAnswer({ plan, idempotencyKey }: AcceptRequest): Promise<AcceptOutcome | null> {
+    return idempotencyKey && (await this.#answerRepeated(plan.id, idempotencyKey))
+  }
+
+  /** Answers from the first message with this key, wherever it is. Null: there is none. */
+  async #answerRepeated(planId: number, { keyHash, requestHash }: SendKey): Promise<AcceptOutcome | null> {
+    const first = await this.#firsts.add({ planId, keyHash })
+    if (first === null) return null
+    if (!first.requestHash.equals(requestHash)) return { kind: 'key-reused' }
+    const message = await this.#options.messages.find([planId], first.msgId)
+    if (message === null || message.errorCode === NOT_QUEUED) return null
+    return { kind: 'replayed', message: asFirstAnswered(message) }
+  }
+
+  async #findFirsts(keys: readonly PlanKey[]): Promise<readonly (IdempotencyKey | null)[]> {
     const found = await findIdempotencyKeys(this.#options.db, keys)
     const firsts = new Map(found.map((first) => [keyOf(first.planId, first), first]))
-    return await Promise.all(
-      items.map(async (item): Promise<AcceptOutcome> => {
-        const { planId } = item.accepted
-        const first = firsts.get(keyOf(planId, item.idempotencyKey!))
-        if (first === undefined) return UNAVAILABLE
-        if (!first.requestHash.equals(item.idempotencyKey!.requestHash)) return { kind: 'key-reused' }
-        const message = await this.#options.messages.find([planId], first.msgId)
-        return message === null ? UNAVAILABLE : { kind: 'replayed', message: asFirstAnswered(message) }
-      }),
-    )
+    return keys.map((key) => firsts.get(keyOf(key.planId, key)) ?? null)
   }
 
   /** The answer to their COMMIT was lost. Asks what became of the messages as long as anybody waits for an answer. */

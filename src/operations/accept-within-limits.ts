@@ -25,7 +25,7 @@ export interface SendLimits {
 }
 
 export interface LimitedAccepterOptions {
-  readonly accepter: Pick<GroupAccepter, 'accept'>
+  readonly accepter: Pick<GroupAccepter, 'accept' | 'repeatedAnswer'>
   readonly limits: SendLimits
   readonly log: Log
 }
@@ -56,6 +56,9 @@ export class LimitedAccepter {
     let counted: LimitRefusal | (() => void)
     try {
       counted = await this.#take(request)
+      // A repeated send counts nothing, so no limit keeps its answer back.
+      const repeated = typeof counted === 'function' ? null : await accepter.repeatedAnswer(request)
+      if (repeated !== null) return repeated
     } catch (error) {
       log.error({ err: error }, 'message not counted towards the limits of its plan')
       return UNAVAILABLE

@@ -142,6 +142,11 @@ test('what is not accepted is not counted; preflight tells of the cap and counts
   const refused = await plan.send()
   const { errorCode, errorMessage } = refused.body
   expect([refused.status, errorCode]).toEqual([429, 'CAP_REACHED'])
+  // Whoever lost the first answer learns of it nevertheless.
+  const late = await plan.send({}, key)
+  expect([late.status, late.body.msgId]).toEqual([202, first.body.msgId])
+  expect((await plan.send({ body: 'another' }, key)).body.errorCode).toBe('IDEMPOTENCY_KEY_REUSED')
+  expect((await plan.send({}, { 'idempotency-key': 'new' })).body.errorCode).toBe('CAP_REACHED')
   expect(await preflight()).toEqual({ status: 429, errorCode, errorMessage })
   // A message that one cap refuses is not counted towards the other.
   await eventually(async () => {
