@@ -24,20 +24,24 @@ export class RateLimiter<Key extends number | string = number> {
     this.#buckets = new BoundedMap(maxBuckets)
   }
 
-  /** Takes a token. Returns 0 when the request may pass; otherwise the milliseconds until one may. */
-  take(key: Key, limit: RateLimit, nowMs: number): number {
+  /**
+   * Takes `count` tokens or none. Returns 0 when the request may pass; otherwise the milliseconds until it may. One for more
+   * than a burst waits for a full bucket, and leaves it in debt.
+   */
+  take(key: Key, limit: RateLimit, nowMs: number, count = 1): number {
     const bucket = this.#buckets.get(key) ?? this.#open(key, limit, nowMs)
     bucket.tokens = tokensIn(bucket, limit, nowMs)
     bucket.updatedMs = nowMs
-    if (bucket.tokens < 1) return ((1 - bucket.tokens) / limit.perSecond) * 1000
-    bucket.tokens -= 1
+    const needed = Math.min(count, limit.burst)
+    if (bucket.tokens < needed) return ((needed - bucket.tokens) / limit.perSecond) * 1000
+    bucket.tokens -= count
     return 0
   }
 
   /** How many requests may pass now. Takes nothing. */
   left(key: Key, limit: RateLimit, nowMs: number): number {
     const bucket = this.#buckets.get(key)
-    return bucket === undefined ? limit.burst : Math.floor(tokensIn(bucket, limit, nowMs))
+    return bucket === undefined ? limit.burst : Math.max(0, Math.floor(tokensIn(bucket, limit, nowMs)))
   }
 
   #open(key: Key, { burst }: RateLimit, nowMs: number): Bucket {

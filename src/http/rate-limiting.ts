@@ -4,12 +4,13 @@ import { type RateLimiter, refusalHeaders } from '../domain/rate-limits.ts'
 import { AppError } from '../errors.ts'
 import { tokenOf } from './authentication.ts'
 
-/** Takes one token from the bucket `key`, or throws 429. `name` appears in the RateLimit headers. */
+/** Takes one token from the bucket `key`, or `count` at once, or throws 429. `name` appears in the RateLimit headers. */
 export function takeOrRefuse<Key extends number | string>(
   limiter: RateLimiter<Key>,
-  { name, key, limit, nowMs }: { name: string; key: Key; limit: RateLimit; nowMs: number },
+  take: { name: string; key: Key; limit: RateLimit; nowMs: number; count?: number },
 ): void {
-  const waitMs = limiter.take(key, limit, nowMs)
+  const { name, key, limit, nowMs, count } = take
+  const waitMs = limiter.take(key, limit, nowMs, count)
   if (waitMs > 0) throw new AppError('RATE_LIMITED', { headers: refusalHeaders(name, limit, waitMs) })
 }
 

@@ -36,6 +36,17 @@ describe('RateLimiter', () => {
     )
   })
 
+  it('takes several tokens or none, and lends to a request for more than a burst', () => {
+    const limiter = new RateLimiter()
+    expect(limiter.take(1, limit, 0, 3)).toBe(0)
+    expect(limiter.take(1, limit, 0, 3)).toBeCloseTo(100)
+    expect(limiter.left(1, limit, 0)).toBe(2)
+    expect(limiter.take(1, limit, 0, 20)).toBeCloseTo(300)
+    expect(limiter.take(1, limit, 300, 20)).toBe(0)
+    expect(limiter.left(1, limit, 300)).toBe(0)
+    expect(limiter.take(1, limit, 300)).toBeCloseTo(1_600)
+  })
+
   it('says truly how long to wait', () => {
     fc.assert(
       fc.property(limits, fc.double({ min: 0, max: 0.99, noNaN: true }), (one, tokens) => {

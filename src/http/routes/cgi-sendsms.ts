@@ -106,7 +106,7 @@ async function sendAll(
   deps: CgiSendsmsDeps,
   { accounts, plans }: SendLimiters,
   request: FastifyRequest,
-  { plan: { servicePlanId, account }, username }: SendsmsUser,
+  { plan: { id, servicePlanId, account, rateLimit }, username }: SendsmsUser,
   { from, recipients, body, dlr, validitySeconds }: SendsmsRequest,
 ): Promise<Sent[]> {
   const drafts: SendRequest[] = recipients.map(({ address: to, written }) => ({
@@ -120,13 +120,13 @@ async function sendAll(
     }),
   }))
   await judgeDlrUrl(deps, dlr?.url, drafts[0]!.callbackUrl)
-  const limit = account.rateLimit
+  // All or none: a refused request must not use up what would let its repetition pass.
+  const take = { nowMs: deps.clock(), count: drafts.length }
+  if (account.rateLimit !== null)
+    takeOrRefuse(accounts, { ...take, name: 'account', key: account.id, limit: account.rateLimit })
+  if (rateLimit !== null) takeOrRefuse(plans, { ...take, name: 'plan', key: id, limit: rateLimit })
   const checked = []
-  for (const sms of drafts) {
-    if (limit !== null)
-      takeOrRefuse(accounts, { name: 'account', key: account.id, limit, nowMs: deps.clock() })
-    checked.push({ sms, plan: await authorizedPlan(deps, request, plans, sms) })
-  }
+  for (const sms of drafts) checked.push({ sms, plan: await authorizedPlan(deps, request, null, sms) })
   return await Promise.all(
     checked.map(async ({ sms: { from: sender, to, callbackUrl = null }, plan }) => {
       const draft = { sender, recipient: to, body, callbackUrl }

@@ -291,6 +291,15 @@ describe('users', () => {
     await capped[Symbol.asyncDispose]()
   })
 
+  it('more numbers than a burst of the plan are sent to, and the next request waits for them', async () => {
+    const slow = await service.tenant({ plan: { rateLimit: { messagesPerSecond: 1, burst: 2 } } })
+    await createUser(slow, 'slow', { password: 'slow', defaultSender: 'Aldis' })
+    const query = 'username=slow&password=slow&text=x&to=15551230000'
+    expect((await ask(`${query}+15551230001+15551230002`)).status).toBe(202)
+    expect((await ask(query)).status).toBe(503)
+    await slow[Symbol.asyncDispose]()
+  })
+
   it('a password is changed, a user deleted, a plan made inactive: at once', async () => {
     await createUser(service, 'gone', { password: 'first', defaultSender: 'Aldis' })
     const status = async (password: string) =>
