@@ -2,7 +2,7 @@ import { counterparts, type SettingRows, to, why } from './counterparts.ts'
 
 /** What becomes of every setting of Jasmin 0.11. docs/from-jasmin.md has these tables, which a test prints. */
 
-const LOGS = why('logs are JSON lines on standard output, without texts')
+const LOGS = why('logs are JSON lines on standard error, without texts')
 const SERVER = why('Aldis has no SMPP server: customers use the HTTP API')
 const PRIVILEGES = why('a token has scopes: aldis token create --scope')
 

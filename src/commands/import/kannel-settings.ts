@@ -5,7 +5,7 @@ import { type Counterpart, counterparts, type SettingRows, to, why } from './cou
  */
 
 const PROCESSES = why('Aldis is one program: nothing connects its parts')
-const LOGS = why('logs are JSON lines on standard output, and every message has a record')
+const LOGS = why('logs are JSON lines on standard error, and every message has a record')
 const OTHER_LISTS = why('numbers not to send to are opt-outs of a plan: aldis opt-out import')
 const RECEIPTS = why('receipts are matched to messages in PostgreSQL; there is nothing to choose')
 const PROXY = why('webhooks are not sent through a proxy')
