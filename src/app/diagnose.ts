@@ -66,13 +66,21 @@ export async function* diagnose(options: DiagnosisOptions): AsyncGenerator<Findi
       : defect('database', where, unfit)
     client = await connect(server.hosts, 'aldis doctor')
   } catch (error) {
-    return yield defect('database', (error as Error).message, 'check DATABASE_URL, and that the server runs')
+    return yield defect(
+      'database',
+      (error as Error).message,
+      'check DATABASE_URL, and whether the server runs',
+    )
   }
   try {
     yield* databaseFindings(client, options)
     const pending = await reading(client, pendingMigrations)
     if (pending.length > 0)
-      return yield warning('schema', `not yet: ${pending.join(', ')}`, 'run aldis migrate, or start a node')
+      return yield warning(
+        'schema',
+        `not applied yet: ${pending.join(', ')}`,
+        'run aldis migrate, or start a node',
+      )
     yield fine('schema', 'up to date')
     yield* serviceFindings(client, options)
   } finally {
@@ -122,7 +130,7 @@ async function* serviceFindings(client: Client, options: DiagnosisOptions): Asyn
   }
   const { unreadable } = directory.contents
   yield unreadable.length === 0
-    ? fine('SECRET_KEY', 'opens every stored secret')
+    ? fine('SECRET_KEY', 'decrypts every stored secret')
     : defect('SECRET_KEY', unreadable.join('; '), 'docs/operations.md, "Change SECRET_KEY"')
   const nodes = await reading(client, listNodes)
   const versions = nodes.map(({ name, report }) => ({ name, version: report?.version ?? null }))
@@ -141,7 +149,7 @@ async function* serviceFindings(client: Client, options: DiagnosisOptions): Asyn
   }
   const troubled = await reading(client, listTroubledDestinations)
   yield troubled.length === 0
-    ? fine('webhooks', 'every receiver is reached')
+    ? fine('webhooks', 'every receiver can be reached')
     : warning('webhooks', `${troubled.length} receivers are in trouble`, '`aldis queue` lists them')
   yield* probeCarriers(directory.contents.carriers)
   yield* probeReceivers(directory.contents, options)

@@ -12,7 +12,7 @@ import type { AppOptions } from './options.ts'
 /** Which carriers and receivers can be connected to from this machine. */
 
 const CONNECT_TIMEOUT_MS = 5_000
-/** Receivers that are connected to, each origin once. */
+/** Most receivers to connect to. Each origin counts once. */
 const MOST_RECEIVERS = 20
 
 export async function* probeCarriers(carriers: readonly Carrier[]): AsyncGenerator<Finding> {
@@ -50,7 +50,7 @@ export async function* probeReceivers(
       const error = await reach(guard, dial, url)
       yield error === null
         ? fine(`webhook ${origin}`, 'can be reached')
-        : warning(`webhook ${origin}`, error, 'docs/webhooks.md says what it means')
+        : warning(`webhook ${origin}`, error, 'docs/webhooks.md explains the error')
     }
   } finally {
     resolver.close()
@@ -59,7 +59,7 @@ export async function* probeReceivers(
 
 type Connector = (target: CallbackTarget, address: string) => Dialler
 
-/** Why no connection can be made; null: one was, and is closed. */
+/** Connects and closes the connection. Returns why that failed; null if it did not. */
 async function reach(guard: CallbackGuard, dial: Connector, url: string): Promise<string | null> {
   const verdict = await guard.judgeForDial(url)
   if (!verdict.ok) return verdict.error

@@ -5,7 +5,7 @@ import type { Gateway } from './import/read-source.ts'
 const EXAMPLES = `
 Examples:
   aldis import kannel /etc/kannel/kannel.conf -o moved
-  aldis import jasmin jcli.txt                            what its commands list and show have printed
+  aldis import jasmin jcli.txt                            the saved output of jcli
 
 docs/from-kannel.md and docs/from-jasmin.md say what to do before and after.`
 
@@ -20,7 +20,7 @@ export function register(program: Command): void {
   program
     .command('import')
     .description('Write aldis.yaml and aldis.env from the configuration of Kannel or Jasmin; nothing is sent')
-    .argument('<file...>', 'kannel or jasmin, and the file; without the first, it is recognised')
+    .argument('<file...>', 'kannel or jasmin, and the file; without the gateway, the file decides')
     .option('-o, --output <folder>', 'Folder to write to', '.')
     .option('--force', 'Overwrite aldis.yaml and aldis.env')
     .option('--json', 'Print the report as JSON')

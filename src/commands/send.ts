@@ -40,7 +40,10 @@ export function register(program: Command): void {
     .option('--to <number>', 'E.164 number')
     .option('--text <text>', 'Text; with --csv, {name} is the value of the column name, and {{ a brace')
     .option('--callback-url <url>', 'URL for delivery receipts')
-    .option('--idempotency-key <key>', 'Send once, however often this is repeated within 24 h')
+    .option(
+      '--idempotency-key <key>',
+      'Send the message only once, however often the command is repeated within 24 h',
+    )
     .option('--json', 'Print JSON for programs; with --csv, one object a line')
   addFileOptions(command)
   command.addHelpText('after', EXAMPLES).action(send)
@@ -50,7 +53,7 @@ function addFileOptions(command: Command): void {
   command
     .option(
       '--csv <file>',
-      'Send to each line: a column to, and others for --text or text; - is standard input',
+      'Send to each line; needs a column to, and text or those that --text names; - is standard input',
     )
     .option('--dry-run', 'With --csv: check all lines and count segments; send nothing')
     .option('--rate <number>', 'With --csv: messages a second; default: as many as are accepted', perSecond)
@@ -62,7 +65,7 @@ function addFileOptions(command: Command): void {
       '--campaign <name>',
       'With --csv: another name sends the same lines again; default: name of the file',
     )
-    .option('--allow-repeats', 'With --resume: send what a run of more than 23 h ago may have sent')
+    .option('--allow-repeats', 'With --resume: send again what a run of more than 23 h ago may have sent')
 }
 
 async function send(flags: Flags): Promise<void> {
@@ -77,7 +80,7 @@ async function send(flags: Flags): Promise<void> {
 
 function tokenOf(token: string | undefined): string {
   if (token === undefined || token === '')
-    throw new Error('a token is needed: set ALDIS_TOKEN or give --token')
+    throw new Error('a token is needed: set ALDIS_TOKEN or use --token')
   if (!/^[\x21-\x7e]+$/.test(token)) throw new Error('the token has invalid characters')
   return token
 }

@@ -4,7 +4,7 @@ import { describeLimitEvent, type StoredLimitEvent } from './limit-events.ts'
 import type { CarrierBindState } from './node-reports.ts'
 import { type Cap, capsOf, periodAt } from './plan-caps.ts'
 
-/** What an operator should know of at once, and when it is told. */
+/** What an operator should know at once, and when to send it. */
 
 /** By name: what to do. docs/alarms.md has a section for each, whose anchor is the name. */
 const WHAT_TO_DO = {
@@ -28,11 +28,11 @@ export interface AlarmCondition {
   readonly object: string
   /** Since when it has been so. */
   readonly since: Date
-  /** How bad it is, in the unit of its alarm; null: that has no measure. */
+  /** How bad it is, in the unit of its alarm; null if the alarm has no measure. */
   readonly value: number | null
   /** One line for people. */
   readonly summary: string
-  /** It may be so: that raises no alarm, and clears none. */
+  /** The condition may or may not hold: it raises no alarm, and clears none. */
   readonly isUncertain?: true
 }
 

@@ -1,4 +1,4 @@
-/** What `aldis doctor` says of what it finds (docs/doctor.md). */
+/** The findings of `aldis doctor` and its advice (docs/doctor.md). */
 
 /** warning: it works, but not as it should; fault: it does not work, or accepted messages can be lost. */
 export type Level = 'ok' | 'warning' | 'fault'
@@ -56,7 +56,7 @@ export function judgeReplication({ standbys, synchronous }: Replication): Findin
     return warning(
       check,
       `asynchronous: ${said}`,
-      'messages accepted last are lost with the primary: set synchronous_standby_names',
+      'if the primary is lost, so are the messages accepted last: set synchronous_standby_names',
     )
   const behind = standbys.some(({ lagSeconds }) => lagSeconds !== null && lagSeconds > MOST_LAG_SECONDS)
   return behind
@@ -83,7 +83,7 @@ export interface Vacuum {
   readonly bloated: readonly { readonly table: string; readonly dead: number; readonly live: number }[]
   /** Of the oldest transaction that is still open; null: there is none. */
   readonly oldestSeconds: number | null
-  /** Transactions since the oldest frozen row. At 2^31 PostgreSQL stops. */
+  /** Age of the oldest unfrozen row, in transactions. At 2^31 PostgreSQL stops. */
   readonly frozenAge: number
 }
 
@@ -92,7 +92,7 @@ export function judgeVacuum({ bloated, oldestSeconds, frozenAge }: Vacuum): Find
   if (frozenAge > MOST_FROZEN_AGE)
     return defect(
       check,
-      `${frozenAge} transactions have not been frozen`,
+      `the oldest unfrozen row is ${frozenAge} transactions old`,
       'run VACUUM (FREEZE): PostgreSQL stops at 2,147,483,648',
     )
   if (oldestSeconds !== null && oldestSeconds > MOST_OPEN_SECONDS)
@@ -117,7 +117,7 @@ export interface Growth {
   readonly dayBytes: number | null
 }
 
-/** What the database takes, and what it will take. A server does not tell how much room its disk has. */
+/** The size of the database, now and expected. PostgreSQL does not tell how much space its disk has left. */
 export function describeGrowth({ bytes, dayBytes }: Growth, retentionDays: number): Finding {
   const now = `${gigabytes(bytes)} GB now`
   if (dayBytes === null) return fine('disk', now)
@@ -132,10 +132,10 @@ function gigabytes(bytes: number): string {
   return (bytes / 1e9).toFixed(bytes < 1e10 ? 2 : 0)
 }
 
-/** `missing`: partitions of today and tomorrow that are not there. */
+/** `missing`: partitions of today and tomorrow that do not exist. */
 export function judgePartitions(missing: readonly string[]): Finding {
   return missing.length === 0
-    ? fine('partitions', 'those of today and tomorrow are there')
+    ? fine('partitions', 'those of today and tomorrow exist')
     : defect(
         'partitions',
         `missing: ${missing.join(', ')}`,
@@ -162,7 +162,11 @@ export function judgeNodes(nodes: readonly NodeVersion[], own: string): Finding 
   const versions = new Set(nodes.map(({ version }) => version ?? own))
   const said = nodes.map(({ name, version }) => `${name} ${version ?? '(has not reported)'}`).join(', ')
   return versions.size > 1 || !versions.has(own)
-    ? warning('nodes', `${said}; this is ${own}`, 'finish the upgrade: all nodes should be of one version')
+    ? warning(
+        'nodes',
+        `${said}; this is ${own}`,
+        'finish the upgrade: all nodes should have the same version',
+      )
     : fine('nodes', said)
 }
 

@@ -8,7 +8,7 @@ import type { Message, Status } from './messages.ts'
  */
 const MASK = ' dlr-mask='
 
-/** Kannel's types of delivery report, the bits of a mask. The fifth, 4, is for messages buffered by a carrier. */
+/** Kannel's types of delivery report, the bits of a mask. Type 4, for messages that a carrier buffers, does not occur. */
 const DELIVERED = 1
 const FAILED = 2
 const SENT = 8
@@ -56,7 +56,7 @@ export function dlrUrl(stored: string, message: Message): string | null {
   return filledUrl(stored, valuesOf(message, typeOf(status, sentAt !== null)))
 }
 
-/** The longest URL that can become of it: if this one may be called, any other may. */
+/** The longest URL that filling in the escapes can produce. If it may be called, so may every other. */
 export function longestDlrUrl(stored: string): string {
   return filledUrl(stored, { ...valuesOf(LONGEST, FAILED), d: String(REFUSED) })
 }

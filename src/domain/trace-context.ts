@@ -14,7 +14,7 @@ export interface SpanIds {
   readonly spanId: string
 }
 
-/** Whether a message, by its id or that of an event, is traced, when a share of all messages from 0 to 1 is. The same on every node. */
+/** Whether a message is traced, by its id or that of an event. `share`: of all messages, 0 to 1. Every node decides the same. */
 export function isTraced(id: string, share: number): boolean {
   return sampleOf(id) < share
 }

@@ -18,7 +18,7 @@ interface LimitedMessage {
 
 /** Counts messages towards the limits of their plans. */
 export interface SendLimits {
-  /** Returns what takes the message out of the count again, or why it is refused. Rejects if that cannot be told. */
+  /** Returns a function that takes the message out of the count again, or the refusal. Rejects if neither is known. */
   take(message: LimitedMessage): Promise<LimitRefusal | (() => void)>
   /** The message is accepted. */
   accepted(message: Omit<LimitedMessage, 'segments'>): void

@@ -48,7 +48,7 @@ export async function refuseDeletions(
   await refuseUsed(scene, planned, messages)
 }
 
-/** Refuses to delete objects that others name which stay: some would keep it from being done, others would go with it. */
+/** Refuses to delete objects that remaining ones name: those would block the deletion, or be deleted with it. */
 async function refuseNamed(
   scene: Scene,
   planned: readonly Planned[],

@@ -31,7 +31,7 @@ function gatewayOf(file: string): Gateway {
   if (/^[ \t]*group[ \t]*=/m.test(text)) return 'kannel'
   if (/^(?:jcli : |#(?:Connector|User|Group|Filter) id |#Order |cid )/m.test(text)) return 'jasmin'
   throw new Error(
-    `${file} is neither of Kannel nor of Jasmin; if it is, name it: aldis import kannel ${file}`,
+    `${file} looks like neither Kannel nor Jasmin; if it is one, name it: aldis import kannel ${file}`,
   )
 }
 

@@ -10,7 +10,7 @@ import type { Access } from './send-attempts.ts'
 /** Everything about a file that can be known before the first message is sent. */
 
 const MOST_FAULTS = 1_000
-/** Countries of which a message is put to the service. It takes 20 preflights a second. */
+/** Most countries for which the service is asked about a message. It allows 20 preflights a second. */
 const MOST_SAMPLES = 10
 
 const CHANGED = 'was sent already, with another text or other options'

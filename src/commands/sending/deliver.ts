@@ -23,10 +23,10 @@ export interface Delivery {
 const FIRST_BACKOFF_MS = 500
 const MOST_BACKOFF_MS = 30_000
 
-/** Repeats a request with its key until it is answered: no connection is trusted. An attempt under way is not cut off. */
+/** Repeats a request with its key until it is answered. An attempt in flight is not aborted. */
 export async function deliver(delivery: Delivery): Promise<Answer | Unanswered> {
   const { access, sms, key, pacer, patienceMs, signal } = delivery
-  // By the clock of the wall: the machine may have slept.
+  // Wall-clock time, because the machine may have slept.
   const startedAtMs = Date.now()
   const unanswered = { kind: 'unanswered', mayBeAccepted: false, reason: '' } as const
   let last: Unanswered = unanswered

@@ -80,8 +80,8 @@ export class CapShares {
   }
 
   /**
-   * Takes what the message counts from the shares of all caps of its plan. Returns what gives it back, or, if one is used up,
-   * why the message is refused. Rejects if the database does not answer.
+   * Counts the message towards all caps of its plan. Returns a function that takes it out of the count again or, if a cap is
+   * used up, the refusal. Rejects if the database does not answer.
    */
   async take({ plan, recipient, segments }: CappedMessage): Promise<LimitRefusal | (() => void)> {
     const taken: Need[] = []
@@ -117,7 +117,7 @@ export class CapShares {
     )
   }
 
-  /** Returns the shares that were not used since the last time. Without any, it runs no more. */
+  /** Returns the shares that were not used since the last run. Stops running when there are no shares left. */
   async runOnce(): Promise<void> {
     const nowMs = this.#options.nowMs()
     const idle = [...this.#shares.values()].filter(({ wasUsed }) => !wasUsed)

@@ -63,7 +63,7 @@ const MOST_PENDING = 2_048
 const MAX_BATCH = 512
 const FLUSH_MS = 5_000
 const TIMEOUT_MS = 5_000
-/** How many times TIMEOUT_MS an answer may take that never ends. */
+/** A batch whose answer never ends is given up after this many times TIMEOUT_MS. */
 const LATE = 2
 /** How long the last spans may take when this node stops. */
 const STOP_MS = 2_000

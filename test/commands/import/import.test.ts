@@ -51,7 +51,7 @@ it('writes both files for their owner, never over others, and says what became o
 
 it.each<[string, string | Buffer, readonly string[], string]>([
   ['a fault', 'group = core\nadmin-port', ['kannel'], 'faulty:2: is no line of the form name = value'],
-  ['what is neither', '{}', [], 'faulty is neither of Kannel nor of Jasmin'],
+  ['what is neither', '{}', [], 'faulty looks like neither Kannel nor Jasmin'],
   ['Latin-1', Buffer.from('group = core\nm\xe9', 'latin1'), [], 'faulty:2: is no line'],
   ['what jcli prints', 'jcli : \n#x', [], 'faulty:2: is no heading'],
 ])('says where %s is, and writes nothing', async (_, text, gateway, message) => {
