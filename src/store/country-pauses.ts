@@ -46,7 +46,6 @@ export async function listCountryPauses(
   now: Date,
 ): Promise<CountryPause[]> {
   const { rows } = await db.query<CountryPause>({
-    name: 'list_country_pauses',
     text: `select ${COLUMNS} from country_pauses
            where until > $2 and ($1::integer is null or plan_id = $1) order by plan_id, country`,
     values: [planId, now],
@@ -125,7 +124,6 @@ export async function readCountryResults(
   now: Date,
 ): Promise<CountryResults[]> {
   const { rows } = await db.query<CountryResults>({
-    name: 'read_country_results',
     text: `
       select s.plan_id as "planId", s.country, sum(s.delivered) as delivered, sum(s.failed) as failed,
              sum(s.unknown) as unknown

@@ -41,7 +41,6 @@ export async function takeDueLimitEvents(
   limit: number,
 ): Promise<(StoredLimitEvent & { attempt: number })[]> {
   const { rows } = await db.query<StoredLimitEvent & { attempt: number }>({
-    name: 'take_due_limit_events',
     text: `
       update limit_events e
       set attempts = attempts + 1, due_at = now() + ($1::bigint[])[attempts + 1] * interval '1 ms'

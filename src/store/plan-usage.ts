@@ -28,7 +28,6 @@ export async function takeShares(
   requests: readonly ShareRequest[],
 ): Promise<readonly GrantedShare[]> {
   const { rows } = await db.query<GrantedShare & { index: number }>({
-    name: 'take_cap_shares',
     text: `
       with locked as (
         select i.*, u.taken as before,
@@ -73,7 +72,6 @@ export async function returnShares(
   shares: readonly (Counted & { readonly unused: number })[],
 ): Promise<void> {
   await db.query({
-    name: 'return_cap_shares',
     text: `
       with locked as (
         select u.plan_id, u.unit, u.step, u.begins, greatest(u.taken - i.unused, 0) as taken

@@ -177,6 +177,10 @@ async function storeHistory(): Promise<void> {
     `insert into carrier_pauses (route_id, carrier_id, since, until, reason)
      values (1, 1, now(), now() + interval '1 hour', '10 of 100 delivered')`,
   )
+  await db.query(
+    `insert into country_pauses (plan_id, country, since, until, reason)
+     values (1, 'GB', now(), now() + interval '1 hour', '10 of 100 delivered')`,
+  )
 }
 
 /** What the example of statistics says of the plan, just now. */

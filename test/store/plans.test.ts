@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { addFact, loadedMessage, messageInProgress } from '../../src/domain/messages-in-progress.ts'
 import * as backlog from '../../src/store/backlog.ts'
+import { addPrefixCounts } from '../../src/store/country-pauses.ts'
 import type { Queryable } from '../../src/store/database.ts'
 import { readDirectoryVersion } from '../../src/store/directory.ts'
 import { lockDueDispatches, takeDispatches } from '../../src/store/dispatches.ts'
@@ -115,6 +116,7 @@ const CALLS: readonly ((db: Queryable) => Promise<unknown>)[] = [
   (db) => quality.missingReceipts(db, { from: NOW, before: NOW }),
   (db) => quality.readFloorFigures(db, [], NOW),
   (db) => quality.listPauses(db, NOW),
+  (db) => addPrefixCounts(db, [], NOW.getTime()),
   (db) => matchReceipts(db, [], ID),
   (db) => matchClosely(db, [], ID),
   (db) => updateRecords(db, [submitted()], { lane: null, stays: false }, []),

@@ -46,7 +46,9 @@ describe('GET /v1/statistics', () => {
 
   test('a group names only plans of the token', async () => {
     const { json } = await get('groupBy=servicePlanId', TOKEN_LIMITED)
-    expect(json.series.map(({ group }: { group: object }) => group)).toEqual([{ servicePlanId: PLAN }])
+    expect(json.series.map(({ group }: { group: object }) => group)).toEqual([
+      { servicePlanId: PLAN, servicePlanName: PLAN },
+    ])
   })
 
   test('says up to when it is complete, and the bounds of the buckets', async () => {
