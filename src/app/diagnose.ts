@@ -16,7 +16,7 @@ import {
 import type { Directory } from '../domain/directory.ts'
 import { MAX_OFF_MS } from '../domain/instants.ts'
 import { bindStates } from '../domain/node-reports.ts'
-import { openSecret } from '../domain/secrets.ts'
+import { openSecret, SecretError } from '../domain/secrets.ts'
 import { missingPartitions } from '../services/upkeep/day-partitions.ts'
 import { carriers } from '../store/carriers.ts'
 import { checkDurability, connectionLimit } from '../store/database.ts'
@@ -126,7 +126,10 @@ async function* serviceFindings(client: Client, options: DiagnosisOptions): Asyn
       readDirectory(db, (sealed, context) => openSecret(keys, sealed, context)),
     )
   } catch (error) {
-    return yield defect('SECRET_KEY', (error as Error).message, 'use the key that the other nodes have')
+    const { message } = error as Error
+    if (!(error instanceof SecretError))
+      return yield defect('configuration', message, 'see the log of the nodes')
+    return yield defect('SECRET_KEY', message, 'use the key that the other nodes have')
   }
   const { unreadable } = directory.contents
   yield unreadable.length === 0

@@ -2,6 +2,7 @@ import type { CallbackTarget } from '../domain/callback-url.ts'
 import type { Carrier } from '../domain/configuration.ts'
 import { defect, type Finding, fine, warning } from '../domain/diagnosis.ts'
 import type { DirectoryContents } from '../domain/directory.ts'
+import { isSandbox } from '../domain/sandbox.ts'
 import { CallbackGuard } from '../outbound/callback-guard.ts'
 import { createConnector, type Dialler } from '../outbound/connector.ts'
 import type { DialError } from '../outbound/delivery-errors.ts'
@@ -16,7 +17,7 @@ const CONNECT_TIMEOUT_MS = 5_000
 const MOST_RECEIVERS = 20
 
 export async function* probeCarriers(carriers: readonly Carrier[]): AsyncGenerator<Finding> {
-  for (const carrier of carriers.filter(({ state }) => state !== 'stopped')) {
+  for (const carrier of carriers.filter((one) => one.state !== 'stopped' && !isSandbox(one))) {
     const { name, host, port } = carrier
     const check = `reach ${name}`
     const address = `${host}:${port}${carrier.tls ? ' with TLS' : ''}`

@@ -101,13 +101,14 @@ const TRIGGERS_FIRE = { session_replication_role: 'origin' }
 
 /**
  * Reads back what a session has of `settings`. Returns those that differ, `name=value` each. `pg_settings`, which would show
- * times in ms too, costs a session 5 ms.
+ * times in ms too, costs a session 5 ms. PgBouncer gives a session the name that the server has for UTC: on Debian, Etc/UTC.
  */
 export async function differingSettings(db: Queryable, settings: SessionSettings): Promise<string[]> {
   const { rows } = await db.query<{ difference: string }>(
     `select key || '=' || found as difference
      from json_each_text($1), current_setting(key, true) as found
      where case when key like '%\\_timeout' then extract(epoch from found::interval) * 1000 <> value::numeric
+                when key = 'TimeZone' and value = 'UTC' then found !~ '^(Etc/)?(UTC|UCT|Universal|Zulu)$'
                 else found <> value end
      order by key`,
     [JSON.stringify({ ...settings, ...TRIGGERS_FIRE })],

@@ -24,6 +24,8 @@ async function examine(env: Record<string, string> = {}) {
 
 test('a service that works has no faults, and nothing of it is changed', async () => {
   const version = async () => (await service.db.query('select version from directory_version')).rows
+  const { accountId } = service
+  await service.admin('POST', '/service-plans', { accountId, name: 'Trial', sandbox: true })
   const before = await version()
   await eventually(async () => (await examine()).levels.get(`carrier ${service.carrier}`) === 'ok')
   const { code, levels } = await examine()

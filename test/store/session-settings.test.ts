@@ -24,3 +24,12 @@ test('each setting that differs is named, and none that the server does not have
     ])
   })
 })
+
+test('UTC has several names, of which the server may have set any; another time zone differs', async () => {
+  await withTransaction(db, async (transaction) => {
+    await transaction.query(`set local TimeZone = 'Etc/UTC'`)
+    expect(await differingSettings(transaction, SETTINGS)).toEqual([])
+    await transaction.query(`set local TimeZone = 'Europe/Berlin'`)
+    expect(await differingSettings(transaction, SETTINGS)).toEqual(['TimeZone=Europe/Berlin'])
+  })
+})
