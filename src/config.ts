@@ -207,7 +207,7 @@ export const VARIABLES = {
   alarmWebhookUrl: optional({
     name: 'ALARM_WEBHOOK_URL',
     description:
-      'Address that is told of alarms by signed webhooks, https, or http on this machine. Use the same on every node.',
+      'Address that gets alarms as signed webhooks: https, or http on this machine. Use the same on every node.',
     parse: alarmUrl,
   }),
   alarmWebhookSecret: optional({

@@ -17,7 +17,7 @@ import type { Directory } from '../domain/directory.ts'
 import { MAX_OFF_MS } from '../domain/instants.ts'
 import { bindStates } from '../domain/node-reports.ts'
 import { openSecret, SecretError } from '../domain/secrets.ts'
-import { missingPartitions } from '../services/upkeep/day-partitions.ts'
+import { dayName, missingPartitions } from '../services/upkeep/day-partitions.ts'
 import { carriers } from '../store/carriers.ts'
 import { checkDurability, connectionLimit } from '../store/database.ts'
 import { readClockAhead, readGrowth, readReplication, readVacuum } from '../store/database-health.ts'
@@ -116,8 +116,10 @@ async function* databaseFindings(client: Client, options: DiagnosisOptions): Asy
 
 async function* serviceFindings(client: Client, options: DiagnosisOptions): AsyncGenerator<Finding> {
   const now = Date.now()
-  yield judgePartitions(await reading(client, (db) => missingPartitions(db, [now, now + DAY_MS])))
-  const yesterday = new Date(now - DAY_MS).toISOString().slice(0, 10).replaceAll('-', '')
+  yield judgePartitions(
+    await reading(client, (db) => missingPartitions(db, [now, now + DAY_MS].map(dayName))),
+  )
+  const yesterday = dayName(now - DAY_MS)
   yield describeGrowth(await reading(client, (db) => readGrowth(db, yesterday)), options.retentionDays)
   const keys = secretKeysOf(options)
   let directory: Directory

@@ -16,7 +16,7 @@ export interface SendsmsUserChange {
   password?: string | undefined
   /** Sender of requests without one; null: they are refused. */
   defaultSender?: string | null | undefined
-  /** Sender of all requests, whatever they name; null: the one they name. */
+  /** Sender of all requests, even of those that name another; null: requests choose it. */
   forcedSender?: string | null | undefined
   /** Country code that replaces the first 0 of a national number; null: such numbers are refused. */
   callingCode?: string | null | undefined
@@ -31,7 +31,7 @@ export interface SendsmsUserCreation {
   password: string
   /** Sender of requests without one; null: they are refused. */
   defaultSender?: string | null | undefined
-  /** Sender of all requests, whatever they name; null: the one they name. */
+  /** Sender of all requests, even of those that name another; null: requests choose it. */
   forcedSender?: string | null | undefined
   /** Country code that replaces the first 0 of a national number; null: such numbers are refused. */
   callingCode?: string | null | undefined

@@ -114,7 +114,7 @@ export interface ServicePlan {
   ambiguousSubmits: AmbiguousSubmits
   /** How long a message may wait for a carrier before it fails; carriers are told the rest of it; default: 86400. */
   validitySeconds: number
-  /** Longest validity of a message, whatever its sender asks for; default: 86400. */
+  /** Longest validity that the sender of a message can ask for; default: 86400. */
   maxValiditySeconds: number
   /** Countries that it may send to (ISO 3166-1 alpha-2); empty: all; default: all. */
   allowedCountries: string[]
@@ -149,7 +149,7 @@ export interface ServicePlanChange {
   ambiguousSubmits?: AmbiguousSubmits | undefined
   /** How long a message may wait for a carrier before it fails; carriers are told the rest of it; default: 86400. */
   validitySeconds?: number | undefined
-  /** Longest validity of a message, whatever its sender asks for; default: 86400. */
+  /** Longest validity that the sender of a message can ask for; default: 86400. */
   maxValiditySeconds?: number | undefined
   /** Countries that it may send to (ISO 3166-1 alpha-2); empty: all; default: all. */
   allowedCountries?: string[] | undefined
@@ -192,7 +192,7 @@ export interface ServicePlanCreation {
   ambiguousSubmits?: AmbiguousSubmits | undefined
   /** How long a message may wait for a carrier before it fails; carriers are told the rest of it; default: 86400. */
   validitySeconds?: number | undefined
-  /** Longest validity of a message, whatever its sender asks for; default: 86400. */
+  /** Longest validity that the sender of a message can ask for; default: 86400. */
   maxValiditySeconds?: number | undefined
   /** Countries that it may send to (ISO 3166-1 alpha-2); empty: all; default: all. */
   allowedCountries?: string[] | undefined

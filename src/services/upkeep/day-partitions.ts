@@ -63,10 +63,7 @@ export async function ensurePartitions(db: Database, nowMs: number): Promise<voi
 }
 
 async function ensureDays(db: Database, table: PartitionedTable, nowMs: number): Promise<void> {
-  const missing = async () => {
-    const present = new Set(await listPartitions(db, table))
-    return daysAround(nowMs).filter(({ name }) => !present.has(name))
-  }
+  const missing = () => missingDays(db, table, daysAround(nowMs))
   await changeDays(db, missing, CREATE_RACES, (transaction, day) => createPartition(transaction, table, day))
 }
 
@@ -117,19 +114,27 @@ async function dropDaysBefore(db: Database, table: PartitionedTable, firstKept: 
   await changeDays(db, old, DROP_RACES, (transaction, day) => dropPartition(transaction, table, day))
 }
 
-/** The partitions of these days (Unix milliseconds) that are not there. */
-export async function missingPartitions(db: Queryable, days: readonly number[]): Promise<string[]> {
+/** The partitions of these days (YYYYMMDD) that are not there. */
+export async function missingPartitions(db: Queryable, days: readonly string[]): Promise<string[]> {
   const missing: string[] = []
   for (const table of PARTITIONED_TABLES) {
-    const present = new Set(await listPartitions(db, table))
-    missing.push(
-      ...days
-        .map(dayName)
-        .filter((day) => !present.has(day))
-        .map((day) => `${table} ${day}`),
+    const gone = await missingDays(
+      db,
+      table,
+      days.map((name) => ({ name })),
     )
+    missing.push(...gone.map(({ name }) => `${table} ${name}`))
   }
   return missing
+}
+
+async function missingDays<Day extends { readonly name: string }>(
+  db: Queryable,
+  table: PartitionedTable,
+  days: readonly Day[],
+): Promise<Day[]> {
+  const present = new Set(await listPartitions(db, table))
+  return days.filter(({ name }) => !present.has(name))
 }
 
 /** First id of the oldest day whose messages are kept. */
@@ -156,6 +161,6 @@ function startOfDay(ms: number): number {
 }
 
 /** YYYYMMDD in UTC. */
-function dayName(ms: number): string {
+export function dayName(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10).replaceAll('-', '')
 }

@@ -21,7 +21,7 @@ const settings = {
   ),
   forcedSender: Nullable(
     octetString(16, 1, {
-      description: 'Sender of all requests, whatever they name; null: the one they name',
+      description: 'Sender of all requests, even of those that name another; null: requests choose it',
     }),
   ),
   callingCode: Nullable(

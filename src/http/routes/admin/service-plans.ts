@@ -89,7 +89,7 @@ const ValiditySeconds = Type.Integer({
 const MaxValiditySeconds = Type.Integer({
   minimum: VALIDITY_SECONDS.least,
   maximum: VALIDITY_SECONDS.most,
-  description: 'Longest validity of a message, whatever its sender asks for; default: 86400',
+  description: 'Longest validity that the sender of a message can ask for; default: 86400',
 })
 const AllowedCountries = Type.Array(CountryCode, {
   uniqueItems: true,
