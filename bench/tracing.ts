@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { messageId } from '../src/domain/identifiers.ts'
-import type { Accepted } from '../src/domain/message-facts.ts'
+import type { Accepted } from '../src/domain/journal/message-facts.ts'
 import { isTraced } from '../src/domain/trace-context.ts'
 import { aDirectory } from '../test/support/directory.ts'
 

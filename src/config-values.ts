@@ -1,10 +1,10 @@
 /** The forms of values of the configuration: each reads a text. */
 import { readFileSync } from 'node:fs'
 import { databaseAddresses, EMBEDDED_DATABASE } from './database-url.ts'
-import { judgeCallbackUrl, operatorPolicy } from './domain/callback-url.ts'
 import { parseCidr, parseIpAddress } from './domain/ip-addresses.ts'
 import { hashToken } from './domain/tokens.ts'
-import { parseWebhookSecret } from './domain/webhook-requests.ts'
+import { judgeCallbackUrl, operatorPolicy } from './domain/webhooks/callback-url.ts'
+import { parseWebhookSecret } from './domain/webhooks/requests.ts'
 
 /** A value, or what is wrong with the text, worded to follow the variable's name; it must not hold the text itself. */
 export type Parsed<T> = { readonly value: T } | { readonly fault: string }

@@ -1,4 +1,4 @@
-import { operatorPolicy } from '../domain/callback-url.ts'
+import { operatorPolicy } from '../domain/webhooks/callback-url.ts'
 import { readAlarmConditions } from '../operations/read-alarms.ts'
 import { CallbackGuard } from '../outbound/callback-guard.ts'
 import { WebhookDispatcher } from '../outbound/dispatcher.ts'

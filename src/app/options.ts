@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { CallbackPolicy } from '../domain/callback-url.ts'
+import type { CallbackPolicy } from '../domain/webhooks/callback-url.ts'
 import type { HttpLimits } from '../http/limits.ts'
 import type { Metrics } from '../http/metrics.ts'
 import type { LinkTimings } from '../services/links/carrier-link.ts'

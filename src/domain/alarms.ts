@@ -1,8 +1,8 @@
 import type { Backlog } from './backlog.ts'
 import type { Directory } from './directory.ts'
-import { describeLimitEvent, type StoredLimitEvent } from './limit-events.ts'
+import { describeLimitEvent, type StoredLimitEvent } from './limits/limit-events.ts'
+import { type Cap, capsOf, periodAt } from './limits/plan-caps.ts'
 import type { CarrierBindState } from './node-reports.ts'
-import { type Cap, capsOf, periodAt } from './plan-caps.ts'
 
 /** What an operator should know at once, and when to send it. */
 

@@ -1,6 +1,6 @@
-import { withoutCredentials } from './callback-url.ts'
 import type { DateWindow } from './list-filters.ts'
 import { SecretError } from './secrets.ts'
+import { withoutCredentials } from './webhooks/callback-url.ts'
 
 /** What an operation of the admin API did to one object. */
 export interface ObjectChange {

@@ -1,7 +1,7 @@
 import type { SenderType } from './addresses.ts'
-import type { IdRule } from './carrier-message-ids.ts'
+import type { IdRule } from './carriers/message-ids.ts'
+import type { SubmitOutcome } from './carriers/submit-outcomes.ts'
 import { parseIpAddress } from './ip-addresses.ts'
-import type { SubmitOutcome } from './submit-outcomes.ts'
 import type { TokenScope } from './tokens.ts'
 
 /** What operators configure, as the message path sees it. Read whole into memory: the Directory. */

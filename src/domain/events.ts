@@ -3,7 +3,7 @@ import { FAILURES, SUCCESSES } from './error-codes.ts'
 import { createdAtMs, isUuid, lowestIdAt } from './identifiers.ts'
 import { isoText } from './instants.ts'
 import type { Message, Status } from './messages.ts'
-import type { WebhookContents } from './webhook-requests.ts'
+import type { WebhookContents } from './webhooks/requests.ts'
 
 /** A message that was sent to a number of a plan. */
 export interface InboundMessage {

@@ -6,7 +6,7 @@ import { EVENT_STATES, type EventState } from './events.ts'
 import { isUuid } from './identifiers.ts'
 import { parseTimestamp } from './instants.ts'
 import { MESSAGE_STATUSES, type Status } from './messages.ts'
-import { isDestination } from './webhook-targets.ts'
+import { isDestination } from './webhooks/targets.ts'
 
 /**
  * Filters of the lists of messages, inbound messages and events, and windows of time. Other lists of operators check theirs by

@@ -1,8 +1,8 @@
+import { type KeptReceipt, readKept } from './carriers/receipts.ts'
 import { formatCommandStatus } from './configuration.ts'
 import { type EventState, receiptErrorMessage } from './events.ts'
-import type { Attempted } from './message-facts.ts'
+import type { Attempted } from './journal/message-facts.ts'
 import type { Status } from './messages.ts'
-import { type KeptReceipt, readKept } from './receipts.ts'
 
 /** What happened to an outbound message, in order, for people. */
 export interface TimelineEntry {

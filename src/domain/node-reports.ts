@@ -1,4 +1,4 @@
-import type { BindError } from './bind-errors.ts'
+import type { BindError } from './carriers/binds.ts'
 import { BIND_TYPES, type BindType, type Carrier } from './configuration.ts'
 import type { LinkCondition } from './routing.ts'
 

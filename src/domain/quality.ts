@@ -1,5 +1,5 @@
+import type { SubmitOutcome } from './carriers/submit-outcomes.ts'
 import type { QualityFloor } from './configuration.ts'
-import type { SubmitOutcome } from './submit-outcomes.ts'
 
 /** How a carrier performs in a route: what is counted, the figures drawn from it, and when they are too bad. */
 

@@ -1,5 +1,5 @@
+import type { ReceiptState } from './carriers/receipt-states.ts'
 import type { Status } from './messages.ts'
-import type { ReceiptState } from './receipt-states.ts'
 import type { Encoding } from './text/segments.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { parseEventId } from './events.ts'
 import { sampleOf } from './identifiers.ts'
-import type { WebhookContents } from './webhook-requests.ts'
+import type { WebhookContents } from './webhooks/requests.ts'
 
 /**
  * The trace of a message, in the terms of W3C Trace Context. Its ids follow from the message id, so that every process that has

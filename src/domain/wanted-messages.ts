@@ -4,8 +4,8 @@
  */
 import type { Page } from './cursors.ts'
 import { highestIdAt, lowestIdAt } from './identifiers.ts'
+import type { MessageInProgress } from './journal/messages-in-progress.ts'
 import type { MessageFilters, SearchFilters } from './list-filters.ts'
-import type { MessageInProgress } from './messages-in-progress.ts'
 
 /** What a list asks for; null is not filtered. */
 export interface WantedMessages {

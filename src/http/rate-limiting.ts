@@ -1,6 +1,6 @@
 import type { FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import type { Account, RateLimit } from '../domain/configuration.ts'
-import { type RateLimiter, refusalHeaders } from '../domain/rate-limits.ts'
+import { type RateLimiter, refusalHeaders } from '../domain/limits/rate-limits.ts'
 import { AppError } from '../errors.ts'
 import { tokenOf } from './authentication.ts'
 

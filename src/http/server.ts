@@ -7,7 +7,7 @@ import fastify, {
 } from 'fastify'
 import type { Registry } from 'prom-client'
 import { SESSION_KINDS } from '../domain/console-sessions.ts'
-import { RateLimiter } from '../domain/rate-limits.ts'
+import { RateLimiter } from '../domain/limits/rate-limits.ts'
 import { AppError } from '../errors.ts'
 import { authenticateCustomer } from './authentication.ts'
 import { answerError } from './error-responses.ts'

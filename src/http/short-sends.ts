@@ -3,7 +3,7 @@ import type { ServicePlan, Token } from '../domain/configuration.ts'
 import { Directory } from '../domain/directory.ts'
 import { publicMessage } from '../domain/events.ts'
 import { PUBLIC_ID } from '../domain/identifiers.ts'
-import { judgeRecipient } from '../domain/plan-limits.ts'
+import { judgeRecipient } from '../domain/limits/plan-limits.ts'
 import {
   fieldFaults,
   judgeSender,

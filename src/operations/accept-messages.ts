@@ -1,13 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { sealCallbackUrl } from '../domain/callback-url.ts'
 import type { ServicePlan } from '../domain/configuration.ts'
 import { countryOf } from '../domain/countries.ts'
 import { createdAtMs } from '../domain/identifiers.ts'
-import type { Accepted } from '../domain/message-facts.ts'
+import type { Accepted } from '../domain/journal/message-facts.ts'
+import { validityMs } from '../domain/limits/plan-limits.ts'
 import type { Draft, Message } from '../domain/messages.ts'
-import { validityMs } from '../domain/plan-limits.ts'
 import type { SecretKeys } from '../domain/secrets.ts'
 import { countSegments } from '../domain/text/segments.ts'
+import { sealCallbackUrl } from '../domain/webhooks/callback-url.ts'
 import type { Log } from '../log.ts'
 import {
   CommitOutcomeUnknownError,

@@ -1,5 +1,5 @@
 import type { ServicePlan } from '../domain/configuration.ts'
-import type { LimitRefusal } from '../domain/plan-limits.ts'
+import type { LimitRefusal } from '../domain/limits/plan-limits.ts'
 import { countSegments } from '../domain/text/segments.ts'
 import type { Log } from '../log.ts'
 import type { AcceptOutcome, AcceptRequest, GroupAccepter } from './accept-messages.ts'

@@ -1,7 +1,7 @@
 import { maskedUrl, type ObjectChange } from '../domain/audit-log.ts'
-import type { CallbackChecker } from '../domain/callback-url.ts'
 import { changesOf, type KindName, repeatedObjects, type Settings } from '../domain/configuration-changes.ts'
 import type { SecretKeys } from '../domain/secrets.ts'
+import type { CallbackChecker } from '../domain/webhooks/callback-url.ts'
 import { AppError, type Fault, fault, refuseAny } from '../errors.ts'
 import { accounts } from '../store/accounts.ts'
 import type { Database, Transaction } from '../store/database.ts'

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { orUnreadable } from '../domain/audit-log.ts'
-import { openCallbackUrl, sealCallbackUrl } from '../domain/callback-url.ts'
 import type {
   KindName,
   PresentObject,
@@ -11,6 +10,7 @@ import type {
 import { canonicalPublicId, publicId } from '../domain/identifiers.ts'
 import { SANDBOX } from '../domain/sandbox.ts'
 import { IV_BYTES, type SecretKeys } from '../domain/secrets.ts'
+import { openCallbackUrl, sealCallbackUrl } from '../domain/webhooks/callback-url.ts'
 import { type Fault, fault } from '../errors.ts'
 import type { AnyTable } from '../store/configuration-table.ts'
 import type { Transaction } from '../store/database.ts'

@@ -15,7 +15,7 @@ import {
   sealWebhookHeaders,
   type WebhookHeaderChange,
   type WebhookHeaderSettings,
-} from '../domain/webhook-requests.ts'
+} from '../domain/webhooks/requests.ts'
 import { fault } from '../errors.ts'
 import { type AccountRecord, accounts, deleteAccounts } from '../store/accounts.ts'
 import { definedOf, type Kind, openUrl, type Scene } from './configuration-scene.ts'

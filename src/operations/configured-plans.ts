@@ -7,10 +7,10 @@ import type {
   TextRetention,
 } from '../domain/configuration.ts'
 import { namesInFile, type Settings, type WantedObject } from '../domain/configuration-changes.ts'
+import { completeCaps, type PlanCapsSetting } from '../domain/limits/plan-caps.ts'
+import { limitFaults } from '../domain/limits/plan-limits.ts'
+import { completeGuard, type PumpingGuardSetting } from '../domain/limits/pumping-guard.ts'
 import { completeOptOut, optOutFaults } from '../domain/opt-outs.ts'
-import { completeCaps, type PlanCapsSetting } from '../domain/plan-caps.ts'
-import { limitFaults } from '../domain/plan-limits.ts'
-import { completeGuard, type PumpingGuardSetting } from '../domain/pumping-guard.ts'
 import { SANDBOX_RATE_LIMIT } from '../domain/sandbox.ts'
 import {
   completeRateLimit,

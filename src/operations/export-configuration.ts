@@ -1,6 +1,6 @@
-import { withoutCredentials } from '../domain/callback-url.ts'
 import type { KindName, PresentObject, Settings } from '../domain/configuration-changes.ts'
 import type { SecretKeys } from '../domain/secrets.ts'
+import { withoutCredentials } from '../domain/webhooks/callback-url.ts'
 import type { Transaction } from '../store/database.ts'
 import { readDirectoryVersion, readOneSnapshot } from '../store/directory.ts'
 import { type Kind, Scene } from './configuration-scene.ts'

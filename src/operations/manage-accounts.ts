@@ -10,7 +10,7 @@ import {
   sealWebhookHeaders,
   type WebhookHeaderChange,
   type WebhookHeaderSettings,
-} from '../domain/webhook-requests.ts'
+} from '../domain/webhooks/requests.ts'
 import { conflict, refuseAny } from '../errors.ts'
 import { type AccountRecord, type AccountSettings, accounts, deleteAccounts } from '../store/accounts.ts'
 import type { Transaction } from '../store/database.ts'

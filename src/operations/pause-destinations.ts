@@ -1,6 +1,6 @@
 import { DESTINATION_RULE } from '../domain/list-filters.ts'
-import { SCHEDULE_MS } from '../domain/webhook-schedule.ts'
-import { isDestination } from '../domain/webhook-targets.ts'
+import { SCHEDULE_MS } from '../domain/webhooks/schedule.ts'
+import { isDestination } from '../domain/webhooks/targets.ts'
 import { conflict, invalidField } from '../errors.ts'
 import type { Queryable } from '../store/database.ts'
 import * as store from '../store/webhook-destinations.ts'

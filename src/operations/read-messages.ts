@@ -1,8 +1,8 @@
 import type { HeldCause } from '../domain/backlog.ts'
 import type { Page } from '../domain/cursors.ts'
+import { type MessageInProgress, messageOf } from '../domain/journal/messages-in-progress.ts'
 import type { MessageFilters } from '../domain/list-filters.ts'
 import type { Message } from '../domain/messages.ts'
-import { type MessageInProgress, messageOf } from '../domain/messages-in-progress.ts'
 import {
   isWanted,
   mergeNewest,

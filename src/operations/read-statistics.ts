@@ -1,12 +1,12 @@
 import type { Directory } from '../domain/directory.ts'
-import { INTERVALS, SETTLED_AFTER_MS } from '../domain/statistics.ts'
+import { INTERVALS, SETTLED_AFTER_MS } from '../domain/statistics/figures.ts'
 import {
   type Dimension,
   mostGroups,
   needsPlanRows,
   rowRanges,
   type StatisticsQuery,
-} from '../domain/statistics-query.ts'
+} from '../domain/statistics/query.ts'
 import {
   isByCode,
   isByStatus,
@@ -14,7 +14,7 @@ import {
   type Series,
   type SeriesGroup,
   seriesOf,
-} from '../domain/statistics-series.ts'
+} from '../domain/statistics/series.ts'
 import type { Queryable } from '../store/database.ts'
 import {
   largestGroups,

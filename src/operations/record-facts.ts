@@ -2,15 +2,15 @@
 import type { Directory } from '../domain/directory.ts'
 import type { EventHolder } from '../domain/events.ts'
 import { bucketOf } from '../domain/identifiers.ts'
-import type { LaterFact } from '../domain/message-facts.ts'
+import type { LaterFact } from '../domain/journal/message-facts.ts'
 import {
   addFact,
   type ChangedMessage,
   changedMessage,
   type MessageInProgress,
-} from '../domain/messages-in-progress.ts'
-import type { StateChange } from '../domain/statistics-tallies.ts'
-import { isPushed } from '../domain/webhook-targets.ts'
+} from '../domain/journal/messages-in-progress.ts'
+import type { StateChange } from '../domain/statistics/tallies.ts'
+import { isPushed } from '../domain/webhooks/targets.ts'
 import { type Database, type Transaction, withTransaction } from '../store/database.ts'
 import { lockMessages, type MessageKey } from '../store/messages-at-rest.ts'
 import { writeRecords } from '../store/records.ts'

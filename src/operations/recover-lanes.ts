@@ -2,9 +2,9 @@
  * The journal holds what a dead node had in memory. The node that finds its lane writes those messages into the tables, where
  * they are due for the owners of their buckets. This may stop at any point: the next call continues.
  */
-import { decodeEntry } from '../domain/journal-entries.ts'
-import { type FirstFact, isFirst, type JournalFact } from '../domain/message-facts.ts'
-import { addFact, enteredBy, type MessageInProgress } from '../domain/messages-in-progress.ts'
+import { decodeEntry } from '../domain/journal/entries.ts'
+import { type FirstFact, isFirst, type JournalFact } from '../domain/journal/message-facts.ts'
+import { addFact, enteredBy, type MessageInProgress } from '../domain/journal/messages-in-progress.ts'
 import type { Log } from '../log.ts'
 import type { Database } from '../store/database.ts'
 import { releaseEvents } from '../store/event-deliveries.ts'

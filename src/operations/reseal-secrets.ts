@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { CALLBACK_URL_CONTEXT } from '../domain/callback-url.ts'
 import {
   accountHeadersContext,
   accountSecretContext,
@@ -12,6 +11,7 @@ import {
   sealingKeyId,
   sealSecret,
 } from '../domain/secrets.ts'
+import { CALLBACK_URL_CONTEXT } from '../domain/webhooks/callback-url.ts'
 import type { Queryable } from '../store/database.ts'
 import * as store from '../store/sealed-secrets.ts'
 

@@ -1,4 +1,4 @@
-import { everyForm } from '../domain/carrier-message-ids.ts'
+import { everyForm } from '../domain/carriers/message-ids.ts'
 import { createdAtMs, highestIdAt, lowestIdAt } from '../domain/identifiers.ts'
 import { FIRST_PART_MS, nextPartMs, type SearchFilters } from '../domain/list-filters.ts'
 import type { WantedMessages } from '../domain/wanted-messages.ts'

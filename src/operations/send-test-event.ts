@@ -1,11 +1,11 @@
 import { SharedSlots } from '../collections/shared-room.ts'
-import { type CallbackChecker, openCallbackUrl, withoutCredentials } from '../domain/callback-url.ts'
 import { canSign, type RateLimit, type ServicePlan, type SigningAccount } from '../domain/configuration.ts'
 import { type EventType, testEvent } from '../domain/events.ts'
 import { messageId } from '../domain/identifiers.ts'
-import { RateLimiter, refusalHeaders } from '../domain/rate-limits.ts'
+import { RateLimiter, refusalHeaders } from '../domain/limits/rate-limits.ts'
 import type { SecretKeys } from '../domain/secrets.ts'
-import type { Webhook } from '../domain/webhook-requests.ts'
+import { type CallbackChecker, openCallbackUrl, withoutCredentials } from '../domain/webhooks/callback-url.ts'
+import type { Webhook } from '../domain/webhooks/requests.ts'
 import { AppError, conflict, invalidField } from '../errors.ts'
 
 /** The result of the POST. */

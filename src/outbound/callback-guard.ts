@@ -10,7 +10,7 @@ import {
   isAllowedHost,
   judgeCallbackUrl,
   refuse,
-} from '../domain/callback-url.ts'
+} from '../domain/webhooks/callback-url.ts'
 import type { NameResolver, Resolution } from './resolver.ts'
 
 /** Where a webhook may go right now: the URL taken apart and the addresses it may be sent to, best first. */

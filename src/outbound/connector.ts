@@ -6,8 +6,8 @@ import {
   type SecureContext,
   TLSSocket,
 } from 'node:tls'
-import type { CallbackTarget } from '../domain/callback-url.ts'
 import { isSameAddress } from '../domain/ip-addresses.ts'
+import type { CallbackTarget } from '../domain/webhooks/callback-url.ts'
 import { DialError, dialErrorOf } from './delivery-errors.ts'
 
 export interface ConnectorOptions {

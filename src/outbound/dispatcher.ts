@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks'
 import { LRUCache } from 'lru-cache'
-import type { CallbackTarget } from '../domain/callback-url.ts'
+import type { CallbackTarget } from '../domain/webhooks/callback-url.ts'
 import type { CallbackGuard, DialVerdict } from './callback-guard.ts'
 import type { OutgoingRequest } from './connection.ts'
 import { createConnector } from './connector.ts'

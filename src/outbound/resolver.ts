@@ -1,7 +1,7 @@
 import { Resolver } from 'node:dns/promises'
 import { performance } from 'node:perf_hooks'
 import { BoundedMap } from '../collections/bounded-map.ts'
-import { isLocalhost } from '../domain/callback-url.ts'
+import { isLocalhost } from '../domain/webhooks/callback-url.ts'
 
 /** What DNS says of a name. `timeout` and `failure` say nothing about the name, only about the servers. */
 export type Resolution =

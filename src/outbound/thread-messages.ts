@@ -1,4 +1,4 @@
-import type { Webhook } from '../domain/webhook-requests.ts'
+import type { Webhook } from '../domain/webhooks/requests.ts'
 import type { DeliveryErrorName } from './delivery-errors.ts'
 import type { SendLease } from './send-lease.ts'
 import type { DeliveryOutcome, WebhookAccount } from './webhook-post.ts'

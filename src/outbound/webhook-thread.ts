@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import { parentPort, workerData } from 'node:worker_threads'
 import { LRUCache } from 'lru-cache'
-import type { Webhook } from '../domain/webhook-requests.ts'
+import type { Webhook } from '../domain/webhooks/requests.ts'
 import { CallbackGuard } from './callback-guard.ts'
 import { WebhookDispatcher } from './dispatcher.ts'
 import { paced } from './paced.ts'

@@ -1,4 +1,4 @@
-import type { CarrierBind } from '../domain/carrier-binds.ts'
+import type { CarrierBind } from '../domain/carriers/binds.ts'
 import { SANDBOX } from '../domain/sandbox.ts'
 import type { Queryable } from './database.ts'
 

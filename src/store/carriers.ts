@@ -1,4 +1,4 @@
-import type { IdRule } from '../domain/carrier-message-ids.ts'
+import type { IdRule } from '../domain/carriers/message-ids.ts'
 import type { Carrier, RefusedOutcome } from '../domain/configuration.ts'
 import { ConfigurationTable } from './configuration-table.ts'
 import type { Queryable } from './database.ts'

@@ -1,4 +1,4 @@
-import { HOUR_MS } from '../domain/pumping-guard.ts'
+import { HOUR_MS } from '../domain/limits/pumping-guard.ts'
 import type { FinalResult } from '../domain/quality.ts'
 import type { Queryable } from './database.ts'
 

@@ -1,4 +1,5 @@
 import type { SenderType } from '../domain/addresses.ts'
+import type { SubmitOutcome } from '../domain/carriers/submit-outcomes.ts'
 import type {
   Account,
   Carrier,
@@ -14,9 +15,8 @@ import type {
 import { Directory, senderKey } from '../domain/directory.ts'
 import { isSandbox } from '../domain/sandbox.ts'
 import { accountSecretContext, carrierSecretContext, SecretError } from '../domain/secrets.ts'
-import type { SubmitOutcome } from '../domain/submit-outcomes.ts'
 import type { Operator, TokenScope } from '../domain/tokens.ts'
-import { openWebhookHeaders, sentWebhookHeaders } from '../domain/webhook-requests.ts'
+import { openWebhookHeaders, sentWebhookHeaders } from '../domain/webhooks/requests.ts'
 import type { Queryable, Transaction } from './database.ts'
 
 /** Opens a sealed secret; throws when it cannot. */

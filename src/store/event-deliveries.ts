@@ -1,5 +1,5 @@
 import type { EventPayload } from '../domain/events.ts'
-import type { Endpoint } from '../domain/webhook-targets.ts'
+import type { Endpoint } from '../domain/webhooks/targets.ts'
 import type { Queryable } from './database.ts'
 import { PAYLOAD_COLUMNS, PAYLOAD_JOINS, type PayloadRow, payloadOf } from './event-payloads.ts'
 

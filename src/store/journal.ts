@@ -1,4 +1,4 @@
-import { encodeEntry } from '../domain/journal-entries.ts'
+import { encodeEntry } from '../domain/journal/entries.ts'
 import type { Queryable } from './database.ts'
 
 /**

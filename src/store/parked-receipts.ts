@@ -1,4 +1,4 @@
-import type { RuleInForce } from '../domain/carrier-message-ids.ts'
+import type { RuleInForce } from '../domain/carriers/message-ids.ts'
 import { storable } from './copy.ts'
 import type { Queryable } from './database.ts'
 import type { IncomingReceipt } from './receipts.ts'

@@ -1,5 +1,5 @@
-import type { RuleInForce } from '../domain/carrier-message-ids.ts'
-import type { KeptReceipt } from '../domain/receipts.ts'
+import type { RuleInForce } from '../domain/carriers/message-ids.ts'
+import type { KeptReceipt } from '../domain/carriers/receipts.ts'
 import type { Queryable } from './database.ts'
 import type { MessageKey } from './messages-at-rest.ts'
 

@@ -1,6 +1,10 @@
 /** Part of `writeRecords`: writes what is new in messages that have a record. They are few at a time, so it uses JSON. */
 import { bucketOf, createdAtMs } from '../domain/identifiers.ts'
-import { isTextDiscarded, type MessageInProgress, type StatusEvent } from '../domain/messages-in-progress.ts'
+import {
+  isTextDiscarded,
+  type MessageInProgress,
+  type StatusEvent,
+} from '../domain/journal/messages-in-progress.ts'
 import { storable } from './copy.ts'
 import { type Queryable, RowFaultError } from './database.ts'
 import { drawnPositions, type FeedPositions } from './feed-positions.ts'

@@ -3,7 +3,11 @@
  * whether a message has no record yet, comes back from memory or was changed at rest.
  */
 import { bucketOf } from '../domain/identifiers.ts'
-import { isTextDiscarded, type MessageInProgress, type StatusEvent } from '../domain/messages-in-progress.ts'
+import {
+  isTextDiscarded,
+  type MessageInProgress,
+  type StatusEvent,
+} from '../domain/journal/messages-in-progress.ts'
 import { CopyRows, copyIn, storable } from './copy.ts'
 import type { Transaction } from './database.ts'
 import { drawPositions, type FeedPositions } from './feed-positions.ts'

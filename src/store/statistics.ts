@@ -7,9 +7,9 @@ import {
   LATENCIES,
   type LatencyKind,
   type StatisticsRow,
-} from '../domain/statistics.ts'
-import type { RowRange, StatisticsFilters } from '../domain/statistics-query.ts'
-import type { Cell, CodeCell, PriceCell, RowGroup } from '../domain/statistics-series.ts'
+} from '../domain/statistics/figures.ts'
+import type { RowRange, StatisticsFilters } from '../domain/statistics/query.ts'
+import type { Cell, CodeCell, PriceCell, RowGroup } from '../domain/statistics/series.ts'
 import type { Queryable } from './database.ts'
 import { allOf, equals } from './list-conditions.ts'
 

@@ -1,4 +1,4 @@
-import type { Endpoint } from '../domain/webhook-targets.ts'
+import type { Endpoint } from '../domain/webhooks/targets.ts'
 import type { Queryable } from './database.ts'
 
 /** A destination (scheme, host, port) of a plan that is in trouble. */

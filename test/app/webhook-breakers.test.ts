@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { IN_FLIGHT_LIMITS } from '../../src/domain/delivery-scheduler.ts'
+import { IN_FLIGHT_LIMITS } from '../../src/domain/webhooks/delivery-scheduler.ts'
 import { expectAllInOrder, type HostileTenant, hostileTenant } from '../support/hostile-tenant.ts'
 import { eventually } from '../support/service.ts'
 import { serviceOfFile } from '../support/tenant-per-test.ts'

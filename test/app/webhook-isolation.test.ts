@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest'
-import { IN_FLIGHT_LIMITS } from '../../src/domain/delivery-scheduler.ts'
+import { IN_FLIGHT_LIMITS } from '../../src/domain/webhooks/delivery-scheduler.ts'
 import { hang } from '../support/hostile-behaviours.ts'
 import { eventually, RECIPIENT, ROUTE, type Service, startService } from '../support/service.ts'
 import type { WebhookReceiver } from '../support/webhook-receiver.ts'

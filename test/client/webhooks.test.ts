@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'
 import { verifyWebhook, type WebhookHeaders } from '../../client/src/index.ts'
-import { formatWebhookSecret, signWebhook } from '../../src/domain/webhook-requests.ts'
+import { formatWebhookSecret, signWebhook } from '../../src/domain/webhooks/requests.ts'
 
 const NOW_MS = Date.parse('2026-11-21T12:00:00.400Z')
 const SECRET = formatWebhookSecret(randomBytes(32))

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatWebhookSecret, signWebhook } from '../../src/domain/webhook-requests.ts'
+import { formatWebhookSecret, signWebhook } from '../../src/domain/webhooks/requests.ts'
 import { runAldis as runCommand } from '../support/cli.ts'
 import { type Running, runAldis, startAldis } from '../support/process.ts'
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { formatWebhookSecret, signWebhook } from '../../src/domain/webhook-requests.ts'
+import { formatWebhookSecret, signWebhook } from '../../src/domain/webhooks/requests.ts'
 import { type HttpService, PLAN, startHttpService, TOKEN } from '../support/http-service.ts'
 import { ROOT, type Running, start } from '../support/process.ts'
 

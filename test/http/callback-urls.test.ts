@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import type { CallbackUrlFault, CallbackVerdict } from '../../src/domain/callback-url.ts'
+import type { CallbackUrlFault, CallbackVerdict } from '../../src/domain/webhooks/callback-url.ts'
 import { CALLBACK_CASES, DNS_CASES, policyOf, recordsOf, sentenceOf } from '../support/callback-cases.ts'
 import { STRICT_CALLBACK_POLICY } from '../support/callback-policy.ts'
 import { type HttpService, startHttpService } from '../support/http-service.ts'

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { LaterFact } from '../../src/domain/message-facts.ts'
-import { MESSAGE_STATUSES } from '../../src/domain/messages.ts'
+import type { LaterFact } from '../../src/domain/journal/message-facts.ts'
 import {
   addFact,
   type MessageInProgress,
   messageInProgress,
   messageOf,
-} from '../../src/domain/messages-in-progress.ts'
+} from '../../src/domain/journal/messages-in-progress.ts'
+import { MESSAGE_STATUSES } from '../../src/domain/messages.ts'
 import { newestWanted, wantedOfPage } from '../../src/domain/wanted-messages.ts'
 import { recoverLanes } from '../../src/operations/recover-lanes.ts'
 import { withTransaction } from '../../src/store/database.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { addFact, messageInProgress, messageOf } from '../../src/domain/journal/messages-in-progress.ts'
 import type { MessageFilters } from '../../src/domain/list-filters.ts'
 import type { Status } from '../../src/domain/messages.ts'
-import { addFact, messageInProgress, messageOf } from '../../src/domain/messages-in-progress.ts'
 import { removeServicePlan } from '../../src/operations/manage-service-plans.ts'
 import { type Queryable, withTransaction } from '../../src/store/database.ts'
 import { lockMessages } from '../../src/store/messages-at-rest.ts'

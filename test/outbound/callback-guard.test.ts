@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type CallbackPolicy, judgeCallbackUrl } from '../../src/domain/callback-url.ts'
+import { type CallbackPolicy, judgeCallbackUrl } from '../../src/domain/webhooks/callback-url.ts'
 import { CallbackGuard } from '../../src/outbound/callback-guard.ts'
 import { NameResolver } from '../../src/outbound/resolver.ts'
 import { CALLBACK_CASES, DNS_CASES, policyOf, recordsOf, sentenceOf } from '../support/callback-cases.ts'

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest'
-import { type CallbackTarget, judgeCallbackUrl } from '../../src/domain/callback-url.ts'
+import { type CallbackTarget, judgeCallbackUrl } from '../../src/domain/webhooks/callback-url.ts'
 import type { WebhookDispatcher } from '../../src/outbound/dispatcher.ts'
 import { STRICT_CALLBACK_POLICY } from '../support/callback-policy.ts'
 import { outboundNetwork, post } from '../support/outbound-network.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type CallbackTarget, judgeCallbackUrl } from '../../src/domain/callback-url.ts'
+import { type CallbackTarget, judgeCallbackUrl } from '../../src/domain/webhooks/callback-url.ts'
 import { requestText } from '../../src/outbound/request-text.ts'
 import { STRICT_CALLBACK_POLICY } from '../support/callback-policy.ts'
 

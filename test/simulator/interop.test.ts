@@ -1,6 +1,6 @@
 import smpp, { type NodePdu, type NodeSession } from 'smpp'
 import { afterEach, expect, test } from 'vitest'
-import { parseReceipt } from '../../src/domain/receipts.ts'
+import { parseReceipt } from '../../src/domain/carriers/receipts.ts'
 import type { Simulator } from '../../src/simulator/simulator.ts'
 import { STATUSES } from '../../src/smpp/statuses.ts'
 import { injectInbound } from '../support/handset.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { canonicalId } from '../../src/domain/carrier-message-ids.ts'
+import { canonicalId } from '../../src/domain/carriers/message-ids.ts'
 import { firstMessageNumber, type IdForm, MessageIds } from '../../src/simulator/message-ids.ts'
 
 const ids = (submit: IdForm, receipt: IdForm = submit, first = 255) =>

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isReceipt, parseReceipt } from '../../src/domain/receipts.ts'
+import { isReceipt, parseReceipt } from '../../src/domain/carriers/receipts.ts'
 import { segmentText } from '../../src/domain/text/segments.ts'
 import {
   receiptDate,

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { parseReceipt } from '../../src/domain/receipts.ts'
+import { parseReceipt } from '../../src/domain/carriers/receipts.ts'
 import { segmentText } from '../../src/domain/text/segments.ts'
 import type { PduOf } from '../../src/smpp/pdu.ts'
 import { STATUSES } from '../../src/smpp/statuses.ts'

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { parseReceipt, receiptText } from '../../src/domain/receipts.ts'
+import { parseReceipt, receiptText } from '../../src/domain/carriers/receipts.ts'
 import { parseUserData } from '../../src/domain/text/concatenation.ts'
 import { decodeInbound } from '../../src/domain/text/inbound-text.ts'
 import { decodePdu } from '../../src/smpp/decoding.ts'

@@ -1,6 +1,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { addFact, loadedMessage, type MessageInProgress } from '../../src/domain/messages-in-progress.ts'
+import {
+  addFact,
+  loadedMessage,
+  type MessageInProgress,
+} from '../../src/domain/journal/messages-in-progress.ts'
 import { withTransaction } from '../../src/store/database.ts'
 import { openLane } from '../../src/store/journal.ts'
 import { lockMessages } from '../../src/store/messages-at-rest.ts'

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { RuleInForce } from '../../src/domain/carrier-message-ids.ts'
+import type { RuleInForce } from '../../src/domain/carriers/message-ids.ts'
 import {
   countParkedReceipts,
   findCandidates,

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { addFact, loadedMessage, messageInProgress } from '../../src/domain/messages-in-progress.ts'
+import { addFact, loadedMessage, messageInProgress } from '../../src/domain/journal/messages-in-progress.ts'
 import * as backlog from '../../src/store/backlog.ts'
 import { addPrefixCounts } from '../../src/store/country-pauses.ts'
 import type { Queryable } from '../../src/store/database.ts'

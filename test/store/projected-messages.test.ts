@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { MessageInProgress } from '../../src/domain/messages-in-progress.ts'
+import type { MessageInProgress } from '../../src/domain/journal/messages-in-progress.ts'
 import { recordReceipts } from '../../src/operations/record-receipts.ts'
 import { type AttemptRow, recordAttempts, takeDueEvents } from '../../src/store/event-deliveries.ts'
 import { feedEnd, readFeed } from '../../src/store/event-feed.ts'

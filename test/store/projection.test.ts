@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { describe, expect, inject, test } from 'vitest'
 import { createdAtMs } from '../../src/domain/identifiers.ts'
-import type { MessageInProgress } from '../../src/domain/messages-in-progress.ts'
+import type { MessageInProgress } from '../../src/domain/journal/messages-in-progress.ts'
 import { CommitOutcomeUnknownError, isRowFault, isTransient } from '../../src/store/database.ts'
 import { appendEntry, cutJournal, openLane, readEntries, takeOverLane } from '../../src/store/journal.ts'
 import { findMessageForOperator } from '../../src/store/messages-admin.ts'

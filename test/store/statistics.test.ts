@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/statistics.ts'
-import { parseStatisticsQuery, type StatisticsTexts } from '../../src/domain/statistics-query.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/statistics/figures.ts'
+import { parseStatisticsQuery, type StatisticsTexts } from '../../src/domain/statistics/query.ts'
 import { readStatistics } from '../../src/operations/read-statistics.ts'
 import {
   deleteOldStatistics,

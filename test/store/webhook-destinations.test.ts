@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { SCHEDULE_MS } from '../../src/domain/webhook-schedule.ts'
+import { SCHEDULE_MS } from '../../src/domain/webhooks/schedule.ts'
 import { withTransaction } from '../../src/store/database.ts'
 import { requeueEvents } from '../../src/store/event-deliveries.ts'
 import {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { CallbackPolicy } from '../../src/domain/callback-url.ts'
+import type { CallbackPolicy } from '../../src/domain/webhooks/callback-url.ts'
 import { STRICT_CALLBACK_POLICY } from './callback-policy.ts'
 import type { DnsRecords } from './dns-server.ts'
 

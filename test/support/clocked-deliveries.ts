@@ -2,7 +2,7 @@
 
 import { afterAll, afterEach, beforeEach, expect } from 'vitest'
 import type { EventHolder } from '../../src/domain/events.ts'
-import { formatWebhookSecret } from '../../src/domain/webhook-requests.ts'
+import { formatWebhookSecret } from '../../src/domain/webhooks/requests.ts'
 import { NodeLease } from '../../src/services/node/node-lease.ts'
 import { Deliverer, type DelivererOptions } from '../../src/services/webhooks/deliverer.ts'
 import { Destinations } from '../../src/services/webhooks/destinations.ts'

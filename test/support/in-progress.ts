@@ -1,6 +1,6 @@
 import type { Directory } from '../../src/domain/directory.ts'
 import type { EventHolder } from '../../src/domain/events.ts'
-import type { ChangedMessage } from '../../src/domain/messages-in-progress.ts'
+import type { ChangedMessage } from '../../src/domain/journal/messages-in-progress.ts'
 import {
   MessagesInProgress,
   type MessagesInProgressOptions,

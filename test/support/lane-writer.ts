@@ -1,13 +1,18 @@
 /** A node as far as reads can tell: messages in its memory, facts in its lane, and records that it projects. */
 
-import { encodeEntry } from '../../src/domain/journal-entries.ts'
-import { type Accepted, isFirst, type JournalFact, type Settled } from '../../src/domain/message-facts.ts'
+import { encodeEntry } from '../../src/domain/journal/entries.ts'
+import {
+  type Accepted,
+  isFirst,
+  type JournalFact,
+  type Settled,
+} from '../../src/domain/journal/message-facts.ts'
 import {
   addFact,
   enteredBy,
   type MessageInProgress,
   MessagesByPlan,
-} from '../../src/domain/messages-in-progress.ts'
+} from '../../src/domain/journal/messages-in-progress.ts'
 import type { MessageReads, OwnMessages } from '../../src/operations/read-messages.ts'
 import { type Database, withTransaction } from '../../src/store/database.ts'
 import { appendEntry, type Lane, openLane } from '../../src/store/journal.ts'

@@ -1,6 +1,6 @@
 /** Random stories of messages. */
 import fc from 'fast-check'
-import type { Fact } from '../../src/domain/message-facts.ts'
+import type { Fact } from '../../src/domain/journal/message-facts.ts'
 import type { MessageState } from '../../src/domain/messages.ts'
 import { CARRIER_ID } from './stored-messages.ts'
 

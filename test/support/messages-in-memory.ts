@@ -8,8 +8,12 @@ import type {
   LaterFact,
   Settled,
   Submitted,
-} from '../../src/domain/message-facts.ts'
-import { addFact, type MessageInProgress, messageInProgress } from '../../src/domain/messages-in-progress.ts'
+} from '../../src/domain/journal/message-facts.ts'
+import {
+  addFact,
+  type MessageInProgress,
+  messageInProgress,
+} from '../../src/domain/journal/messages-in-progress.ts'
 import type { Projected } from '../../src/store/records.ts'
 import { newId } from './installation.ts'
 import { CARRIER_ID } from './stored-messages.ts'

@@ -1,7 +1,7 @@
 /** Facts that tests of the journal's writer know by a name, which is the error code. */
 
-import { decodeEntry } from '../../src/domain/journal-entries.ts'
-import type { JournalFact } from '../../src/domain/message-facts.ts'
+import { decodeEntry } from '../../src/domain/journal/entries.ts'
+import type { JournalFact } from '../../src/domain/journal/message-facts.ts'
 import { JournalWriter, type JournalWriterOptions } from '../../src/services/messages/journal-writer.ts'
 import type { Database } from '../../src/store/database.ts'
 import { readEntries } from '../../src/store/journal.ts'

@@ -1,6 +1,6 @@
 /** What webhooks meet on their way: names, TLS, receivers. */
 import { afterAll, afterEach } from 'vitest'
-import type { CallbackPolicy } from '../../src/domain/callback-url.ts'
+import type { CallbackPolicy } from '../../src/domain/webhooks/callback-url.ts'
 import { CallbackGuard } from '../../src/outbound/callback-guard.ts'
 import { type DispatcherOptions, WebhookDispatcher } from '../../src/outbound/dispatcher.ts'
 import { NameResolver } from '../../src/outbound/resolver.ts'

@@ -1,5 +1,5 @@
 /** Ways in which carriers count what they take, and what a throttle makes of them: in simulated time. */
-import { CarrierThrottle } from '../../src/domain/carrier-throttle.ts'
+import { CarrierThrottle } from '../../src/domain/carriers/throttle.ts'
 
 /** Whether a carrier takes a segment that comes at this millisecond. */
 export type Limiter = (nowMs: number) => boolean

@@ -1,8 +1,8 @@
 /** Messages that a carrier has answered, and what its receipts say of them. */
 
 import type { EventHolder } from '../../src/domain/events.ts'
-import type { Settled } from '../../src/domain/message-facts.ts'
-import type { ChangedMessage } from '../../src/domain/messages-in-progress.ts'
+import type { Settled } from '../../src/domain/journal/message-facts.ts'
+import type { ChangedMessage } from '../../src/domain/journal/messages-in-progress.ts'
 import { type ReceiptOptions, recordReceipts } from '../../src/operations/record-receipts.ts'
 import type { OutcomeFacts } from '../../src/services/messages/journal-items.ts'
 import type { Database } from '../../src/store/database.ts'

@@ -1,8 +1,8 @@
 /** Messages in the database without the service: stored as if accepted, and what became of them. */
 
 import type { EventHolder } from '../../src/domain/events.ts'
-import type { Settled } from '../../src/domain/message-facts.ts'
-import { type ChangedMessage, messageInProgress } from '../../src/domain/messages-in-progress.ts'
+import type { Settled } from '../../src/domain/journal/message-facts.ts'
+import { type ChangedMessage, messageInProgress } from '../../src/domain/journal/messages-in-progress.ts'
 import { recordFacts } from '../../src/operations/record-facts.ts'
 import { type ReceiptOptions, recordReceipts } from '../../src/operations/record-receipts.ts'
 import type { OutcomeFacts } from '../../src/services/messages/journal-items.ts'

@@ -1,6 +1,10 @@
 /** Random stories of messages, as they are journaled, and the rows that they leave. */
-import type { Fact, LaterFact } from '../../src/domain/message-facts.ts'
-import { addFact, type MessageInProgress, messageInProgress } from '../../src/domain/messages-in-progress.ts'
+import type { Fact, LaterFact } from '../../src/domain/journal/message-facts.ts'
+import {
+  addFact,
+  type MessageInProgress,
+  messageInProgress,
+} from '../../src/domain/journal/messages-in-progress.ts'
 import type { Database } from '../../src/store/database.ts'
 import { CUTS, idOf, MOST_SEGMENTS } from './message-stories.ts'
 import { acceptedFact, evidenceOf, submittedFact } from './messages-in-memory.ts'

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Carrier } from '../../src/domain/configuration.ts'
 import { messageId } from '../../src/domain/identifiers.ts'
-import type { Dispatch } from '../../src/domain/messages-in-progress.ts'
+import type { Dispatch } from '../../src/domain/journal/messages-in-progress.ts'
 import { type SubmitJob, submitJob } from '../../src/services/sending/submit-job.ts'
 import { aCarrier } from './directory.ts'
 

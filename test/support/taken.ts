@@ -1,5 +1,5 @@
 /** What a node takes to submit it, without the service. */
-import { dispatchOf, loadedMessage } from '../../src/domain/messages-in-progress.ts'
+import { dispatchOf, loadedMessage } from '../../src/domain/journal/messages-in-progress.ts'
 import { type Database, type Queryable, withTransaction } from '../../src/store/database.ts'
 import { lockDueDispatches, type TakeRequest, takeDispatches } from '../../src/store/dispatches.ts'
 import { NODE } from './stored-messages.ts'

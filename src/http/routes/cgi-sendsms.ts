@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { SendsmsUser, Token } from '../../domain/configuration.ts'
-import { longestDlrUrl, storedDlrUrl } from '../../domain/dlr-urls.ts'
 import { subscriberOf } from '../../domain/ip-addresses.ts'
 import type { SendRequest } from '../../domain/send-requests.ts'
 import {
@@ -9,6 +8,7 @@ import {
   type SendsmsParameters,
   type SendsmsRequest,
 } from '../../domain/sendsms-requests.ts'
+import { longestDlrUrl, storedDlrUrl } from '../../domain/webhooks/dlr-urls.ts'
 import { AppError, type ErrorCode } from '../../errors.ts'
 import type { LimitedOutcome } from '../../operations/accept-within-limits.ts'
 import { failureOf } from '../error-responses.ts'

@@ -5,7 +5,7 @@ import type { RateLimit, Token } from '../../domain/configuration.ts'
 import { type ConsoleSession, SESSION_KINDS, type SessionKind } from '../../domain/console-sessions.ts'
 import type { Directory } from '../../domain/directory.ts'
 import { subscriberOf } from '../../domain/ip-addresses.ts'
-import { RateLimiter } from '../../domain/rate-limits.ts'
+import { RateLimiter } from '../../domain/limits/rate-limits.ts'
 import { readablePlanIds } from '../../domain/send-requests.ts'
 import {
   hashToken,

@@ -1,10 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import type { CallbackChecker } from '../../domain/callback-url.ts'
 import type { ServicePlan } from '../../domain/configuration.ts'
 import { publicMessage } from '../../domain/events.ts'
-import { judgeRecipient, type LimitRefusal } from '../../domain/plan-limits.ts'
-import type { RateLimiter } from '../../domain/rate-limits.ts'
+import { judgeRecipient, type LimitRefusal } from '../../domain/limits/plan-limits.ts'
+import type { RateLimiter } from '../../domain/limits/rate-limits.ts'
 import {
   fieldFaults,
   idempotencyKeyHash,
@@ -16,6 +15,7 @@ import {
   requestHash,
   type SendRequest,
 } from '../../domain/send-requests.ts'
+import type { CallbackChecker } from '../../domain/webhooks/callback-url.ts'
 import { AppError, type Fault, fault, refuseAny } from '../../errors.ts'
 import type { LimitedAccepter, LimitedOutcome } from '../../operations/accept-within-limits.ts'
 import { authenticateCustomer, type CustomerAuthentication, tokenOf } from '../authentication.ts'

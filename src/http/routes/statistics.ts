@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { readablePlanIds } from '../../domain/send-requests.ts'
-import { CUSTOMER_DIMENSIONS, parseStatisticsQuery } from '../../domain/statistics-query.ts'
+import { CUSTOMER_DIMENSIONS, parseStatisticsQuery } from '../../domain/statistics/query.ts'
 import { checked } from '../../errors.ts'
 import { readStatistics } from '../../operations/read-statistics.ts'
 import { planToRead, tokenOf } from '../authentication.ts'

@@ -1,5 +1,5 @@
 import type { ServicePlan } from '../../domain/configuration.ts'
-import type { LimitEvent } from '../../domain/limit-events.ts'
+import type { LimitEvent } from '../../domain/limits/limit-events.ts'
 import {
   type Cap,
   type CapPeriod,
@@ -8,8 +8,8 @@ import {
   describeCount,
   periodAt,
   reachedPercents,
-} from '../../domain/plan-caps.ts'
-import type { LimitRefusal } from '../../domain/plan-limits.ts'
+} from '../../domain/limits/plan-caps.ts'
+import type { LimitRefusal } from '../../domain/limits/plan-limits.ts'
 import { Batcher } from '../../operations/batches.ts'
 import { returnShares, takeShares } from '../../store/plan-usage.ts'
 import type { NodeParts } from '../loops/node-parts.ts'

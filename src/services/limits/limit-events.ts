@@ -1,14 +1,14 @@
-import { openCallbackUrl } from '../../domain/callback-url.ts'
 import { canSign, type SigningAccount } from '../../domain/configuration.ts'
 import {
   describeLimitEvent,
   type LimitEvent,
   limitEventBody,
   type StoredLimitEvent,
-} from '../../domain/limit-events.ts'
+} from '../../domain/limits/limit-events.ts'
 import type { SecretKeys } from '../../domain/secrets.ts'
-import type { Webhook } from '../../domain/webhook-requests.ts'
-import { ATTEMPT_DELAYS_MS } from '../../domain/webhook-schedule.ts'
+import { openCallbackUrl } from '../../domain/webhooks/callback-url.ts'
+import type { Webhook } from '../../domain/webhooks/requests.ts'
+import { ATTEMPT_DELAYS_MS } from '../../domain/webhooks/schedule.ts'
 import { insertLimitEvents, limitEventTaken, takeDueLimitEvents } from '../../store/limit-events.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
 import { PeriodicTask } from '../loops/periodic-task.ts'

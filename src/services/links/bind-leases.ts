@@ -1,4 +1,4 @@
-import { assignBinds, type CarrierBind } from '../../domain/carrier-binds.ts'
+import { assignBinds, type CarrierBind } from '../../domain/carriers/binds.ts'
 import type { Directory } from '../../domain/directory.ts'
 import { readBinds, releaseBind, takeBinds } from '../../store/carrier-binds.ts'
 import type { NodeParts } from '../loops/node-parts.ts'

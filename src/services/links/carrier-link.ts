@@ -1,7 +1,6 @@
-import { BindErrors } from '../../domain/bind-errors.ts'
-import { type LinkFailure, nextPauseMs } from '../../domain/carrier-binds.ts'
+import { BindErrors, type LinkFailure, nextPauseMs } from '../../domain/carriers/binds.ts'
+import { CONFIRMED_AFTER_MS } from '../../domain/carriers/inbound-offers.ts'
 import type { BindType, Carrier } from '../../domain/configuration.ts'
-import { CONFIRMED_AFTER_MS } from '../../domain/inbound-offers.ts'
 import type { BindReport, LinkStatus } from '../../domain/node-reports.ts'
 import type { Log } from '../../log.ts'
 import { type Connection, connect } from '../../smpp/connection.ts'
@@ -46,7 +45,7 @@ export interface LinkTimings {
   readonly unbindTimeoutMs?: number
   /** How long a link that need not end soon waits for requests in flight: it was stopped, or its settings have changed. */
   readonly answersTimeoutMs?: number
-  /** First pause before a new connection; see domain/carrier-binds.ts. */
+  /** First pause before a new connection; see domain/carriers/binds.ts. */
   readonly backoffMs?: number
 }
 

@@ -10,7 +10,7 @@ import {
   spellings,
   storedForms,
   withMatch,
-} from '../../domain/carrier-message-ids.ts'
+} from '../../domain/carriers/message-ids.ts'
 import { learnIdRule } from '../../store/carriers.ts'
 import {
   type Candidate,

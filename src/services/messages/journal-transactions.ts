@@ -1,5 +1,5 @@
-import { encodeEntry } from '../../domain/journal-entries.ts'
-import type { JournalFact } from '../../domain/message-facts.ts'
+import { encodeEntry } from '../../domain/journal/entries.ts'
+import type { JournalFact } from '../../domain/journal/message-facts.ts'
 import { Batcher } from '../../operations/batches.ts'
 import {
   CommitOutcomeUnknownError,

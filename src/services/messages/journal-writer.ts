@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { encodeEntry } from '../../domain/journal-entries.ts'
-import type { JournalFact } from '../../domain/message-facts.ts'
+import { encodeEntry } from '../../domain/journal/entries.ts'
+import type { JournalFact } from '../../domain/journal/message-facts.ts'
 import type { BatchMeter } from '../../operations/batches.ts'
 import { type Database, isOutcomeUnknown } from '../../store/database.ts'
 import { appendEntry, type Lane, MOST_APPENDS, moveLane, openLane } from '../../store/journal.ts'

@@ -1,11 +1,11 @@
-import { decodeEntry } from '../../domain/journal-entries.ts'
-import { isFirst, type JournalFact } from '../../domain/message-facts.ts'
+import { decodeEntry } from '../../domain/journal/entries.ts'
+import { isFirst, type JournalFact } from '../../domain/journal/message-facts.ts'
 import {
   addFact,
   enteredBy,
   type MessageInProgress,
   MessagesByPlan,
-} from '../../domain/messages-in-progress.ts'
+} from '../../domain/journal/messages-in-progress.ts'
 import type { Log } from '../../log.ts'
 import { isInProgress, keyOf, type OtherMessages } from '../../operations/read-messages.ts'
 import type { Queryable } from '../../store/database.ts'

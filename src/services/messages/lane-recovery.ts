@@ -1,4 +1,4 @@
-import { isPushed } from '../../domain/webhook-targets.ts'
+import { isPushed } from '../../domain/webhooks/targets.ts'
 import { recoverLanes } from '../../operations/recover-lanes.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
 import { PeriodicTask } from '../loops/periodic-task.ts'

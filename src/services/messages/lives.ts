@@ -1,5 +1,5 @@
-import type { Accepted } from '../../domain/message-facts.ts'
-import { type MessageInProgress, MessagesByPlan } from '../../domain/messages-in-progress.ts'
+import type { Accepted } from '../../domain/journal/message-facts.ts'
+import { type MessageInProgress, MessagesByPlan } from '../../domain/journal/messages-in-progress.ts'
 import type { SubmissionId } from '../../store/receipts.ts'
 
 /** A message in this process's memory. */

@@ -1,5 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { type EventTaken, type FirstFact, isFirst, type JournalFact } from '../../domain/message-facts.ts'
+import {
+  type EventTaken,
+  type FirstFact,
+  isFirst,
+  type JournalFact,
+} from '../../domain/journal/message-facts.ts'
 import {
   addFact,
   type ChangedMessage,
@@ -7,8 +12,8 @@ import {
   enteredBy,
   type MessageInProgress,
   type StatusEvent,
-} from '../../domain/messages-in-progress.ts'
-import { isPushed } from '../../domain/webhook-targets.ts'
+} from '../../domain/journal/messages-in-progress.ts'
+import { isPushed } from '../../domain/webhooks/targets.ts'
 import type { Acceptance, AcceptanceJournal, KeptMessage } from '../../operations/accept-messages.ts'
 import type { BatchMeter, OnWritten } from '../../operations/batches.ts'
 import type { Database, Transaction } from '../../store/database.ts'

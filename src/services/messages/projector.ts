@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { SlotMap } from '../../collections/slot-map.ts'
-import type { StatusEvent } from '../../domain/messages-in-progress.ts'
+import type { StatusEvent } from '../../domain/journal/messages-in-progress.ts'
 import { type BatchMeter, type OnWritten, writeInHalves } from '../../operations/batches.ts'
 import type { Lane } from '../../store/journal.ts'
 import { projectMessages } from '../../store/projection.ts'

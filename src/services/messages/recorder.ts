@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { NO_HOLDER, type WriteEvents } from '../../domain/events.ts'
 import { highestIdAt } from '../../domain/identifiers.ts'
-import type { LaterFact } from '../../domain/message-facts.ts'
+import type { LaterFact } from '../../domain/journal/message-facts.ts'
 import { type BatchMeter, writeInHalves } from '../../operations/batches.ts'
 import { type FactAtRest, recordFacts } from '../../operations/record-facts.ts'
 import { noteReceipts, oneForEachId, recordReceipts } from '../../operations/record-receipts.ts'

@@ -1,5 +1,5 @@
+import type { ChangedMessage } from '../../domain/journal/messages-in-progress.ts'
 import { RECEIPT_GRACE_MS } from '../../domain/messages.ts'
-import type { ChangedMessage } from '../../domain/messages-in-progress.ts'
 import {
   belowFloor,
   type FinalResult,

@@ -4,7 +4,7 @@ import {
   isAnsweredLate,
   isAnswerRead,
   isOfferedAgain,
-} from '../../domain/inbound-offers.ts'
+} from '../../domain/carriers/inbound-offers.ts'
 import type { Connection } from '../../smpp/connection.ts'
 import type { PduOf } from '../../smpp/pdu.ts'
 import type { Database } from '../../store/database.ts'

@@ -1,10 +1,6 @@
 import { dialledDigits, fromCarrierAddress } from '../../domain/addresses.ts'
-import { canonicalId, idRuleOf, isUnlearned, ruleInForce } from '../../domain/carrier-message-ids.ts'
-import type { Carrier } from '../../domain/configuration.ts'
-import type { WriteEvents } from '../../domain/events.ts'
-import { messageId } from '../../domain/identifiers.ts'
-import { InstantSource } from '../../domain/instants.ts'
-import { codeOfReceipt, RECEIPT_STATES } from '../../domain/receipt-states.ts'
+import { canonicalId, idRuleOf, isUnlearned, ruleInForce } from '../../domain/carriers/message-ids.ts'
+import { codeOfReceipt, RECEIPT_STATES } from '../../domain/carriers/receipt-states.ts'
 import {
   carrierCodeOf,
   isReceipt,
@@ -13,7 +9,11 @@ import {
   parseReceipt,
   type Receipt,
   receiptText,
-} from '../../domain/receipts.ts'
+} from '../../domain/carriers/receipts.ts'
+import type { Carrier } from '../../domain/configuration.ts'
+import type { WriteEvents } from '../../domain/events.ts'
+import { messageId } from '../../domain/identifiers.ts'
+import { InstantSource } from '../../domain/instants.ts'
 import { parseUserData } from '../../domain/text/concatenation.ts'
 import { Batcher, type BatchMeter } from '../../operations/batches.ts'
 import {

@@ -1,4 +1,4 @@
-import { RECEIPT_STATES } from '../../domain/receipt-states.ts'
+import { RECEIPT_STATES } from '../../domain/carriers/receipt-states.ts'
 import type { SandboxOutcome } from '../../domain/sandbox.ts'
 import {
   DELIVERED,

@@ -1,7 +1,7 @@
 import type { Route, ServicePlan } from '../../domain/configuration.ts'
 import type { Directory } from '../../domain/directory.ts'
 import { drawOf, messageId } from '../../domain/identifiers.ts'
-import type { Dispatch } from '../../domain/messages-in-progress.ts'
+import type { Dispatch } from '../../domain/journal/messages-in-progress.ts'
 import {
   type CarrierCondition,
   type Choice,

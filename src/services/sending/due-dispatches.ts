@@ -1,6 +1,6 @@
 import type { Route } from '../../domain/configuration.ts'
 import type { Directory } from '../../domain/directory.ts'
-import type { MessageInProgress } from '../../domain/messages-in-progress.ts'
+import type { MessageInProgress } from '../../domain/journal/messages-in-progress.ts'
 import {
   lockDueDispatches,
   type PlanRequest,

@@ -1,7 +1,7 @@
 import { type SharedRoom, SharedSlots } from '../../collections/shared-room.ts'
 import { SlotMap } from '../../collections/slot-map.ts'
 import type { HeldCause, HeldGroup } from '../../domain/backlog.ts'
-import type { Dispatch } from '../../domain/messages-in-progress.ts'
+import type { Dispatch } from '../../domain/journal/messages-in-progress.ts'
 import { bytesOf } from '../messages/lives.ts'
 import type { SubmitJob } from './submit-job.ts'
 

@@ -1,4 +1,4 @@
-import type { Dispatch } from '../../domain/messages-in-progress.ts'
+import type { Dispatch } from '../../domain/journal/messages-in-progress.ts'
 import type { SubmitJob } from './submit-job.ts'
 
 interface Sender {

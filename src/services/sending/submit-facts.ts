@@ -1,6 +1,6 @@
-import type { Attempted, Postponed, Submitted } from '../../domain/message-facts.ts'
-import type { Dispatch } from '../../domain/messages-in-progress.ts'
-import type { Refusal } from '../../domain/submission-progress.ts'
+import type { Refusal } from '../../domain/carriers/submission-progress.ts'
+import type { Attempted, Postponed, Submitted } from '../../domain/journal/message-facts.ts'
+import type { Dispatch } from '../../domain/journal/messages-in-progress.ts'
 import type { SubmitJob, SubmitToken } from './submit-job.ts'
 
 /** What an attempt that did not end the dispatch has changed. Omitted fields keep their values. */

@@ -1,11 +1,15 @@
 import type { HeldGroup } from '../../domain/backlog.ts'
+import type { Refusal } from '../../domain/carriers/submission-progress.ts'
+import { codeOfSubmitStatus } from '../../domain/carriers/submit-outcomes.ts'
+import { ambiguityWaitMs, nextTryMs, RebindCounts } from '../../domain/carriers/submit-retries.ts'
 import type { Carrier, ServicePlan } from '../../domain/configuration.ts'
-import { type Dispatch, dispatchOf, type MessageInProgress } from '../../domain/messages-in-progress.ts'
+import {
+  type Dispatch,
+  dispatchOf,
+  type MessageInProgress,
+} from '../../domain/journal/messages-in-progress.ts'
 import { submitResultOf } from '../../domain/quality.ts'
 import type { CarrierCondition, LinkCondition, Routed } from '../../domain/routing.ts'
-import type { Refusal } from '../../domain/submission-progress.ts'
-import { codeOfSubmitStatus } from '../../domain/submit-outcomes.ts'
-import { ambiguityWaitMs, nextTryMs, RebindCounts } from '../../domain/submit-retries.ts'
 import type { Log } from '../../log.ts'
 import type { Placement } from '../../operations/accept-messages.ts'
 import type { ResponsePdu } from '../../smpp/pdu.ts'

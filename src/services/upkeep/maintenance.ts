@@ -1,8 +1,8 @@
+import { VALIDITY_MS } from '../../domain/carriers/submit-retries.ts'
 import { NO_HOLDER } from '../../domain/events.ts'
 import { createdAtMs, highestIdAt, lowestIdAt } from '../../domain/identifiers.ts'
 import { RECEIPT_GRACE_MS } from '../../domain/messages.ts'
-import { HOURS_KEPT_MS, MINUTES_KEPT_MS, ROLL_UP_AFTER_MS } from '../../domain/statistics.ts'
-import { VALIDITY_MS } from '../../domain/submit-retries.ts'
+import { HOURS_KEPT_MS, MINUTES_KEPT_MS, ROLL_UP_AFTER_MS } from '../../domain/statistics/figures.ts'
 import { IDEMPOTENCY_LIFETIME_MS } from '../../operations/idempotency-keys.ts'
 import {
   deliverCompleteSets,

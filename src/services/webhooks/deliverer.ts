@@ -1,11 +1,15 @@
 import { BoundedMap } from '../../collections/bounded-map.ts'
 import { canSign, type ServicePlan, type SigningAccount } from '../../domain/configuration.ts'
-import { DeliveryScheduler, type InFlightLimits, type Scheduled } from '../../domain/delivery-scheduler.ts'
 import { eventBody, eventId } from '../../domain/events.ts'
 import type { SecretKeys } from '../../domain/secrets.ts'
-import type { Webhook } from '../../domain/webhook-requests.ts'
-import { afterAttempt, isOwnUrlGone, SCHEDULE_MS } from '../../domain/webhook-schedule.ts'
-import { type Endpoint, type WebhookTarget, webhookTarget } from '../../domain/webhook-targets.ts'
+import {
+  DeliveryScheduler,
+  type InFlightLimits,
+  type Scheduled,
+} from '../../domain/webhooks/delivery-scheduler.ts'
+import type { Webhook } from '../../domain/webhooks/requests.ts'
+import { afterAttempt, isOwnUrlGone, SCHEDULE_MS } from '../../domain/webhooks/schedule.ts'
+import { type Endpoint, type WebhookTarget, webhookTarget } from '../../domain/webhooks/targets.ts'
 import type { BatchMeter, OnWritten } from '../../operations/batches.ts'
 import type { DeliveryOutcome } from '../../outbound/webhook-post.ts'
 import type { WebhookSender } from '../../outbound/webhook-sender.ts'

@@ -3,8 +3,8 @@ import {
   FailureCounts,
   PROBE_INTERVAL_MS,
   SCHEDULE_MS,
-} from '../../domain/webhook-schedule.ts'
-import { type Endpoint, endpointKey } from '../../domain/webhook-targets.ts'
+} from '../../domain/webhooks/schedule.ts'
+import { type Endpoint, endpointKey } from '../../domain/webhooks/targets.ts'
 import { UNSENT_ERRORS } from '../../outbound/delivery-errors.ts'
 import {
   closeBreaker,

@@ -1,5 +1,5 @@
 import type { EventHolder, WriteEvents } from '../../domain/events.ts'
-import type { Endpoint } from '../../domain/webhook-targets.ts'
+import type { Endpoint } from '../../domain/webhooks/targets.ts'
 import {
   type Taker,
   takeDueEvents,

@@ -1,5 +1,5 @@
 import { SharedRoom } from '../../collections/shared-room.ts'
-import { type Endpoint, endpointKey } from '../../domain/webhook-targets.ts'
+import { type Endpoint, endpointKey } from '../../domain/webhooks/targets.ts'
 import type { Destinations } from './destinations.ts'
 
 /** About 1 KiB each. More events stay in the database. */

@@ -2,7 +2,7 @@ import type { SharedRoom } from '../../collections/shared-room.ts'
 import { SlotMap } from '../../collections/slot-map.ts'
 import type { EventPayload } from '../../domain/events.ts'
 import { createdAtMs } from '../../domain/identifiers.ts'
-import type { ChangedMessage } from '../../domain/messages-in-progress.ts'
+import type { ChangedMessage } from '../../domain/journal/messages-in-progress.ts'
 import type { ReceivedInbound } from '../../operations/receive-inbound.ts'
 import type { WebhookEvent } from '../../store/event-deliveries.ts'
 

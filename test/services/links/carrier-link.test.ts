@@ -1,6 +1,6 @@
 import net, { type AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { CONFIRMED_AFTER_MS } from '../../../src/domain/inbound-offers.ts'
+import { CONFIRMED_AFTER_MS } from '../../../src/domain/carriers/inbound-offers.ts'
 import {
   CarrierLink,
   type LinkListeners,

@@ -5,7 +5,7 @@ import {
   idRuleOf,
   isUnlearned,
   ruleInForce,
-} from '../../../src/domain/carrier-message-ids.ts'
+} from '../../../src/domain/carriers/message-ids.ts'
 import type { Directory } from '../../../src/domain/directory.ts'
 import { IdRules } from '../../../src/services/messages/id-rules.ts'
 import { Recorder } from '../../../src/services/messages/recorder.ts'

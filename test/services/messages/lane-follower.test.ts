@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { encodeEntry } from '../../../src/domain/journal-entries.ts'
+import { encodeEntry } from '../../../src/domain/journal/entries.ts'
 import { LaneFollower, type LaneFollowerOptions } from '../../../src/services/messages/lane-follower.ts'
 import type { Queryable } from '../../../src/store/database.ts'
 import { appendEntry, cutJournal, openLane, takeOverLane } from '../../../src/store/journal.ts'

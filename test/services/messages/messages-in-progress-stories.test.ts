@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { WriteEvents } from '../../../src/domain/events.ts'
-import type { ChangedMessage } from '../../../src/domain/messages-in-progress.ts'
+import type { ChangedMessage } from '../../../src/domain/journal/messages-in-progress.ts'
 import { recoverLanes } from '../../../src/operations/recover-lanes.ts'
 import { IdRules } from '../../../src/services/messages/id-rules.ts'
 import { MessagesInProgress } from '../../../src/services/messages/messages-in-progress.ts'

@@ -1,7 +1,7 @@
 /** Messages in memory that are still to be submitted: taken out of their records, requeued, and kept for long. */
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Attempted, Postponed } from '../../../src/domain/message-facts.ts'
+import type { Attempted, Postponed } from '../../../src/domain/journal/message-facts.ts'
 import { recoverLanes } from '../../../src/operations/recover-lanes.ts'
 import type {
   MessagesInProgress,

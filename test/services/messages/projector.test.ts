@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
-import { encodeEntry } from '../../../src/domain/journal-entries.ts'
-import type { MessageInProgress } from '../../../src/domain/messages-in-progress.ts'
+import { encodeEntry } from '../../../src/domain/journal/entries.ts'
+import type { MessageInProgress } from '../../../src/domain/journal/messages-in-progress.ts'
 import { type Live, newLive } from '../../../src/services/messages/lives.ts'
 import { Projector, type ProjectorOptions } from '../../../src/services/messages/projector.ts'
 import { appendEntry, type Lane, openLane, takeOverLane } from '../../../src/store/journal.ts'

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { CONFIRMED_AFTER_MS, LEAST_TIMEOUT_MS } from '../../../src/domain/carriers/inbound-offers.ts'
 import { messageId } from '../../../src/domain/identifiers.ts'
-import { CONFIRMED_AFTER_MS, LEAST_TIMEOUT_MS } from '../../../src/domain/inbound-offers.ts'
 import {
   InboundOffers,
   type Offer,

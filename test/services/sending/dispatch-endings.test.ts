@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Rate } from '../../../src/domain/configuration.ts'
-import type { Dispatch } from '../../../src/domain/messages-in-progress.ts'
+import type { Dispatch } from '../../../src/domain/journal/messages-in-progress.ts'
 import {
   type Ending,
   endAfterRefusal,

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest'
 import type { Route, RoutingRule } from '../../../src/domain/configuration.ts'
 import type { Directory } from '../../../src/domain/directory.ts'
-import { loadedMessage } from '../../../src/domain/messages-in-progress.ts'
+import { loadedMessage } from '../../../src/domain/journal/messages-in-progress.ts'
 import { MAX_BODY_CHARACTERS } from '../../../src/domain/send-requests.ts'
 import { DueDispatches, type DueDispatchesOptions } from '../../../src/services/sending/due-dispatches.ts'
 import { HeldMessages } from '../../../src/services/sending/held-messages.ts'

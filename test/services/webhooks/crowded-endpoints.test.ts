@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { IN_FLIGHT_LIMITS } from '../../../src/domain/delivery-scheduler.ts'
+import { IN_FLIGHT_LIMITS } from '../../../src/domain/webhooks/delivery-scheduler.ts'
 import { clockedDeliveries } from '../../support/clocked-deliveries.ts'
 import { eventually } from '../../support/service.ts'
 

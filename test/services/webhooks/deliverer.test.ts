@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { IN_FLIGHT_LIMITS } from '../../../src/domain/delivery-scheduler.ts'
+import { IN_FLIGHT_LIMITS } from '../../../src/domain/webhooks/delivery-scheduler.ts'
 import { eventually, type Service } from '../../support/service.ts'
 import { announced, deliveriesOf } from '../../support/stored-messages.ts'
 import { serviceOfFile } from '../../support/tenant-per-test.ts'

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { DeliveryScheduler, type Scheduled } from '../../../src/domain/delivery-scheduler.ts'
-import { type Endpoint, endpointKey } from '../../../src/domain/webhook-targets.ts'
+import { DeliveryScheduler, type Scheduled } from '../../../src/domain/webhooks/delivery-scheduler.ts'
+import { type Endpoint, endpointKey } from '../../../src/domain/webhooks/targets.ts'
 import { EventMemory } from '../../../src/services/webhooks/event-memory.ts'
 
 const MOST = 1_000

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { orUnreadable } from '../../../domain/audit-log.ts'
 import type { SecretKeys } from '../../../domain/secrets.ts'
 import { rateLimitColumns, rateLimitField } from '../../../domain/setting-forms.ts'
-import { MAX_WEBHOOK_HEADERS } from '../../../domain/webhook-requests.ts'
+import { MAX_WEBHOOK_HEADERS } from '../../../domain/webhooks/requests.ts'
 import {
   createAccount,
   deletePreviousWebhookSecret,

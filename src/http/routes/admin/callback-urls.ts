@@ -1,7 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { maskedUrl, orUnreadable } from '../../../domain/audit-log.ts'
-import { openCallbackUrl, sealCallbackUrl, withoutCredentials } from '../../../domain/callback-url.ts'
 import { IV_BYTES, type SecretKeys } from '../../../domain/secrets.ts'
+import {
+  openCallbackUrl,
+  sealCallbackUrl,
+  withoutCredentials,
+} from '../../../domain/webhooks/callback-url.ts'
 import { invalidField } from '../../../errors.ts'
 import type { AdminDeps } from './scope.ts'
 

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { ID_RULES } from '../../../domain/carrier-message-ids.ts'
+import { ID_RULES } from '../../../domain/carriers/message-ids.ts'
 import {
   BIND_MODES,
   LONG_MESSAGES,

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { DIMENSIONS, parseStatisticsQuery } from '../../../domain/statistics-query.ts'
+import { DIMENSIONS, parseStatisticsQuery } from '../../../domain/statistics/query.ts'
 import { checked } from '../../../errors.ts'
 import { keyOfCarrier, keyOfPlan, keyOfRoute } from '../../../operations/configuration-rows.ts'
 import { readStatistics } from '../../../operations/read-statistics.ts'

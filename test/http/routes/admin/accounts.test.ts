@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { openSecret } from '../../../../src/domain/secrets.ts'
-import { parseWebhookSecret } from '../../../../src/domain/webhook-requests.ts'
+import { parseWebhookSecret } from '../../../../src/domain/webhooks/requests.ts'
 import { adminServerOfFile, createAccount, createPlan } from '../../../support/admin-server.ts'
 
 const server = await adminServerOfFile()

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { CALLBACK_URL_CONTEXT } from '../../../../src/domain/callback-url.ts'
 import {
   accountHeadersContext,
   carrierSecretContext,
@@ -9,6 +8,7 @@ import {
   IV_BYTES,
   sealSecret,
 } from '../../../../src/domain/secrets.ts'
+import { CALLBACK_URL_CONTEXT } from '../../../../src/domain/webhooks/callback-url.ts'
 import { ensurePartitions } from '../../../../src/services/upkeep/day-partitions.ts'
 import { pauseCountries } from '../../../../src/store/country-pauses.ts'
 import { withTransaction } from '../../../../src/store/database.ts'

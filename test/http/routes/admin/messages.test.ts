@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { sealCallbackUrl } from '../../../../src/domain/callback-url.ts'
 import { messageId } from '../../../../src/domain/identifiers.ts'
+import { sealCallbackUrl } from '../../../../src/domain/webhooks/callback-url.ts'
 import { searchMessages } from '../../../../src/operations/search-messages.ts'
 import { adminServerOfFile, CARRIER, createPlan } from '../../../support/admin-server.ts'
 

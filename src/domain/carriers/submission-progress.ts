@@ -1,0 +1,116 @@
+import { lowBits } from '../../collections/bits.ts'
+import { codeOfSubmitStatus, type SubmitOutcome, submitOutcome } from './submit-outcomes.ts'
+
+/** How an attempt to submit a message ends, once none of its PDUs is in flight. */
+export type AttemptEnd =
+  | { readonly kind: 'sent' }
+  | ({ readonly kind: 'failed'; readonly errorCode: string } & Refusal)
+  | ({ readonly kind: 'retry'; readonly limited: boolean } & Refusal)
+  /** A PDU got no answer: the carrier may have it. */
+  | { readonly kind: 'ambiguous' }
+  /** PDUs are to be sent (again) as soon as the carrier takes them; no attempt is consumed. */
+  | { readonly kind: 'unfinished' }
+
+/** The answer that spoilt an attempt, and the PDU it was to. */
+export interface Refusal {
+  readonly commandStatus: number
+  readonly pdu: number
+}
+
+/**
+ * Which PDUs of a message are to be sent, in flight and accepted, and what their answers amount to. Each has one segment, or
+ * all of them in a `message_payload`.
+ */
+export class SubmissionProgress {
+  /** Bit n: the carrier has accepted PDU n. */
+  acceptedPduBits: bigint
+  readonly #pending: number[] = []
+  #underWay = 0
+  #failure: Refusal | null = null
+  #retry: ({ readonly limited: boolean } & Refusal) | null = null
+  #ambiguous = false
+  readonly #all: bigint
+  readonly #outcomes: ReadonlyMap<number, SubmitOutcome> | undefined
+
+  /** `outcomes`: the carrier's own table. */
+  constructor(total: number, accepted: bigint, outcomes?: ReadonlyMap<number, SubmitOutcome>) {
+    this.acceptedPduBits = accepted
+    this.#all = lowBits(total)
+    this.#outcomes = outcomes
+    for (let pdu = 0; pdu < total; pdu += 1)
+      if ((accepted & (1n << BigInt(pdu))) === 0n) this.#pending.push(pdu)
+  }
+
+  /** The next PDU to send; null while there is none, because all are sent or one has already spoilt the attempt. */
+  get next(): number | null {
+    if (this.#failure !== null || this.#retry !== null || this.#ambiguous) return null
+    return this.#pending[0] ?? null
+  }
+
+  /** The PDU that `next` returned is in flight. */
+  sent(): void {
+    this.#pending.shift()
+    this.#underWay += 1
+  }
+
+  /** An answer came. Returns what kind of answer it was. */
+  answered(pdu: number, commandStatus: number): SubmitOutcome {
+    this.#underWay -= 1
+    const kind = submitOutcome(commandStatus, this.#outcomes)
+    if (kind === 'accepted') this.acceptedPduBits |= 1n << BigInt(pdu)
+    else if (kind === 'throttled' || kind === 'rebind') this.#pending.unshift(pdu)
+    else if (kind === 'permanent') this.#failure ??= { commandStatus, pdu }
+    else this.#retry ??= { limited: kind === 'limited-retry', commandStatus, pdu }
+    return kind
+  }
+
+  /** The last answer blamed the session but was the message's own fault: it counts as a refusal for now. */
+  refusedItself(pdu: number, commandStatus: number): void {
+    this.#retry ??= { limited: true, commandStatus, pdu }
+  }
+
+  /** The PDU that `next` returned would be too long: counts as if the carrier had refused it for good. */
+  unsendable(pdu: number, commandStatus: number): void {
+    this.#failure ??= { commandStatus, pdu }
+  }
+
+  get isInFlight(): boolean {
+    return this.#underWay > 0
+  }
+
+  /** No PDU is in flight, and no answer has ended the attempt. */
+  get isIdle(): boolean {
+    return this.#underWay === 0 && this.#failure === null && this.#retry === null && !this.#ambiguous
+  }
+
+  /** The carrier has accepted all of it. */
+  get isComplete(): boolean {
+    return this.acceptedPduBits === this.#all
+  }
+
+  /** A PDU turns out to have been accepted earlier: it need not be sent. */
+  acceptedEarlier(pdu: number): void {
+    this.acceptedPduBits |= 1n << BigInt(pdu)
+    const index = this.#pending.indexOf(pdu)
+    if (index >= 0) this.#pending.splice(index, 1)
+  }
+
+  /** A PDU's answer will not come. */
+  lost(): void {
+    this.#underWay -= 1
+    this.#ambiguous = true
+  }
+
+  /** Null while an answer is awaited, or `next` is to be sent. */
+  get end(): AttemptEnd | null {
+    if (this.#underWay > 0) return null
+    // Also true when an answer came late, after it was given up, while others were awaited.
+    if (this.isComplete) return { kind: 'sent' }
+    if (this.#failure !== null) {
+      return { kind: 'failed', errorCode: codeOfSubmitStatus(this.#failure.commandStatus), ...this.#failure }
+    }
+    if (this.#ambiguous) return { kind: 'ambiguous' }
+    if (this.#retry !== null) return { kind: 'retry', ...this.#retry }
+    return { kind: 'unfinished' }
+  }
+}

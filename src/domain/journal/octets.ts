@@ -1,0 +1,111 @@
+import { writeUuid } from '../identifiers.ts'
+
+/** Numbers and texts as octets, in the form of the journal: small numbers take little room. */
+
+const UUID_OCTETS = 16
+/** Seven bits per octet, least significant first; the eighth says that more follow. */
+const MORE = 0x80
+const FIRST_OCTETS = 1_024
+
+/** At most, in UTF-8. */
+const OCTETS_OF_UNIT = 3
+
+export class Writer {
+  #buffer = Buffer.allocUnsafe(FIRST_OCTETS)
+  #length = 0
+
+  get written(): Buffer {
+    return this.#buffer.subarray(0, this.#length)
+  }
+
+  whole(value: number): void {
+    if (!Number.isSafeInteger(value) || value < 0) throw new RangeError('a journal entry holds whole numbers')
+    this.#reserve(8)
+    let rest = value
+    while (rest >= MORE) {
+      this.#buffer[this.#length++] = (rest % MORE) | MORE
+      rest = Math.floor(rest / MORE)
+    }
+    this.#buffer[this.#length++] = rest
+  }
+
+  bits(value: bigint): void {
+    this.text(value.toString(16))
+  }
+
+  text(value: string): void {
+    const most = OCTETS_OF_UNIT * value.length
+    this.#reserve(most + 1)
+    if (most < MORE) {
+      const octets = this.#buffer.write(value, this.#length + 1)
+      this.#buffer[this.#length] = octets
+      this.#length += 1 + octets
+      return
+    }
+    const octets = Buffer.byteLength(value)
+    this.whole(octets)
+    this.#reserve(octets)
+    this.#length += this.#buffer.write(value, this.#length)
+  }
+
+  uuid(value: string): void {
+    this.#reserve(UUID_OCTETS)
+    this.#length = writeUuid(this.#buffer, this.#length, value)
+  }
+
+  #reserve(octets: number): void {
+    if (this.#length + octets <= this.#buffer.length) return
+    const larger = Buffer.allocUnsafe(2 * this.#buffer.length + octets)
+    this.#buffer.copy(larger)
+    this.#buffer = larger
+  }
+}
+
+export class Reader {
+  readonly #data: Buffer
+  #at = 0
+
+  constructor(data: Buffer) {
+    this.#data = data
+  }
+
+  get isAtEnd(): boolean {
+    return this.#at === this.#data.length
+  }
+
+  whole(): number {
+    let value = 0
+    for (let factor = 1; factor <= Number.MAX_SAFE_INTEGER; factor *= MORE) {
+      const octet = this.#data[this.#pass(1)]!
+      value += (octet % MORE) * factor
+      if (octet < MORE && Number.isSafeInteger(value)) return value
+    }
+    throw new RangeError('a journal entry has a number that is too long')
+  }
+
+  bits(): bigint {
+    const digits = this.text()
+    if (!/^[0-9a-f]+$/.test(digits)) throw new RangeError('a journal entry has bits that cannot be read')
+    return BigInt(`0x${digits}`)
+  }
+
+  text(): string {
+    const octets = this.whole()
+    const start = this.#pass(octets)
+    return this.#data.toString('utf8', start, start + octets)
+  }
+
+  uuid(): string {
+    const start = this.#pass(UUID_OCTETS)
+    const hex = this.#data.toString('hex', start, start + UUID_OCTETS)
+    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+  }
+
+  /** Where the next octets begin, which are read now. */
+  #pass(octets: number): number {
+    const start = this.#at
+    if (start + octets > this.#data.length) throw new RangeError('a journal entry is cut short')
+    this.#at += octets
+    return start
+  }
+}

@@ -1,0 +1,198 @@
+import { type Fault, fault } from '../../errors.ts'
+import { parseTimestamp } from '../instants.ts'
+import {
+  DATE_RULE,
+  type DateWindow,
+  type FilterRules,
+  parseFilters,
+  SEARCH_FILTERS,
+  type SearchFilters,
+} from '../list-filters.ts'
+import type { Status } from '../messages.ts'
+import { DAY_MS, HOUR_MS, HOURS_KEPT_MS, INTERVALS, type Interval, MINUTES_KEPT_MS } from './figures.ts'
+
+/** What a reader of statistics may ask for, and what is too much for one answer. */
+
+export const DIMENSIONS = ['servicePlanId', 'carrier', 'route', 'country', 'status', 'errorCode'] as const
+export type Dimension = (typeof DIMENSIONS)[number]
+/** Customers never see carriers and routes. */
+export const CUSTOMER_DIMENSIONS: readonly Dimension[] = ['servicePlanId', 'country', 'status', 'errorCode']
+
+export const MOST_POINTS = 1_500
+const MOST_DIMENSIONS = 2
+/** Most groups of an answer apart from "other", and the number of series that it has room for at least. */
+export const MOST_GROUPS = 50
+const FEWEST_SERIES = 6
+/** With more plans, an answer by plan or country reads the rows of each plan, so it covers fewer periods. */
+const FEW_PLANS = 20
+const MOST_PERIODS_OF_PLANS: Readonly<Record<Interval, number>> = { minute: 60, hour: 25, day: 8 }
+const DEFAULT_RANGE_MS = DAY_MS
+/** Longest range that is shown by minute, and by hour, unless an interval is given. */
+const BY_MINUTE_MS = 3 * HOUR_MS
+const BY_HOUR_MS = 10 * DAY_MS
+
+/** The parameters of a request; null is not given. */
+interface GivenParameters extends DateWindow, Pick<SearchFilters, 'country' | 'status' | 'errorCode'> {
+  readonly interval: Interval | null
+  readonly groupBy: readonly Dimension[] | null
+}
+
+/** The parameters as they came. */
+export type StatisticsTexts = Readonly<Partial<Record<keyof GivenParameters, string | undefined>>>
+
+export interface StatisticsFilters {
+  /** Null: all plans. */
+  readonly planIds: readonly number[] | null
+  readonly carrierId: number | null
+  readonly routeId: number | null
+}
+
+export interface StatisticsQuery extends StatisticsFilters {
+  /** Unix milliseconds, whole intervals in UTC; `toMs` is exclusive. */
+  readonly fromMs: number
+  readonly toMs: number
+  readonly interval: Interval
+  readonly groupBy: readonly Dimension[]
+  readonly country: string | null
+  readonly status: Status | null
+  readonly errorCode: string | null
+}
+
+/** The query of a request. Faults are added to the list; then the query is not to be used. */
+export function parseStatisticsQuery(
+  texts: StatisticsTexts,
+  filters: StatisticsFilters,
+  { dimensions, nowMs }: { dimensions: readonly Dimension[]; nowMs: number },
+  faults: Fault[],
+): StatisticsQuery {
+  const { country, status, errorCode } = SEARCH_FILTERS
+  const time = { parse: (text: string) => parseTimestamp(text, 'down'), rule: DATE_RULE }
+  const rules: FilterRules<GivenParameters> = {
+    fromDate: time,
+    toDate: time,
+    interval: { parse: intervalOf, rule: 'must be minute, hour or day' },
+    groupBy: {
+      parse: (text) => dimensionsOf(text, dimensions),
+      rule: `must be one or two of ${dimensions.join(', ')}, with a comma between`,
+    },
+    country,
+    status,
+    errorCode,
+  }
+  const { fromDate, toDate, interval, groupBy, ...others } = parseFilters(rules, texts, faults)
+  const range = rangeOf({ fromMs: fromDate, toMs: toDate, interval }, nowMs)
+  const query = { ...filters, groupBy: groupBy ?? [], ...others, ...range }
+  if (faults.length === 0) faults.push(...excesses(query, nowMs))
+  return query
+}
+
+function intervalOf(text: string): Interval | null {
+  return Object.hasOwn(INTERVALS, text) ? (text as Interval) : null
+}
+
+function dimensionsOf(text: string, allowed: readonly Dimension[]): Dimension[] | null {
+  const names = text.split(',')
+  const isValid = names.length <= MOST_DIMENSIONS && new Set(names).size === names.length
+  return isValid && names.every((name) => allowed.includes(name as Dimension)) ? (names as Dimension[]) : null
+}
+
+/** Whole intervals, up to the present one. Default: the last 24 hours, by an interval that suits the length. */
+function rangeOf(
+  given: { fromMs: number | null; toMs: number | null; interval: Interval | null },
+  nowMs: number,
+): Pick<StatisticsQuery, 'fromMs' | 'toMs' | 'interval'> {
+  const endMs = Math.min(given.toMs ?? nowMs, nowMs)
+  const startMs = given.fromMs ?? endMs - DEFAULT_RANGE_MS
+  const interval = given.interval ?? usualInterval(endMs - startMs)
+  const stepMs = INTERVALS[interval]
+  return { interval, fromMs: startMs - (startMs % stepMs), toMs: Math.ceil(endMs / stepMs) * stepMs }
+}
+
+function usualInterval(lengthMs: number): Interval {
+  if (lengthMs <= BY_MINUTE_MS) return 'minute'
+  return lengthMs <= BY_HOUR_MS ? 'hour' : 'day'
+}
+
+function periodsOf({
+  fromMs,
+  toMs,
+  interval,
+}: Pick<StatisticsQuery, 'fromMs' | 'toMs' | 'interval'>): number {
+  return (toMs - fromMs) / INTERVALS[interval]
+}
+
+/** What is too much, or too long ago. */
+function excesses(query: StatisticsQuery, nowMs: number): Fault[] {
+  const { fromMs, toMs } = query
+  if (fromMs >= toMs)
+    return [fault('fromDate', 'INVALID_RANGE', 'must be before toDate, and not in the future')]
+  if (nowMs - fromMs > HOURS_KEPT_MS + DAY_MS)
+    return [fault('fromDate', 'OUT_OF_RANGE', 'must be at most 400 days ago: older statistics are deleted')]
+  const excess = excessOf(query, nowMs)
+  if (excess === null) return []
+  const others = (['hour', 'day'] as const).filter(
+    (interval) => INTERVALS[interval] > INTERVALS[query.interval],
+  )
+  const fitting = others.find(
+    (interval) => excessOf({ ...query, ...rangeOf({ fromMs, toMs, interval }, nowMs) }, nowMs) === null,
+  )
+  const advice = fitting === undefined ? 'use a shorter range' : `use interval=${fitting} or a shorter range`
+  return [fault('interval', excess.code, `${excess.message}; ${advice}`)]
+}
+
+function excessOf(query: StatisticsQuery, nowMs: number): Pick<Fault, 'code' | 'message'> | null {
+  const { interval, groupBy, fromMs } = query
+  const periods = periodsOf(query)
+  if (interval === 'minute' && nowMs - fromMs > MINUTES_KEPT_MS)
+    return { code: 'OUT_OF_RANGE', message: 'minutes are kept for 8 days' }
+  const mostOfPlans = MOST_PERIODS_OF_PLANS[interval]
+  if (readsManyPlans(query) && periods > mostOfPlans) {
+    const message = `has ${periods} points; by plan or country of more than ${FEW_PLANS} plans there are at most ${mostOfPlans}`
+    return { code: 'TOO_MANY_POINTS', message }
+  }
+  const most = groupBy.length === 0 ? MOST_POINTS : MOST_POINTS / FEWEST_SERIES
+  if (periods <= most) return null
+  const what = groupBy.length === 0 ? 'there are' : 'with groupBy there are'
+  return { code: 'TOO_MANY_POINTS', message: `has ${periods} points; ${what} at most ${most}` }
+}
+
+/** Whether the sums over all plans do not do. */
+export function needsPlanRows({ planIds, groupBy, country }: StatisticsQuery): boolean {
+  return (
+    planIds !== null || country !== null || groupBy.includes('servicePlanId') || groupBy.includes('country')
+  )
+}
+
+function readsManyPlans(query: StatisticsQuery): boolean {
+  return needsPlanRows(query) && (query.planIds === null || query.planIds.length > FEW_PLANS)
+}
+
+/** How many groups an answer shows one by one. All others are added up in one more. */
+export function mostGroups(query: StatisticsQuery): number {
+  if (query.groupBy.length === 0) return 1
+  return Math.min(MOST_GROUPS, Math.floor(MOST_POINTS / periodsOf(query)) - 1)
+}
+
+/** A range of rows of one kind. */
+export interface RowRange {
+  readonly interval: Interval
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+/** Which rows to sum: the coarsest that there are, up to the interval. `rolledUp`: up to when hours and days exist. */
+export function rowRanges(
+  { fromMs, toMs, interval }: Pick<StatisticsQuery, 'fromMs' | 'toMs' | 'interval'>,
+  rolledUp: Readonly<Record<'hour' | 'day', number>>,
+): RowRange[] {
+  const ranges: RowRange[] = []
+  let startMs = fromMs
+  for (const each of ['day', 'hour', 'minute'] as const) {
+    if (INTERVALS[each] > INTERVALS[interval]) continue
+    const endMs = each === 'minute' ? toMs : Math.min(toMs, rolledUp[each])
+    if (endMs <= startMs) continue
+    ranges.push({ interval: each, fromMs: startMs, toMs: endMs })
+    startMs = endMs
+  }
+  return ranges
+}

@@ -1,0 +1,126 @@
+import { BoundedMap } from '../../collections/bounded-map.ts'
+import { type Endpoint, endpointKey } from './targets.ts'
+
+const SECOND_MS = 1_000
+const MINUTE_MS = 60 * SECOND_MS
+const HOUR_MS = 60 * MINUTE_MS
+
+/** Milliseconds before attempt 1, 2, 3 …, each counted from the end of the attempt before it. */
+export const ATTEMPT_DELAYS_MS: readonly number[] = [
+  0,
+  5 * SECOND_MS,
+  30 * SECOND_MS,
+  2 * MINUTE_MS,
+  10 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  5 * HOUR_MS,
+  10 * HOUR_MS,
+  14 * HOUR_MS,
+  20 * HOUR_MS,
+  24 * HOUR_MS,
+]
+
+/** How long the schedule of an event lasts: the sum of the delays, rounded up. A parked event gets its last attempt at its end. */
+export const SCHEDULE_MS: number = 76 * HOUR_MS
+
+/** Jitter, so that receivers that failed together are not retried together. */
+const JITTER = 0.2
+
+/** Jitter alone ends a schedule at most this early: 15 h. If more is left, probes of the destination have used up delays. */
+const MOST_EARLY_MS = JITTER * SCHEDULE_MS
+
+/** What becomes of an event after an attempt. */
+export type Decision = { kind: 'delivered' } | { kind: 'again'; delayMs: number } | { kind: 'failed' }
+
+/** What became of the attempt. `gone`: 410. */
+export interface AttemptOutcome {
+  ok: boolean
+  gone: boolean
+  retryAfterMs: number | null
+}
+
+/** `own`: the URL is the message's own callbackUrl. `leftMs`: until SCHEDULE_MS after its schedule began. */
+export interface AttemptCircumstances {
+  own: boolean
+  leftMs: number
+  random: number
+}
+
+/** A 410 from a message's own URL is about this event alone, and ends it; from a configured URL it is about the destination. */
+export function isOwnUrlGone({ gone }: Pick<AttemptOutcome, 'gone'>, own: boolean): boolean {
+  return gone && own
+}
+
+/**
+ * 2xx ends the event; anything else is retried until the schedule is over. `attempt`: how many delays were used up before this
+ * attempt. A probe of the destination uses one up too, without waiting for it. If that ends the delays early, one more attempt
+ * is made when the schedule ends.
+ */
+export function afterAttempt(
+  attempt: number,
+  outcome: AttemptOutcome,
+  { own, leftMs, random }: AttemptCircumstances,
+): Decision {
+  if (outcome.ok) return { kind: 'delivered' }
+  if (isOwnUrlGone(outcome, own)) return { kind: 'failed' }
+  const baseMs = ATTEMPT_DELAYS_MS[attempt + 1]
+  if (baseMs !== undefined) return { kind: 'again', delayMs: retryDelayMs(baseMs, outcome, random) }
+  return leftMs > MOST_EARLY_MS ? { kind: 'again', delayMs: leftMs } : { kind: 'failed' }
+}
+
+/**
+ * The schedule's delay ±20 %. A Retry-After replaces it, clamped to [base, 2 × base], so that a receiver can slow us down
+ * but cannot hurry us or make us wait for ever.
+ */
+function retryDelayMs(baseMs: number, { retryAfterMs }: AttemptOutcome, random: number): number {
+  if (retryAfterMs !== null) return Math.min(Math.max(retryAfterMs, baseMs), 2 * baseMs)
+  return Math.round(baseMs * (1 - JITTER + 2 * JITTER * random))
+}
+
+/** Ten days: more than any retry waits, and far from overflow. */
+const MAX_RETRY_AFTER_MS = 240 * HOUR_MS
+
+/**
+ * Reads a Retry-After field (RFC 9110 §10.2.3): seconds, or an HTTP-date compared with `nowMs`. Returns milliseconds from
+ * now, at least 0, or null when absent or unreadable.
+ */
+export function parseRetryAfter(value: string | undefined, nowMs: number): number | null {
+  if (value === undefined) return null
+  const text = value.trim()
+  if (/^\d{1,10}$/.test(text)) return Math.min(Number(text) * SECOND_MS, MAX_RETRY_AFTER_MS)
+  // IMF-fixdate only, as senders must generate it: Date.parse alone reads "1-2" as a date.
+  if (!/^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/.test(text)) return null
+  const atMs = Date.parse(text)
+  return Number.isNaN(atMs) ? null : Math.min(Math.max(atMs - nowMs, 0), MAX_RETRY_AFTER_MS)
+}
+
+/** Consecutive failures of an endpoint that open its breaker. */
+export const BREAKER_THRESHOLD = 20
+
+/** Milliseconds between two probes of a destination whose breaker is open. */
+export const PROBE_INTERVAL_MS = 60_000
+
+/** Endpoints whose failures are counted. A forgotten endpoint starts again from zero, so its breaker opens later. */
+const MAX_ENDPOINTS = 10_000
+
+/** Counts each endpoint's failures since its last success. The endpoint whose last failure is the oldest makes room. */
+export class FailureCounts {
+  readonly #counts: BoundedMap<string, number>
+
+  constructor(most: number = MAX_ENDPOINTS) {
+    this.#counts = new BoundedMap(most)
+  }
+
+  /** Returns the failures in a row, this one included. */
+  failed(endpoint: Endpoint): number {
+    const key = endpointKey(endpoint)
+    const count = (this.#counts.get(key) ?? 0) + 1
+    this.#counts.set(key, count)
+    return count
+  }
+
+  succeeded(endpoint: Endpoint): void {
+    if (this.#counts.size > 0) this.#counts.delete(endpointKey(endpoint))
+  }
+}
