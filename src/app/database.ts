@@ -104,8 +104,9 @@ export async function prepareDatabases(databases: Databases, options: DatabaseSt
   tellServer(server, facts, settings, options)
   await judgeDurability(db, server, options)
   if (!server.pooled) await judgeConnections(db, options)
-  for (const name of await migrate({ connectionString, log: (line) => log.debug(line) }))
-    log.info({ migration: name }, 'schema brought up to date')
+  const { applied, newer } = await migrate({ connectionString, log: (line) => log.debug(line) })
+  for (const name of applied) log.info({ migration: name }, 'schema brought up to date')
+  if (newer.length > 0) log.info({ migrations: newer }, 'the schema is that of a newer version')
   await ensurePartitions(db, Date.now())
   await learnPartitions(reads).catch((err) => log.warn({ err }, 'the first lists will take longer'))
 }

@@ -23,8 +23,8 @@ import { checkDurability, connectionLimit } from '../store/database.ts'
 import { readClockAhead, readGrowth, readReplication, readVacuum } from '../store/database-health.ts'
 import { connect, directServer, reachServer } from '../store/database-server.ts'
 import { readDirectory } from '../store/directory.ts'
-import { pendingMigrations } from '../store/migrate.ts'
 import { listNodes } from '../store/node-reports.ts'
+import { compareSchema, MIGRATIONS, migrationsIn, schemaFault } from '../store/schema.ts'
 import { listTroubledDestinations } from '../store/webhook-destinations.ts'
 import { packageVersion } from './build-info.ts'
 import { connectionsOfNode, serverFault } from './database.ts'
@@ -74,18 +74,27 @@ export async function* diagnose(options: DiagnosisOptions): AsyncGenerator<Findi
   }
   try {
     yield* databaseFindings(client, options)
-    const pending = await reading(client, pendingMigrations)
-    if (pending.length > 0)
-      return yield warning(
-        'schema',
-        `not applied yet: ${pending.join(', ')}`,
-        'run aldis migrate, or start a node',
-      )
-    yield fine('schema', 'up to date')
-    yield* serviceFindings(client, options)
+    const schema = await schemaFinding(client)
+    yield schema
+    if (schema.level === 'ok') yield* serviceFindings(client, options)
   } finally {
     await client.end()
   }
+}
+
+async function schemaFinding(client: Client): Promise<Finding> {
+  const known = migrationsIn(MIGRATIONS)
+  const schema = await reading(client, (db) => compareSchema(db, known))
+  const fault = schemaFault(schema, known)
+  if (fault !== null) return defect('schema', fault, 'docs/upgrading.md, "Back again"')
+  if (schema.pending.length > 0)
+    return warning(
+      'schema',
+      `not applied yet: ${schema.pending.join(', ')}`,
+      'run aldis migrate, or start a node',
+    )
+  if (schema.newer.length === 0) return fine('schema', 'up to date')
+  return fine('schema', `of a newer version, with which this one can work: ${schema.newer.join(', ')}`)
 }
 
 /** Runs statements in a transaction that can write nothing. */

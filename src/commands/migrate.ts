@@ -12,11 +12,12 @@ export function register(program: Command): void {
     .action(async () => {
       const { databaseUrlOf } = await import('../config.ts')
       const { migrate } = await import('../store/migrate.ts')
-      const applied = await migrate({
+      const { applied, newer } = await migrate({
         connectionString: databaseUrlOf(),
         log: (line) => process.stderr.write(`${line}\n`),
       })
-      const text = applied.length === 0 ? 'The schema is up to date.' : `Applied: ${applied.join(', ')}`
-      process.stdout.write(`${text}\n`)
+      const done = applied.length === 0 ? 'The schema is up to date.' : `Applied: ${applied.join(', ')}`
+      const beyond = `The schema is that of a newer version, with which this one can work: ${newer.join(', ')}`
+      process.stdout.write(`${newer.length === 0 ? done : beyond}\n`)
     })
 }

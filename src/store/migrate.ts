@@ -1,12 +1,17 @@
 /** Brings the schema up to date from `migrations/*.sql`. Any number of processes may do so at once. */
-import { readdirSync } from 'node:fs'
-import { basename } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { runner } from 'node-pg-migrate'
 import type pg from 'pg'
-import { isTransient, type Queryable, sqlState } from './database.ts'
+import { isTransient, sqlState } from './database.ts'
 import { DatabaseHosts } from './database-hosts.ts'
 import { connect } from './database-server.ts'
+import {
+  compareSchema,
+  MIGRATIONS,
+  MIGRATIONS_TABLE,
+  migrationsIn,
+  SchemaError,
+  schemaFault,
+} from './schema.ts'
 import { sessionSettings, setForSession } from './session-settings.ts'
 
 export interface MigrateOptions {
@@ -15,61 +20,71 @@ export interface MigrateOptions {
   readonly directory?: string
   /** Progress, one line at a time. */
   readonly log?: (line: string) => void
-  /** Bound on waiting for another process that is migrating. Default 120,000. */
+  /** Bound on waiting for another process that is migrating, and for tables that others use. Default 120,000. */
   readonly lockTimeoutMs?: number
 }
 
-const MIGRATIONS = fileURLToPath(new URL('./migrations', import.meta.url))
-const MIGRATIONS_TABLE = 'schema_migrations'
+export interface Migrated {
+  /** The migrations that were run; empty when the schema was up to date. */
+  readonly applied: readonly string[]
+  /** Migrations that only a newer program knows, and with which this one can work. */
+  readonly newer: readonly string[]
+}
+
 /** Key of the advisory lock: 'aldi' as a number. Any constant does; other programs on the same database differ. */
 const LOCK_KEY = 0x616c6469
 const ATTEMPTS = 5
 const RETRY_DELAY_MS = 500
 /** lock_not_available: the wait reached its bound. */
 const LOCK_TIMEOUT = '55P03'
+/**
+ * While a migration waits for a table, whoever uses the table next waits behind it. So it gives up soon, lets them pass, and
+ * begins again.
+ */
+const TABLE_LOCK_TIMEOUT_MS = 2_000
 
 /**
- * Runs the migrations this database has not had, all in one transaction, and returns their names ([] when up to date).
- * Processes that start together wait for each other: the lock belongs to the transaction, so it also works behind a
- * pooler and ends with the connection. A lost connection is retried up to 5 times; a failing migration is not.
+ * Runs the migrations this database has not had, all in one transaction. Processes that start together wait for each other:
+ * the lock belongs to the transaction, so it also works behind a pooler and ends with the connection. A lost connection is
+ * retried up to 5 times, a table that is in use until the bound; a failing migration is not.
+ *
+ * @throws SchemaError when a newer program has changed the schema so that this one cannot work with it.
  */
-export async function migrate(options: MigrateOptions): Promise<string[]> {
-  const log = options.log ?? (() => undefined)
+export async function migrate(options: MigrateOptions): Promise<Migrated> {
+  const { log = () => undefined, lockTimeoutMs = 120_000 } = options
+  const deadlineMs = performance.now() + lockTimeoutMs
   for (let attempt = 1; ; attempt++) {
+    const leftMs = deadlineMs - performance.now()
     try {
-      return await migrateOnce(options, log)
+      return await migrateOnce(options, log, Math.max(1, Math.ceil(leftMs)))
     } catch (error) {
-      if (attempt === ATTEMPTS || !isTransient(error) || sqlState(error) === LOCK_TIMEOUT) throw error
+      const isLocked = sqlState(error) === LOCK_TIMEOUT
+      const mayRetry = isLocked ? leftMs > TABLE_LOCK_TIMEOUT_MS : isTransient(error) && attempt < ATTEMPTS
+      if (!mayRetry) throw error
       log(`migration interrupted (${(error as Error).message}), trying again`)
-      await new Promise((resolve) => setTimeout(resolve, RETRY_DELAY_MS * attempt))
+      const delayMs = isLocked ? RETRY_DELAY_MS : RETRY_DELAY_MS * attempt
+      await new Promise((resolve) => setTimeout(resolve, delayMs))
     }
   }
 }
 
-/** The migrations that this database has not had, in their order. */
-export async function pendingMigrations(db: Queryable): Promise<string[]> {
-  const { rows } = await db.query<{ exists: boolean }>('select to_regclass($1) is not null as exists', [
-    MIGRATIONS_TABLE,
-  ])
-  const done = rows[0]!.exists
-    ? await db.query<{ name: string }>(`select name from ${MIGRATIONS_TABLE}`)
-    : null
-  const names = new Set(done?.rows.map(({ name }) => name))
-  const known = readdirSync(MIGRATIONS).filter((file) => file.endsWith('.sql'))
-  return known
-    .map((file) => basename(file, '.sql'))
-    .filter((name) => !names.has(name))
-    .sort()
-}
-
-async function migrateOnce(options: MigrateOptions, log: (line: string) => void): Promise<string[]> {
-  const client = await connect(new DatabaseHosts(options.connectionString), 'aldis migrate')
+async function migrateOnce(
+  { connectionString, directory = MIGRATIONS }: MigrateOptions,
+  log: (line: string) => void,
+  lockTimeoutMs: number,
+): Promise<Migrated> {
+  const client = await connect(new DatabaseHosts(connectionString), 'aldis migrate')
   try {
     await client.query('begin isolation level read committed')
-    await takeLock(client, options.lockTimeoutMs ?? 120_000)
+    await takeLock(client, lockTimeoutMs)
+    const known = migrationsIn(directory)
+    const found = await compareSchema(client, known)
+    const fault = schemaFault(found, known)
+    if (fault !== null) throw new SchemaError(fault)
+    await client.query(`set local lock_timeout = ${TABLE_LOCK_TIMEOUT_MS}`)
     const done = await runner({
       dbClient: client,
-      dir: options.directory ?? MIGRATIONS,
+      dir: directory,
       direction: 'up',
       migrationsTable: MIGRATIONS_TABLE,
       singleTransaction: true,
@@ -78,7 +93,7 @@ async function migrateOnce(options: MigrateOptions, log: (line: string) => void)
       logger: progressLogger(log),
     })
     await client.query('commit')
-    return done.map(({ name }) => name)
+    return { applied: done.map(({ name }) => name), newer: found.newer }
   } finally {
     await client.end().catch(() => undefined)
   }

@@ -1,5 +1,6 @@
 import type { LinkCondition } from '../domain/routing.ts'
 import type { Queryable } from './database.ts'
+import { NEWEST_MIGRATION } from './schema.ts'
 
 /** How long a node's lease lasts after its last heartbeat; its work is taken over afterwards (docs/adr/0008). */
 export const LEASE_MS = 8_000
@@ -16,10 +17,11 @@ export function gapMs(leaseMs: number): number {
 export async function registerNode(db: Queryable, name: string, leaseMs = LEASE_MS): Promise<number> {
   const { rows } = await db.query<{ nodeId: number }>({
     text: `
-      insert into nodes (name, expires_at) values ($1, now() + $2 * interval '1 ms')
-      on conflict (name) do update set node_id = default, started_at = now(), expires_at = excluded.expires_at
+      insert into nodes (name, expires_at, migration) values ($1, now() + $2 * interval '1 ms', $3)
+      on conflict (name) do update set node_id = default, started_at = now(), expires_at = excluded.expires_at,
+        migration = excluded.migration
       returning node_id as "nodeId"`,
-    values: [name, leaseMs],
+    values: [name, leaseMs, NEWEST_MIGRATION],
   })
   return rows[0]!.nodeId
 }
@@ -32,9 +34,9 @@ export async function registerNodeAgain(
 ): Promise<number | null> {
   const { rows } = await db.query<{ nodeId: number }>({
     text: `
-      insert into nodes (name, expires_at) values ($1, now() + $2 * interval '1 ms')
+      insert into nodes (name, expires_at, migration) values ($1, now() + $2 * interval '1 ms', $3)
       on conflict do nothing returning node_id as "nodeId"`,
-    values: [name, leaseMs],
+    values: [name, leaseMs, NEWEST_MIGRATION],
   })
   return rows[0]?.nodeId ?? null
 }

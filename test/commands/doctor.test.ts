@@ -84,3 +84,12 @@ test('needs the settings of a node, and a database of its own', async () => {
   expect([code, stderr]).toEqual([1, expect.stringContaining('belongs to the node')])
   expect((await runAldis(['doctor'])).stderr).toContain('SECRET_KEY')
 })
+
+test('the schema of a newer version is a fault only if this one cannot work with it', async () => {
+  await using ahead = await freshDatabase({ state: 'started' })
+  const schema = async () => (await examine({ DATABASE_URL: ahead.connectionString })).levels.get('schema')
+  await ahead.db.query(`insert into schema_migrations (name, run_on) values ('9999_next', now())`)
+  expect(await schema()).toBe('ok')
+  await ahead.db.query(`select require_migration('9999_next')`)
+  expect(await schema()).toBe('fault')
+})

@@ -25,6 +25,22 @@ test.concurrent('processes that migrate at the same time leave one schema, and n
   expect(exits.filter(({ stdout }) => stdout.startsWith('Applied: '))).toHaveLength(1)
 })
 
+test.concurrent('the schema of a newer version: what this one can do with it, in one line', async () => {
+  await using database = await freshDatabase({ state: 'migrated' })
+  const env = { DATABASE_URL: database.connectionString }
+  await database.db.query(`insert into schema_migrations (name, run_on) values ('9999_next', now())`)
+  expect(await runAldis(['migrate'], { env })).toMatchObject({
+    code: 0,
+    stdout: 'The schema is that of a newer version, with which this one can work: 9999_next\n',
+  })
+  await database.db.query(`select require_migration('9999_next')`)
+  const { code, stderr } = await runAldis(['migrate'], { env })
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringMatching(/^error: a newer version of Aldis has changed the schema \(9999_next\).+\n$/),
+  ])
+})
+
 test.concurrent.each([
   ['no DATABASE_URL', {}, /^error: DATABASE_URL is required: .+\n$/],
   ['one of something else', { DATABASE_URL: 'mysql://u:hunter2@db/x' }, /^error: DATABASE_URL must be .+\n$/],

@@ -1,12 +1,15 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { migrate } from '../../src/store/migrate.ts'
+import { registerNode, removeNode } from '../../src/store/nodes.ts'
+import { MIGRATIONS, migrationsIn } from '../../src/store/schema.ts'
 import { freshDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
 
 const directories: string[] = []
 
@@ -22,7 +25,8 @@ function migrationsOf(files: Record<string, string>): string {
 }
 
 const FILES = {
-  '0001_initial.sql': `create table things (id int primary key, tags jsonb not null default '{}');
+  '0001_initial.sql': `create table schema_requirement as select '0001_initial' as must_know;
+    create table things (id int primary key, tags jsonb not null default '{}');
     create function twice(n int) returns int language plpgsql as $$ begin return n * 2; end $$;`,
   // Anything that ran twice would fail on its key; the sleep widens the window in which others arrive.
   '0002_rows.sql': `insert into things (id) values (1); select pg_sleep(0.2);`,
@@ -34,8 +38,11 @@ test('runs the files in order, once, and tells its progress', async () => {
   const directory = migrationsOf(FILES)
   const lines: string[] = []
   const log = (line: string) => void lines.push(line)
-  expect(await migrate({ connectionString, directory, log })).toEqual(['0001_initial', '0002_rows'])
-  expect(await migrate({ connectionString, directory, log })).toEqual([])
+  expect(await migrate({ connectionString, directory, log })).toEqual({
+    applied: ['0001_initial', '0002_rows'],
+    newer: [],
+  })
+  expect((await migrate({ connectionString, directory, log })).applied).toEqual([])
   expect(lines.join('\n')).toMatch(/0001_initial[\s\S]+0002_rows[\s\S]+No migrations to run/)
   const { rows } = await database.db.query('select id, tags, twice(id) from things')
   expect(rows).toEqual([{ id: 1, tags: {}, twice: 2 }])
@@ -47,7 +54,7 @@ test('a later release adds its own', async () => {
   const directory = migrationsOf(FILES)
   await migrate({ connectionString, directory })
   writeFileSync(join(directory, '0003_more.sql'), 'alter table things add column note text;')
-  expect(await migrate({ connectionString, directory })).toEqual(['0003_more'])
+  expect((await migrate({ connectionString, directory })).applied).toEqual(['0003_more'])
 })
 
 test('a migration that fails leaves nothing of any of them', async () => {
@@ -71,7 +78,66 @@ test('waiting for another that migrates is bounded', async () => {
   })
   await holder.query('rollback')
   holder.release()
-  expect(await migrate({ connectionString, directory })).toHaveLength(2)
+  expect((await migrate({ connectionString, directory })).applied).toHaveLength(2)
+})
+
+test('a table in use is waited for, and whoever uses it next does not wait behind the migration', async () => {
+  await using database = await freshDatabase({ state: 'empty' })
+  const { connectionString, db } = database
+  const directory = migrationsOf(FILES)
+  await migrate({ connectionString, directory })
+  writeFileSync(join(directory, '0003_more.sql'), 'alter table things add column note text;')
+  const reader = await db.connect()
+  await reader.query('begin; select from things')
+  const lines: string[] = []
+  const migration = migrate({ connectionString, directory, log: (line) => void lines.push(line) })
+  await eventually(() => lines.some((line) => line.includes('lock timeout')))
+  expect((await db.query('select from things')).rowCount).toBe(1)
+  await reader.query('commit')
+  reader.release()
+  expect((await migration).applied).toEqual(['0003_more'])
+})
+
+describe('beside the release before', () => {
+  /** A database of the next release, and the migrations that this one has. */
+  async function ahead(next: string) {
+    const database = await freshDatabase({ state: 'migrated' })
+    const { connectionString } = database
+    const own = migrationsIn(MIGRATIONS)
+    const directory = migrationsOf({ '9999_next.sql': next })
+    for (const name of own) copyFileSync(join(MIGRATIONS, `${name}.sql`), join(directory, `${name}.sql`))
+    const upgrade = () => migrate({ connectionString, directory })
+    return { database, upgrade, downgrade: () => migrate({ connectionString }) }
+  }
+
+  test('a program works with the schema of a newer one', async () => {
+    const { database, upgrade, downgrade } = await ahead('alter table messages add column note text;')
+    await using _ = database
+    expect(await upgrade()).toEqual({ applied: ['9999_next'], newer: [] })
+    expect(await downgrade()).toEqual({ applied: [], newer: ['9999_next'] })
+  })
+
+  test('unless it must know a migration that it does not know', async () => {
+    const { database, upgrade, downgrade } = await ahead(`select require_migration('9999_next');`)
+    await using _ = database
+    await upgrade()
+    await expect(downgrade()).rejects.toThrow(
+      'a newer version of Aldis has changed the schema (9999_next), and this version cannot work with it',
+    )
+    expect((await upgrade()).newer).toEqual([])
+  })
+
+  test('a migration that living nodes must know waits until they are stopped', async () => {
+    const { database, upgrade, downgrade } = await ahead(`select require_migration('9999_next');`)
+    await using _ = database
+    const node = await registerNode(database.db, 'node-a')
+    await expect(upgrade()).rejects.toThrow(
+      'stop these nodes first, their version cannot work with the new schema: node-a',
+    )
+    expect((await downgrade()).newer).toEqual([])
+    await removeNode(database.db, node)
+    expect((await upgrade()).applied).toEqual(['9999_next'])
+  })
 })
 
 test('twenty at once in one process: one migrates, all succeed', async () => {
@@ -79,14 +145,14 @@ test('twenty at once in one process: one migrates, all succeed', async () => {
   const { connectionString } = database
   const directory = migrationsOf(FILES)
   const runs = await Promise.all(Array.from({ length: 20 }, () => migrate({ connectionString, directory })))
-  expect(runs.flat().sort()).toEqual(['0001_initial', '0002_rows'])
+  expect(runs.flatMap(({ applied }) => applied).sort()).toEqual(['0001_initial', '0002_rows'])
 })
 
 test('eight processes at once, with the real migrations: one migrates, all succeed', async () => {
   await using database = await freshDatabase({ state: 'empty' })
   const module = fileURLToPath(new URL('../../src/store/migrate.ts', import.meta.url))
   const program = `const { migrate } = await import(process.argv[1])
-    console.log(JSON.stringify(await migrate({ connectionString: process.argv[2] })))`
+    console.log(JSON.stringify((await migrate({ connectionString: process.argv[2] })).applied))`
   const run = () =>
     promisify(execFile)(process.execPath, [
       '--input-type=module',

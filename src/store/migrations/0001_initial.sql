@@ -340,8 +340,10 @@ create table nodes (
   name text not null unique,
   started_at timestamptz not null default now(),
   expires_at timestamptz not null,
+  migration text not null default '',
   carriers jsonb not null default '{}'
 );
+comment on column nodes.migration is 'newest migration that its program knows';
 comment on column nodes.carriers is 'condition of each carrier that its own sessions can submit to, by carrier id';
 
 create table buckets (
@@ -887,3 +889,22 @@ create table alarms (
 comment on table alarms is 'what the operator is told of; a cleared alarm goes when that was told';
 comment on column alarms.attempts is 'to tell its present state';
 comment on column alarms.due_at is 'of the next attempt; null: none';
+
+-- What a program must know to work with this schema (docs/adr/0031). A migration that the release before cannot work with
+-- calls require_migration, which refuses while a node runs that could not go on.
+
+create table schema_requirement (
+  must_know text not null
+);
+insert into schema_requirement values ('0001_initial');
+
+create function require_migration(wanted text) returns void language plpgsql as $$
+declare
+  behind text := (select string_agg(name, ', ' order by name) from nodes
+                  where expires_at >= clock_timestamp() and migration collate "C" < wanted);
+begin
+  if behind is not null then
+    raise exception 'stop these nodes first, their version cannot work with the new schema: %', behind;
+  end if;
+  update schema_requirement set must_know = wanted;
+end $$;

@@ -217,8 +217,10 @@ test('an entry of many facts is compressed', () => {
   expect(decodeEntry(entry)).toEqual(like)
 })
 
-test('an entry of a later format is refused by its number', () => {
-  const entry = Buffer.from(encodeEntry([]))
-  entry[0] = 3
-  expect(() => decodeEntry(entry)).toThrow('a journal entry has format 3, which is not known')
+test('an entry of a later format, or with a fact of a later kind, is refused by its number', () => {
+  const msgId = '01a202e8-ed61-759b-9657-ea4a89c8b260'
+  const entry = encodeEntry([{ msgId, fact: { kind: 'begun', atMs: 1 } }])
+  const changed = (octet: number, value: number) => Buffer.from(entry).fill(value, octet, octet + 1)
+  expect(() => decodeEntry(changed(0, 3))).toThrow('a journal entry has format 3, which is not known')
+  expect(() => decodeEntry(changed(2, 99))).toThrow('a journal entry has a fact of kind 99')
 })
