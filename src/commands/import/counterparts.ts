@@ -7,8 +7,16 @@ export type Counterpart =
 /** Settings that share a counterpart have a comma between them. The guides in docs/ have these rows as tables. */
 export type SettingRows = readonly (readonly [settings: string, Counterpart])[]
 
-export const to = (setting: string, note: string | null = null): Counterpart => ({ to: setting, note })
-export const why = (reason: string): Counterpart => ({ why: reason })
+/** Reads rows: `settings | counterpart`, `settings | counterpart | note`, or `settings || why there is none`. */
+export function settingRows(text: string): SettingRows {
+  return text
+    .trim()
+    .split('\n')
+    .map((row) => {
+      const [settings, to, note = null] = row.split(/ \|\|? /) as [string, string, string?]
+      return [settings, row.includes(' || ') ? { why: to } : { to, note }]
+    })
+}
 
 export function counterparts(rows: SettingRows): ReadonlyMap<string, Counterpart> {
   return new Map(

@@ -1,82 +1,55 @@
-import { counterparts, type SettingRows, to, why } from './counterparts.ts'
+import { counterparts, settingRows } from './counterparts.ts'
 
 /** What becomes of every setting of Jasmin 0.11. docs/from-jasmin.md has these tables, which a test prints. */
 
-const LOGS = why('logs are JSON lines on standard error, without texts')
-const SERVER = why('Aldis has no SMPP server: customers use the HTTP API')
-const PRIVILEGES = why('a token has scopes: aldis token create --scope')
-
 /** `smppccm -s` */
-export const CONNECTOR_ROWS: SettingRows = [
-  ['cid', to('its name')],
-  ['host', to('host')],
-  ['port', to('port')],
-  ['ssl', to('tls', 'the certificate is always checked')],
-  ['username', to('systemId')],
-  ['password', to('password', 'the value is in aldis.env')],
-  ['systype', to('systemType')],
-  ['bind', to('bindMode')],
-  ['submit_throughput', to('messagesPerSecond', '0 is no limit')],
-  ['validity', to('validitySeconds', 'the longest that the carrier is told; 1 minute to 24 hours')],
-  ['dlr_msgid', to('idRule', '1 is decimal-hex, 2 hex-decimal; with 0 the rule is learned')],
-  ['elink_interval', why('enquire_link is sent after 30 s of silence')],
-  ['bind_to, res_to, pdu_red_to, trx_to', why('timeouts are the same for every carrier (docs/carriers.md)')],
-  [
-    'con_loss_retry, con_loss_delay, con_fail_retry, con_fail_delay',
-    why(
-      'a lost session is always bound again; pauses grow from 1 s to 5 s, and to 5 min if the bind is refused',
-    ),
-  ],
-  ['requeue_delay', why('retries follow the answer of the carrier, while the message is valid')],
-  ['src_addr', why('every send names its sender')],
-  ['src_ton, src_npi', why('they follow from the sender: E.164 1/1, name 5/0, short code 3/0')],
-  ['dst_ton, dst_npi', why('recipients are international: 1/1')],
-  ['bind_ton, bind_npi, addr_range', why('address_range of a bind is empty; carriers ignore it')],
-  ['priority', why('priority_flag is always 0')],
-  ['proto_id', why('protocol_id is always 0')],
-  ['def_msg_id, ripf', why('sm_default_msg_id and replace_if_present_flag are always 0')],
-  ['coding', why('texts are sent in the GSM alphabet or UCS-2')],
-  ['dlr_expiry', why('receipts are awaited for 72 h, and matched for another 72 h')],
-  ['custom_tlvs', why('submit_sm has no TLVs of the application')],
-  ['logfile, loglevel, logrotate, logprivacy', LOGS],
-]
+export const CONNECTOR_ROWS = settingRows(`
+cid | its name
+host | host
+port | port
+ssl | tls | the certificate is always checked
+username | systemId
+password | password | the value is in aldis.env
+systype | systemType
+bind | bindMode
+submit_throughput | messagesPerSecond | 0 is no limit
+validity | validitySeconds | the longest that the carrier is told; 1 minute to 24 hours
+dlr_msgid | idRule | 1 is decimal-hex, 2 hex-decimal; with 0 the rule is learned
+elink_interval || enquire_link is sent after 30 s of silence
+bind_to, res_to, pdu_red_to, trx_to || timeouts are the same for every carrier (docs/carriers.md)
+con_loss_retry, con_loss_delay, con_fail_retry, con_fail_delay || a lost session is always bound again; pauses grow from 1 s to 5 s, and to 5 min if the bind is refused
+requeue_delay || retries follow the answer of the carrier, while the message is valid
+src_addr || every send names its sender
+src_ton, src_npi || they follow from the sender: E.164 1/1, name 5/0, short code 3/0
+dst_ton, dst_npi || recipients are international: 1/1
+bind_ton, bind_npi, addr_range || address_range of a bind is empty; carriers ignore it
+priority || priority_flag is always 0
+proto_id || protocol_id is always 0
+def_msg_id, ripf || sm_default_msg_id and replace_if_present_flag are always 0
+coding || texts are sent in the GSM alphabet or UCS-2
+dlr_expiry || receipts are awaited for 72 h, and matched for another 72 h
+custom_tlvs || submit_sm has no TLVs of the application
+logfile, loglevel, logrotate, logprivacy || logs are JSON lines on standard error, without texts
+`)
 
 /** `user -s` */
-export const USER_ROWS: SettingRows = [
-  ['uid', to('its name', 'that of the service plan')],
-  ['gid', to('account', 'each group is an account')],
-  ['username', why('the HTTP API has tokens: aldis token create')],
-  ['mt_messaging_cred defaultvalue src_addr', to('senders', 'an approved one; every send names its sender')],
-  [
-    'mt_messaging_cred valuefilter src_addr',
-    to('senders', 'if the expression is a list of them, such as ^(One|Two)$'),
-  ],
-  [
-    'mt_messaging_cred valuefilter dst_addr',
-    to(
-      'rules, routes',
-      'if the expression is a list of prefixes, such as ^44; other numbers have a route without carriers',
-    ),
-  ],
-  ['mt_messaging_cred quota http_throughput', to('rateLimit', 'messages a second, as a whole number')],
-  [
-    'mt_messaging_cred quota balance',
-    why('there are no prepaid balances: every record has its price (docs/billing.md)'),
-  ],
-  ['mt_messaging_cred quota sms_count', why('messages are not counted down')],
-  ['mt_messaging_cred quota early_percent', why('there are no prepaid balances')],
-  ['mt_messaging_cred valuefilter priority', why('priority_flag is always 0')],
-  ['mt_messaging_cred valuefilter content', why('a text is sent as it is')],
-  ['mt_messaging_cred valuefilter validity_period', why('the plan has validitySeconds')],
-  [
-    'mt_messaging_cred authorization http_send, mt_messaging_cred authorization http_balance, mt_messaging_cred authorization http_rate, mt_messaging_cred authorization http_bulk, mt_messaging_cred authorization http_long_content, mt_messaging_cred authorization http_dlr_method, mt_messaging_cred authorization dlr_level, mt_messaging_cred authorization src_addr, mt_messaging_cred authorization priority, mt_messaging_cred authorization validity_period, mt_messaging_cred authorization hex_content',
-    PRIVILEGES,
-  ],
-  [
-    'mt_messaging_cred authorization smpps_send, mt_messaging_cred quota smpps_throughput, smpps_cred quota max_bindings, smpps_cred authorization bind, smpps_cred authorization ip',
-    SERVER,
-  ],
-]
+export const USER_ROWS = settingRows(`
+uid | its name | that of the service plan
+gid | account | each group is an account
+username || the HTTP API has tokens: aldis token create
+mt_messaging_cred defaultvalue src_addr | senders | an approved one; every send names its sender
+mt_messaging_cred valuefilter src_addr | senders | if the expression is a list of them, such as ^(One|Two)$
+mt_messaging_cred valuefilter dst_addr | rules, routes | if the expression is a list of prefixes, such as ^44; other numbers have a route without carriers
+mt_messaging_cred quota http_throughput | rateLimit | messages a second, as a whole number
+mt_messaging_cred quota balance || there are no prepaid balances: every record has its price (docs/billing.md)
+mt_messaging_cred quota sms_count || messages are not counted down
+mt_messaging_cred quota early_percent || there are no prepaid balances
+mt_messaging_cred valuefilter priority || priority_flag is always 0
+mt_messaging_cred valuefilter content || a text is sent as it is
+mt_messaging_cred valuefilter validity_period || the plan has validitySeconds
+mt_messaging_cred authorization http_send, mt_messaging_cred authorization http_balance, mt_messaging_cred authorization http_rate, mt_messaging_cred authorization http_bulk, mt_messaging_cred authorization http_long_content, mt_messaging_cred authorization http_dlr_method, mt_messaging_cred authorization dlr_level, mt_messaging_cred authorization src_addr, mt_messaging_cred authorization priority, mt_messaging_cred authorization validity_period, mt_messaging_cred authorization hex_content || a token has scopes: aldis token create --scope
+mt_messaging_cred authorization smpps_send, mt_messaging_cred quota smpps_throughput, smpps_cred quota max_bindings, smpps_cred authorization bind, smpps_cred authorization ip || Aldis has no SMPP server: customers use the HTTP API
+`)
 
 export const CONNECTOR_COUNTERPARTS = counterparts(CONNECTOR_ROWS)
 export const USER_COUNTERPARTS = counterparts(USER_ROWS)
