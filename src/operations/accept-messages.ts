@@ -178,11 +178,18 @@ export class GroupAccepter {
     this.#uncertain = batcher((items) => this.#decideUncertain(items), 1)
   }
 
-  /** Answers after COMMIT, or at the deadline. Rejects only for a draft that was not validated. */
-  async accept(request: AcceptRequest): Promise<AcceptOutcome> {
+  /**
+   * Answers after COMMIT, or at the deadline. Rejects only for a draft that was not validated. `segments`: of its text, if they
+   * have been counted.
+   */
+  async accept(
+    request: AcceptRequest,
+    segments: number = countSegments(request.draft.body, request.plan).segments,
+  ): Promise<AcceptOutcome> {
     const beganAtMs = performance.now()
     const { promise, resolve, reject } = Promise.withResolvers<AcceptOutcome>()
-    const item = this.#newItem(request, (mayBeStored) => resolve(mayBeStored ? UNKNOWN : notStored(item)))
+    const onOver = (mayBeStored: boolean) => resolve(mayBeStored ? UNKNOWN : notStored(item))
+    const item = this.#newItem(request, segments, onOver)
     // Continues after the deadline, because a message that turns out to be stored here is sent.
     this.#outcomeOf(item, request, beganAtMs).then(resolve, reject)
     return await promise
@@ -190,10 +197,10 @@ export class GroupAccepter {
 
   #newItem(
     { plan, draft, validitySeconds, idempotencyKey }: AcceptRequest,
+    segments: number,
     onOver: (mayBeStored: boolean) => void,
   ): PendingSend {
     // Everything that can fail comes before room is promised.
-    const { segments } = countSegments(draft.body, plan)
     const { answerWithinMs = ANSWER_WITHIN_MS, placement, random, secretKey } = this.#options
     const { callbackUrl: url } = draft
     const callbackUrl = url === null ? null : sealCallbackUrl(secretKey, url, () => random(12))

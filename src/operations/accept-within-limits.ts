@@ -10,6 +10,8 @@ export type LimitedOutcome =
   /** A limit of its plan does not let it through: 429. Nothing was counted or stored. */
   | { readonly kind: 'refused'; readonly refusal: LimitRefusal }
 
+type Message = Pick<AcceptRequest, 'plan' | 'draft'>
+
 interface LimitedMessage {
   readonly plan: ServicePlan
   readonly recipient: string
@@ -43,9 +45,9 @@ export class LimitedAccepter {
   }
 
   /** Why the limits of its plan would refuse the message; null: they would not. Rejects if that cannot be told. */
-  async refusalOf(message: Pick<AcceptRequest, 'plan' | 'draft'>): Promise<LimitRefusal | null> {
+  async refusalOf(message: Message): Promise<LimitRefusal | null> {
     if (!isLimited(message.plan)) return null
-    const counted = await this.#take(message)
+    const counted = await this.#take(message, segmentsOf(message))
     if (typeof counted !== 'function') return counted
     counted()
     return null
@@ -53,9 +55,10 @@ export class LimitedAccepter {
 
   async #acceptWithin(request: AcceptRequest): Promise<LimitedOutcome> {
     const { accepter, limits, log } = this.#options
+    const segments = segmentsOf(request)
     let counted: LimitRefusal | (() => void)
     try {
-      counted = await this.#take(request)
+      counted = await this.#take(request, segments)
       // A repeated send counts nothing, so no limit keeps its answer back.
       const repeated = typeof counted === 'function' ? null : await accepter.repeatedAnswer(request)
       if (repeated !== null) return repeated
@@ -64,16 +67,19 @@ export class LimitedAccepter {
       return UNAVAILABLE
     }
     if (typeof counted !== 'function') return { kind: 'refused', refusal: counted }
-    const outcome = await accepter.accept(request)
+    const outcome = await accepter.accept(request, segments)
     if (outcome.kind === 'queued') limits.accepted({ plan: request.plan, recipient: request.draft.recipient })
     else if (outcome.kind !== 'unknown') counted()
     return outcome
   }
 
-  #take({ plan, draft }: Pick<AcceptRequest, 'plan' | 'draft'>): Promise<LimitRefusal | (() => void)> {
-    const { segments } = countSegments(draft.body, plan)
+  #take({ plan, draft }: Message, segments: number): Promise<LimitRefusal | (() => void)> {
     return this.#options.limits.take({ plan, recipient: draft.recipient, segments })
   }
+}
+
+function segmentsOf({ plan, draft }: Message): number {
+  return countSegments(draft.body, plan).segments
 }
 
 function isLimited({ caps, pumpingGuard }: ServicePlan): boolean {
