@@ -163,8 +163,8 @@ async function* serviceFindings(client: Client, options: DiagnosisOptions): Asyn
   }
   const troubled = await reading(client, listTroubledDestinations)
   yield troubled.length === 0
-    ? fine('webhooks', 'every receiver can be reached')
-    : warning('webhooks', `${troubled.length} receivers are in trouble`, '`aldis queue` lists them')
+    ? fine('webhooks', 'no destination is in trouble')
+    : warning('webhooks', `${troubled.length} destinations are in trouble`, '`aldis queue` lists them')
   yield* probeCarriers(directory.contents.carriers)
   yield* probeReceivers(directory.contents, options)
 }

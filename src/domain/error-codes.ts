@@ -6,7 +6,7 @@
  */
 export const FAILURES = {
   '100': 'Message could not be queued',
-  '101': 'No route to the destination',
+  '101': 'No route to the recipient',
   '102': 'Carrier did not accept our session',
   '103': 'Submission outcome unknown and not repeated',
   '200': 'Rejected by the carrier',
@@ -16,7 +16,7 @@ export const FAILURES = {
   '204': 'Deleted by the carrier',
   '205': 'Skipped by the carrier',
   '300': 'Not delivered to the handset',
-  '301': 'Invalid destination number',
+  '301': 'Invalid recipient number',
   '302': 'Unknown subscriber',
   '303': 'Subscriber absent or handset off',
   '304': 'Subscriber barred from receiving messages',

@@ -191,8 +191,8 @@ export function describeOrigin(route: Route, rule: RoutingRule | null): string {
   if (rule === null) return `plan's route ${route.name}`
   const limits: string[] = []
   if (rule.sender !== null) limits.push(`from ${rule.sender}`)
-  const destination = rule.mccmnc ?? rule.prefix ?? rule.country
-  if (destination !== null) limits.push(destination)
+  const recipients = rule.mccmnc ?? rule.prefix ?? rule.country
+  if (recipients !== null) limits.push(recipients)
   const whose = rule.planId === null ? 'rule' : "plan's rule"
   return `${[whose, limits.join(', ')].join(' ').trimEnd()} → route ${route.name}`
 }

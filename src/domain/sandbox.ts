@@ -18,7 +18,7 @@ export const SANDBOX_MESSAGES_PER_SECOND = 100
 /** Limit of the messages of a sandbox plan for which no other is set. */
 export const SANDBOX_RATE_LIMIT = { messagesPerSecond: 20, burst: 100 } as const
 
-/** What the simulator does with a message, by the last digits of its destination. */
+/** What the simulator does with a message, by the last digits of its recipient. */
 export interface SandboxOutcome {
   /** Null: any that no other outcome names. */
   readonly lastDigits: string | null

@@ -21,10 +21,10 @@ export interface RateInput extends RecipientMatch {
   readonly currency: string
 }
 
-/** Adds a rate. One of the same plan and destination is a conflict. */
+/** Adds a rate. One of the same plan and recipients is a conflict. */
 export async function createRate(transaction: Transaction, input: RateInput): Promise<store.RateRecord> {
   const rate = checked((faults) => canonicalRate(input, '', faults))
-  const words = { taken: 'a rate of this plan and destination exists already', inUse: PLAN_GONE }
+  const words = { taken: 'a rate of this plan and these recipients exists already', inUse: PLAN_GONE }
   return sayConflicts(words, async () => {
     const planId = await keyOfPlanOrAll(transaction, rate.servicePlanId)
     const created = await store.rates.insert(transaction, { ...rate, planId })
@@ -51,7 +51,7 @@ export async function importRates(
   })
 }
 
-/** Settings that are not in `change` keep their values. Plan and destination identify a rate and cannot change. */
+/** Settings that are not in `change` keep their values. Plan and recipients identify a rate and cannot change. */
 export async function updateRate(
   transaction: Transaction,
   rateId: string,
@@ -75,9 +75,7 @@ function checkedRates(inputs: readonly RateInput[]): CheckedRate[] {
       const rate = canonicalRate(input, pathOf(index), faults)
       const key = JSON.stringify([rate.servicePlanId, rate.prefix, rate.country, rate.mccmnc])
       if (seen.has(key)) {
-        faults.push(
-          fault(`rates.${index}`, 'REPEATED', 'has the same plan and destination as an earlier one'),
-        )
+        faults.push(fault(`rates.${index}`, 'REPEATED', 'has the same plan and recipients as an earlier one'))
       }
       seen.add(key)
       return rate

@@ -30,9 +30,9 @@ export interface SimulatorOptions {
   readonly handsetSystemId?: string
   /** Fixed, or the ends of a range from which each message draws its own. Default 50 to 300. */
   readonly receiptDelayMs?: number | readonly [least: number, most: number]
-  /** Of destinations ending in 1010. Default 30,000. */
+  /** Of recipients ending in 1010. Default 30,000. */
   readonly lateReceiptDelayMs?: number
-  /** From the receipt to the submit response of destinations ending in 1008. Default 50. */
+  /** From the receipt to the submit response of recipients ending in 1008. Default 50. */
   readonly earlyReceiptLeadMs?: number
   /** Form of message ids in submit_sm_resp (default decimal) and in receipts (default: the same). */
   readonly messageIds?: IdForm

@@ -1,7 +1,7 @@
 import type { ReceiptState } from '../domain/carriers/receipt-states.ts'
 import { STATUSES } from '../smpp/statuses.ts'
 
-/** What becomes of a message, chosen by the last four digits of its destination. Shown in docs/simulator.md, and by GET /v1/sandbox. */
+/** What becomes of a message, chosen by the last four digits of its recipient. Shown in docs/simulator.md, and by GET /v1/sandbox. */
 
 export interface ReceiptStep {
   readonly state: ReceiptState
@@ -39,7 +39,7 @@ const outcome = (
   ...more,
 })
 
-/** Of a destination that the table does not name. */
+/** Of a recipient that the table does not name. */
 export const DELIVERED = outcome('delivered', once('DELIVRD', '000'))
 
 export const OUTCOMES: ReadonlyMap<string, Outcome> = new Map([
@@ -50,7 +50,7 @@ export const OUTCOMES: ReadonlyMap<string, Outcome> = new Map([
   ['1005', outcome('accepted, no receipt ever', [])],
   [
     '1006',
-    outcome('submit refused as an invalid destination', [], {
+    outcome('submit refused as an invalid recipient', [], {
       refusal: { status: STATUSES.ESME_RINVDSTADR, attempts: Number.POSITIVE_INFINITY },
     }),
   ],
@@ -75,7 +75,7 @@ export const OUTCOMES: ReadonlyMap<string, Outcome> = new Map([
   ['1010', outcome('delivered, receipt after 30 s', once('DELIVRD', '000'), { pace: 'late' })],
 ])
 
-/** The outcome for a destination; any that the table does not name is delivered. */
-export function outcomeOf(destination: string): Outcome {
-  return OUTCOMES.get(destination.slice(-4)) ?? DELIVERED
+/** The outcome for a recipient; any that the table does not name is delivered. */
+export function outcomeOf(recipient: string): Outcome {
+  return OUTCOMES.get(recipient.slice(-4)) ?? DELIVERED
 }

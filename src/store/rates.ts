@@ -45,8 +45,8 @@ export const rates = new ConfigurationTable<
 })
 
 /**
- * Adds rates, or replaces the amounts of existing ones with the same plan and destination. No two may have the same plan
- * and destination. They are written in a fixed order, so that two imports wait for each other. Returns how many were
+ * Adds rates, or replaces the amounts of existing ones with the same plan and recipients. No two may have the same plan
+ * and recipients. They are written in a fixed order, so that two imports wait for each other. Returns how many were
  * added, and the servicePlanIds (lower case) that no plan has.
  */
 export async function upsertRates(

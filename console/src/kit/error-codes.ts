@@ -13,7 +13,7 @@ const REFUSED =
 /** The codes of docs/error-codes.md. */
 const MEANINGS: Readonly<Record<string, ErrorMeaning>> = {
   '100': { title: 'Message could not be queued', advice: LATER },
-  '101': { title: 'No route to the destination', advice: `The service plan has no route. ${OPERATOR}` },
+  '101': { title: 'No route to the recipient', advice: `The service plan has no route. ${OPERATOR}` },
   '102': { title: 'Carrier did not accept our session', advice: OPERATOR },
   '103': {
     title: 'Submission outcome unknown and not repeated',
@@ -27,7 +27,7 @@ const MEANINGS: Readonly<Record<string, ErrorMeaning>> = {
   '204': { title: 'Deleted by the carrier', advice: REFUSED },
   '205': { title: 'Skipped by the carrier', advice: REFUSED },
   '300': { title: 'Not delivered to the handset', advice: LATER },
-  '301': { title: 'Invalid destination number', advice: ADDRESS },
+  '301': { title: 'Invalid recipient number', advice: ADDRESS },
   '302': { title: 'Unknown subscriber', advice: `Nobody has this number. ${ADDRESS}` },
   '303': {
     title: 'Subscriber absent or handset off',

@@ -157,6 +157,6 @@ function carrierText(carriers: Explanation['carriers']): string {
 }
 
 function rateText({ rateId, servicePlanId, mccmnc, prefix, country }: Fields): string {
-  const destination = mccmnc ?? prefix ?? country ?? 'anywhere'
-  return `${rateId}, to ${destination}, ${servicePlanId === null ? 'of all plans' : 'of the plan'}`
+  const recipients = mccmnc ?? prefix ?? country ?? 'anywhere'
+  return `${rateId}, to ${recipients}, ${servicePlanId === null ? 'of all plans' : 'of the plan'}`
 }

@@ -120,7 +120,7 @@ describe('rate import', () => {
       { env },
     )
     expect(second.stderr).toContain('line 3: country must be a country code')
-    expect(second.stderr).toContain('line 4: has the same plan and destination as an earlier one')
+    expect(second.stderr).toContain('line 4: has the same plan and recipients as an earlier one')
     expect((await json('rate', 'list')).items).toEqual([])
   })
 })

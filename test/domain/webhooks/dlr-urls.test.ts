@@ -24,7 +24,7 @@ test.each([
   ['FAILED', '500', true, 2, 'stat:EXPIRED err:500 '],
   ['FAILED', '303', true, 2, 'stat:UNDELIV err:303 '],
   ['UNKNOWN', '601', true, 2, 'stat:UNKNOWN err:601 '],
-  ['FAILED', '301', false, 16, 'NACK/301/Invalid destination number'],
+  ['FAILED', '301', false, 16, 'NACK/301/Invalid recipient number'],
 ] as const)('%s %s (sent: %s) is of type %i', (status, errorCode, wasSent, type, text) => {
   const message = messageAt(status, errorCode, wasSent)
   const change = { status, sentAtMs: wasSent ? 1 : null }

@@ -24,7 +24,7 @@ const Query = Type.Object(
   },
   { additionalProperties: false },
 )
-const destination = { prefix: NullableText, country: NullableText, mccmnc: NullableText }
+const recipients = { prefix: NullableText, country: NullableText, mccmnc: NullableText }
 const Explanation = titled('RouteExplanation', {
   servicePlanId: Type.String(),
   from: Type.String(),
@@ -37,7 +37,7 @@ const Explanation = titled('RouteExplanation', {
   route: NullableText,
   rule: Nullable(
     Type.Object(
-      { ruleId: Type.Integer(), servicePlanId: NullableText, from: NullableText, ...destination },
+      { ruleId: Type.Integer(), servicePlanId: NullableText, from: NullableText, ...recipients },
       { title: 'ExplainedRule', description: "null: the route is the plan's own" },
     ),
   ),
@@ -60,7 +60,7 @@ const Explanation = titled('RouteExplanation', {
       price: Type.String(),
       ptf: Type.String(),
       currency: Type.String(),
-      rate: titled('ExplainedRate', { rateId: Type.Integer(), servicePlanId: NullableText, ...destination }),
+      rate: titled('ExplainedRate', { rateId: Type.Integer(), servicePlanId: NullableText, ...recipients }),
     }),
   ),
 })

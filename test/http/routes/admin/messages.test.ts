@@ -113,7 +113,7 @@ test('200: a message of any plan, with what the carrier said', async () => {
       {
         at: '2026-01-02T03:04:06.678Z',
         what: 'status',
-        detail: 'FAILED 301 Invalid destination number, carrier: UNDELIV 001',
+        detail: 'FAILED 301 Invalid recipient number, carrier: UNDELIV 001',
       },
     ],
     createdAt: '2026-01-02T03:04:05.678Z',

@@ -18,7 +18,7 @@ async function listed(query = ''): Promise<number[]> {
   return body.items.map((item: { rateId: number }) => item.rateId)
 }
 
-test('201: a rate for all plans, at once in the directory; 409 for the same plan and destination', async () => {
+test('201: a rate for all plans, at once in the directory; 409 for the same plan and recipients', async () => {
   const { status, body, headers } = await server.request('POST', '/rates', RATE)
   expect(status).toBe(201)
   expect(body).toEqual({
