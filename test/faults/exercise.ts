@@ -36,6 +36,8 @@ export interface Exercise extends BedOptions {
   readonly onProgress: (line: string) => void
   /** Some inbound messages arrive over two sessions at once, and may be joined only a minute later. */
   readonly offersPartsAtOnce: boolean
+  /** See LoadOptions. */
+  readonly triesElsewhere?: boolean
   /** How long settling may take, if not the default. */
   readonly settleMs?: number
   /** For the controls: called before the load begins. */
@@ -71,6 +73,7 @@ export async function exercise(options: Exercise): Promise<Exercised> {
     nodes: bed.baseUrls,
     plans: bed.plans,
     rate: options.rate,
+    triesElsewhere: options.triesElsewhere ?? false,
     onAccepted: ({ plan }, { msgId }) => {
       lookUps.planOf.set(msgId!, plan)
       bed.pass('accepted')

@@ -21,6 +21,8 @@ export interface LoadOptions {
   readonly plans: readonly Plan[]
   /** Requests a second, to all nodes together. */
   readonly rate: number
+  /** A request that had no effect, because its node is stopped or starts, goes to the next node, even without a key. */
+  readonly triesElsewhere: boolean
   readonly onAccepted: (entry: LoadEntry, answer: Answer) => void
 }
 
@@ -95,7 +97,9 @@ export class Load {
         this.#options.onAccepted(entry, answer)
       }
       const isSettled = answer.status !== null && answer.status < 500
-      if (isSettled || !entry.hasKey || nowMs() > deadline) return
+      const hadNoEffect = answer.failure === 'refused' || answer.status === 503
+      const mayRepeat = entry.hasKey || (hadNoEffect && this.#options.triesElsewhere)
+      if (isSettled || !mayRepeat || nowMs() > deadline) return
     }
   }
 

@@ -17,6 +17,8 @@ process.on('exit', () => {
 export class NodeProcess {
   readonly index: number
   readonly baseUrl: string
+  /** What the next start runs. */
+  main = MAIN
   readonly #env: NodeJS.ProcessEnv
   readonly #logFile: string
   #child: ChildProcess | null = null
@@ -37,7 +39,7 @@ export class NodeProcess {
   /** Starts it without waiting for it. @param env additional variables for this start */
   spawn(env: NodeJS.ProcessEnv = {}): void {
     const log = openSync(this.#logFile, 'a')
-    const child = spawn(process.execPath, [MAIN, 'serve'], {
+    const child = spawn(process.execPath, [this.main, 'serve'], {
       stdio: ['ignore', log, log],
       env: cleanEnvironment({ ...this.#env, ...env }),
     })
