@@ -2,45 +2,35 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type AdminServer, startAdminServer } from './support/admin-server.ts'
-import { MAIN, ROOT, scratchFolder, start } from './support/process.ts'
+import { Shell, sectionOf, textsOf } from './support/document-commands.ts'
+import { ROOT, scratchFolder } from './support/process.ts'
 
 /** What docs/configuration-as-a-file.md tells to type, typed. */
 
 const DOCUMENT = readFileSync(join(ROOT, 'docs/configuration-as-a-file.md'), 'utf8')
-const WALK = DOCUMENT.split('## A walk through it\n')[1]!.split('\n## ')[0]!
-const blocks = (language: string) =>
-  [...WALK.matchAll(/^```(\w+)\n(.*?)^```$/gms)].flatMap(([, found, block]) =>
-    found === language ? [block!] : [],
-  )
-const [SETTING, ...COMMANDS] = blocks('sh')
+const WALK = sectionOf(DOCUMENT, '## A walk through it')
+const [SETTING, ...COMMANDS] = textsOf(WALK, 'sh')
 
 const folder = scratchFolder()
 let server: AdminServer
 beforeAll(async () => {
   server = await startAdminServer()
-  writeFileSync(join(folder.path, 'aldis.yaml'), blocks('yaml')[0]!)
+  writeFileSync(join(folder.path, 'aldis.yaml'), textsOf(WALK, 'yaml')[0]!)
 })
 afterAll(async () => {
   await server?.[Symbol.asyncDispose]()
   folder[Symbol.dispose]()
 })
 
-/** The exit code and standard output of a block; `aldis` is this checkout's. */
-async function type(block: string): Promise<{ code: number | null; stdout: string }> {
-  const [url, token] = [...SETTING!.matchAll(/(ALDIS_\w+)=/g)].map(([, name]) => name!) as [string, string]
-  const env = { [url]: server.baseUrl, [token]: server.operatorToken, ACME_PASSWORD: 'secret08' }
-  const aldis = `aldis() { '${process.execPath}' '${MAIN}' "$@"; }`
-  await using running = start('/bin/sh', ['-ec', `${aldis}\n${block}`], { cwd: folder.path, env })
-  const { code, stdout, stderr } = await running.exited
-  expect(stderr).toBe('')
-  return { code, stdout }
-}
-
 test('the walk gives what is shown', async () => {
   const [diff, apply, same, exported, ...more] = COMMANDS as [string, string, string, string]
   expect(more).toEqual([])
-  expect(await type(diff)).toEqual({ code: 2, stdout: blocks('text')[0] })
-  expect(await type(apply)).toMatchObject({ code: 0, stdout: expect.stringContaining('whsec_') })
-  expect((await type(same)).code).toBe(0)
-  expect((await type(exported)).code).toBe(0)
+  expect(SETTING).toBe('export ALDIS_URL=http://localhost:8080 ALDIS_OPERATOR_TOKEN=…\n')
+  const env = { ALDIS_URL: server.baseUrl, ALDIS_OPERATOR_TOKEN: server.operatorToken }
+  await using shell = new Shell({ cwd: folder.path, env })
+  expect(await shell.type(diff, 2)).toBe(textsOf(WALK, 'text')[0])
+  expect(await shell.type(apply)).toContain('whsec_')
+  await shell.type(same)
+  await shell.type(exported)
+  expect(shell.stderr).toBe('')
 })

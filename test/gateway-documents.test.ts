@@ -6,8 +6,9 @@ import { CONNECTOR_ROWS, USER_ROWS } from '../src/commands/import/jasmin-setting
 import { KANNEL_GROUPS } from '../src/commands/import/kannel-settings.ts'
 import { type Simulator, startSimulator } from '../src/simulator/simulator.ts'
 import { startAdminServer } from './support/admin-server.ts'
+import { ALDIS, sectionOf, textsOf } from './support/document-commands.ts'
 import { eventually } from './support/eventually.ts'
-import { MAIN, ROOT, scratchFolder, start } from './support/process.ts'
+import { ROOT, scratchFolder, start } from './support/process.ts'
 import { startService } from './support/service.ts'
 
 /** What docs/from-kannel.md and docs/from-jasmin.md tell to type, typed; and their tables, printed from the code. */
@@ -103,11 +104,7 @@ const withoutVersion = (text: string) => text.replace(/(configuration version) [
 
 describe.each(Object.entries(TABLES))('%s', (path, tables) => {
   const document = readFileSync(join(ROOT, path), 'utf8')
-  const walk = document.split('\n## A walk through it\n')[1]!.split('\n## ')[0]!
-  const blocks = (language: string) =>
-    [...walk.matchAll(/^```(\w+)\n(.*?)^```$/gms)].flatMap(([, found, block]) =>
-      found === language ? [block!] : [],
-    )
+  const walk = sectionOf(document, '## A walk through it')
 
   it('has the tables of the code', () => {
     expect(document.split(SECTION)[1]).toContain(`\n${tables}`)
@@ -116,15 +113,14 @@ describe.each(Object.entries(TABLES))('%s', (path, tables) => {
   it('tells to type what works, and shows what it prints', async () => {
     await using gateway = await SERVICES[path]!()
     using folder = scratchFolder()
-    const [setting, ...commands] = blocks('sh')
+    const [setting, ...commands] = textsOf(walk, 'sh')
     const [url, token] = [...setting!.matchAll(/(ALDIS_\w+)=/g)].map(([, name]) => name!) as [string, string]
     const source = /^aldis import \w+ (\S+)/m.exec(commands[0]!)![1]!
-    writeFileSync(join(folder.path, source), gateway.withHosts(blocks('ini')[0]!))
+    writeFileSync(join(folder.path, source), gateway.withHosts(textsOf(walk, 'ini')[0]!))
     // One shell types all of them, so that what a command sets is there for the next.
     const typed = commands.map((command, index) => `{ ${command}} > out.${index} 2>&1`).join('\n')
-    const aldis = `aldis() { '${process.execPath}' '${MAIN}' "$@"; }`
     const env = { [url]: gateway.url, [token]: gateway.operatorToken }
-    await using running = start('/bin/sh', ['-c', `${aldis}\n${typed}`], { cwd: folder.path, env })
+    await using running = start('/bin/sh', ['-c', `${ALDIS}\n${typed}`], { cwd: folder.path, env })
     expect(await running.exited).toMatchObject({ stderr: '' })
     const printed = commands.map((_, index) =>
       readFileSync(join(folder.path, `out.${index}`), 'utf8').trimEnd(),

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type AdminServer, createPlan, startAdminServer } from './support/admin-server.ts'
-import { MAIN, ROOT, start } from './support/process.ts'
+import { Shell, textsOf } from './support/document-commands.ts'
+import { ROOT } from './support/process.ts'
 
 /** What docs/limits.md tells to type, typed. */
 
-const DOCUMENT = readFileSync(join(ROOT, 'docs/limits.md'), 'utf8')
-const [SETTING, ...COMMANDS] = [...DOCUMENT.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block]) => block!)
+const [SETTING, ...COMMANDS] = textsOf(readFileSync(join(ROOT, 'docs/limits.md'), 'utf8'), 'sh')
 
 let server: AdminServer
 beforeAll(async () => {
@@ -17,13 +17,12 @@ afterAll(() => server?.[Symbol.asyncDispose]())
 
 test('every command does what it says', async () => {
   const { servicePlanId } = await createPlan(server)
-  const names = [...SETTING!.matchAll(/(ALDIS_\w+)=/g)].map(([, name]) => name!) as [string, string, string]
-  const [url, token, plan] = names
-  const env = { [url]: server.baseUrl, [token]: server.operatorToken, [plan]: servicePlanId }
-  const aldis = `aldis() { '${process.execPath}' '${MAIN}' "$@"; }`
-  await using running = start('/bin/sh', ['-ec', [aldis, ...COMMANDS].join('\n')], { env })
-  const { code, stderr } = await running.exited
-  expect([code, stderr]).toEqual([0, ''])
+  expect(SETTING).toMatch(/^export ALDIS_URL=\S+ ALDIS_OPERATOR_TOKEN=\S+ ALDIS_PLAN=\S+\n$/)
+  const { baseUrl, operatorToken } = server
+  const env = { ALDIS_URL: baseUrl, ALDIS_OPERATOR_TOKEN: operatorToken, ALDIS_PLAN: servicePlanId }
+  await using shell = new Shell({ env })
+  for (const command of COMMANDS) await shell.type(command)
+  expect(shell.stderr).toBe('')
   const { body } = await server.request('GET', `/service-plans/${servicePlanId}`)
   expect(body).toMatchObject({
     allowedCountries: [],

@@ -2,18 +2,13 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { aCarrier, aRoute } from './support/directory.ts'
+import { Shell, textsOf } from './support/document-commands.ts'
 import { PLAN, startHttpService, TOKEN } from './support/http-service.ts'
-import { ROOT, start } from './support/process.ts'
+import { ROOT } from './support/process.ts'
 
 /** What docs/preflight.md tells to type, typed, with the answers that it shows. */
 
 const DOCUMENT = readFileSync(join(ROOT, 'docs/preflight.md'), 'utf8')
-
-function blocks(language: string): string[] {
-  return [...DOCUMENT.matchAll(/^```(\w+)\n(.*?)^```$/gms)].flatMap(([, found, block]) =>
-    found === language ? [block!] : [],
-  )
-}
 
 const ROUTE = aRoute({
   name: 'default',
@@ -34,14 +29,11 @@ test('its command gives what is shown, and so does the corrected one', async () 
     },
   })
   const env = { ALDIS_URL: `http://127.0.0.1:${service.port}`, ALDIS_TOKEN: TOKEN, ALDIS_PLAN: PLAN }
-  const typed = async (command: string) => {
-    await using shell = start('/bin/sh', ['-c', command], { cwd: ROOT, env })
-    expect(await shell.exited).toMatchObject({ code: 0 })
-    return JSON.parse(shell.stdout)
-  }
-  const [command, ...more] = blocks('sh')
+  await using shell = new Shell({ env })
+  const typed = async (command: string) => JSON.parse(await shell.type(command))
+  const [command, ...more] = textsOf(DOCUMENT, 'sh')
   expect(more).toEqual([])
-  const [shown, changed] = blocks('json').map((text) => JSON.parse(text))
+  const [shown, changed] = textsOf(DOCUMENT, 'json').map((text) => JSON.parse(text))
   expect(await typed(command!)).toEqual(shown)
   const corrected = command!.replace('"+1 555 123 0001"', '"+15551230001"')
   expect(await typed(corrected)).toEqual({ ...shown, ...changed })

@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { Shell, withoutChance } from './support/document-commands.ts'
+import { Shell, sectionOf, textsOf, withoutChance } from './support/document-commands.ts'
+import { eventually } from './support/eventually.ts'
 import {
   cleanEnvironment,
-  eventually,
   freePort,
   NODE_COMPILE_CACHE,
   ROOT,
@@ -16,20 +16,8 @@ import {
 
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8')
 
-/** The text of a section, from its heading to the next of the same level. */
-function section(heading: string): string {
-  return README.split(/^## /m).find((text) => text.startsWith(`${heading}\n`))!
-}
-
-/** The fenced blocks of a language, in their order. */
-function blocks(text: string, language: string): string[] {
-  return [...text.matchAll(/^```(\w+)\n(.*?)^```$/gms)]
-    .filter(([, found]) => found === language)
-    .map(([, , block]) => block!)
-}
-
-const WALK = section('A walk through it')
-const [LISTEN, ...COMMANDS] = blocks(WALK, 'sh')
+const WALK = sectionOf(README, '## A walk through it')
+const [LISTEN, ...COMMANDS] = textsOf(WALK, 'sh')
 
 describe('the commands of the README, on what npm start starts', () => {
   const folder = scratchFolder()
@@ -54,7 +42,7 @@ describe('the commands of the README, on what npm start starts', () => {
     shell = new Shell({ cwd: ROOT, env })
   })
   afterAll(async () => {
-    await shell?.close()
+    await shell?.[Symbol.asyncDispose]()
     await listener?.[Symbol.asyncDispose]()
     // Ctrl-C goes to everything that the terminal runs.
     if (service !== undefined) process.kill(-service.pid, 'SIGINT')
@@ -66,9 +54,9 @@ describe('the commands of the README, on what npm start starts', () => {
   test('the walk gives what is shown', async () => {
     const [env, send, lookUp, list, inbound, carriers, ...more] = COMMANDS as [string, ...string[]]
     expect(more).toEqual([])
-    const [queued, changed, page] = blocks(WALK, 'json').map((text) => JSON.parse(text))
+    const [queued, changed, page] = textsOf(WALK, 'json').map((text) => JSON.parse(text))
     const delivered = { ...queued, ...changed }
-    const [receipts, sent, received, table] = blocks(WALK, 'text').map(withoutChance)
+    const [receipts, sent, received, table] = textsOf(WALK, 'text').map(withoutChance)
     const same = (text: string, shown: object) =>
       expect(JSON.parse(withoutChance(text))).toEqual(JSON.parse(withoutChance(JSON.stringify(shown))))
     const heard = () => withoutChance(listener.stdout.split('Ctrl-C ends it.\n')[1]!)
@@ -93,7 +81,7 @@ describe('the commands of the README, on what npm start starts', () => {
   })
 
   test('the set-up of production works on a new service', async () => {
-    const setUp = blocks(section('Production'), 'sh').at(-1)!
+    const setUp = textsOf(sectionOf(README, '## Production'), 'sh').at(-1)!
     const { ALDIS_URL, ALDIS_OPERATOR_TOKEN } = Object.fromEntries(
       (await shell.type('npm run -s aldis -- dev env'))
         .trim()

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ALDIS, Shell, textsOf } from './support/document-commands.ts'
 import { type OtlpCollector, startOtlpCollector } from './support/otlp-collector.ts'
-import { freePort, MAIN, ROOT, runAldis, scratchFolder, start } from './support/process.ts'
+import { freePort, ROOT, runAldis, scratchFolder, start } from './support/process.ts'
 
 /** What docs/tracing.md tells to type, typed. */
 
 const DOCUMENT = readFileSync(join(ROOT, 'docs/tracing.md'), 'utf8')
-const [RUN, SEND, ...MORE] = [...DOCUMENT.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block]) => block!)
-const ALDIS = `aldis() { '${process.execPath}' '${MAIN}' "$@"; }`
+const [RUN, SEND, ...MORE] = textsOf(DOCUMENT, 'sh')
 
 const folder = scratchFolder()
 let collector: OtlpCollector
@@ -27,13 +27,11 @@ test('the commands: aldis dev exports the trace whose id the last one prints', a
     ALDIS_DATA_DIR: join(folder.path, 'data'),
     ALDIS_LISTEN_PORT: String(await freePort()),
   }
-  const type = (block: string) => start('/bin/sh', ['-ec', `${ALDIS}\n${block}`], { cwd: folder.path, env })
-  await using dev = type(RUN!.replace('http://localhost:4318', collector.url.replace('/v1/traces', '/')))
+  const run = RUN!.replace('http://localhost:4318', collector.url.replace('/v1/traces', '/'))
+  await using dev = start('/bin/sh', ['-c', `${ALDIS}\n${run}`], { cwd: folder.path, env })
   await dev.until(() => dev.stdout.includes('/v1/sendsms'))
-  await using shell = type(SEND!)
-  const { code, stdout } = await shell.exited
-  expect(code).toBe(0)
-  const traceId = stdout.trim()
+  await using shell = new Shell({ cwd: folder.path, env })
+  const traceId = (await shell.type(SEND!)).trim()
   const names = () =>
     new Set(collector.spans.filter((span) => span.traceId === traceId).map(({ name }) => name))
   await collector.until(() => names().size === 3)

@@ -2,7 +2,7 @@ import { globSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { blocksOf, follow, Shell, untagged } from './support/document-commands.ts'
-import { freePort, MAIN, NODE_COMPILE_CACHE, ROOT, scratchFolder, startDev } from './support/process.ts'
+import { freePort, NODE_COMPILE_CACHE, ROOT, scratchFolder, startDev } from './support/process.ts'
 
 /** What these pages tell to type, typed, on the service that `aldis dev` starts. */
 const PAGES = ['docs/sending.md', ...globSync('docs/guides/*.md', { cwd: ROOT })]
@@ -29,11 +29,7 @@ test.each(PAGES)('%s: every block says what it is', (page) => {
 test.each(PAGES)('%s: its commands print what it shows', async (page) => {
   const cwd = join(folder.path, page.replaceAll('/', '-'))
   mkdirSync(cwd)
-  const shell = new Shell({ cwd, env })
-  try {
-    await shell.type(`aldis() { '${process.execPath}' '${MAIN}' "$@"; }; eval "$(aldis dev env)"`)
-    await follow(blocks(page), shell, cwd)
-  } finally {
-    await shell.close()
-  }
+  await using shell = new Shell({ cwd, env })
+  await shell.type('eval "$(aldis dev env)"')
+  await follow(blocks(page), shell, cwd)
 })

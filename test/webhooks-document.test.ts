@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { formatWebhookSecret } from '../src/domain/webhooks/requests.ts'
-import { blocksOf } from './support/document-commands.ts'
-import { ROOT, scratchFolder, start } from './support/process.ts'
+import { blocksOf, Shell, sectionOf, textsOf } from './support/document-commands.ts'
+import { ROOT, scratchFolder } from './support/process.ts'
 import { eventually, type Service, startService } from './support/service.ts'
 import { acknowledge, answerStatus, type ReceivedWebhook } from './support/webhook-receiver.ts'
 
@@ -12,56 +12,36 @@ import { acknowledge, answerStatus, type ReceivedWebhook } from './support/webho
 
 const DOCUMENT = readFileSync(join(ROOT, 'docs/webhooks.md'), 'utf8')
 
-/** The fenced blocks of a language in a section, in their order; of `level` the section's heading. */
-function blocks(heading: string, language: string, level = '##'): string[] {
-  const section = DOCUMENT.split(new RegExp(`^${level} `, 'm')).find((text) =>
-    text.startsWith(`${heading}\n`),
-  )!
-  const own = section.split(/^#{2,3} /m)[0]!
-  return [...own.matchAll(/^```(\w+)\n(.*?)^```$/gms)].flatMap(([, found, block]) =>
-    found === language ? [block!] : [],
-  )
-}
-
 const folder = scratchFolder()
 let service: Service
-let env: Record<string, string>
+let shell: Shell
 
 beforeAll(async () => {
   service = await startService()
   const { servicePlanId, token } = service
-  const [setting] = blocks('Looking into it', 'sh')
-  env = Object.fromEntries([...setting!.matchAll(/(ALDIS_\w+)=/g)].map(([, name]) => [name!, '']))
-  expect(Object.keys(env)).toEqual(['ALDIS_URL', 'ALDIS_TOKEN', 'ALDIS_PLAN'])
-  env = { ALDIS_URL: service.app.url, ALDIS_TOKEN: token, ALDIS_PLAN: servicePlanId }
+  expect(SETTING).toMatch(/^export ALDIS_URL=\S+ ALDIS_TOKEN=\S+ ALDIS_PLAN=\S+\n$/)
+  const env = { ALDIS_URL: service.app.url, ALDIS_TOKEN: token, ALDIS_PLAN: servicePlanId }
+  shell = new Shell({ cwd: folder.path, env })
 })
 afterAll(async () => {
+  await shell?.[Symbol.asyncDispose]()
   await service?.[Symbol.asyncDispose]()
   folder[Symbol.dispose]()
 })
 
-/** Standard output of a command; throws when it fails. The receiver stands in for the one of the document. */
-async function type(
-  command: string,
-  args: readonly string[],
-  more: Record<string, string> = {},
-): Promise<string> {
-  await using running = start(command, args, { cwd: folder.path, env: { ...env, ...more } })
-  const { code, stdout, stderr } = await running.exited
-  if (code !== 0) throw new Error(`${args.join(' ')}: ${stderr}`)
-  return stdout
-}
-
+/** The answer to a command. The receiver stands in for the one of the document. */
 // biome-ignore lint/suspicious/noExplicitAny: an answer is whatever the test expects of it
-async function curl(block: string | undefined, more: Record<string, string> = {}): Promise<any> {
+async function curl(block: string | undefined, setting = ''): Promise<any> {
   const text = block!.replaceAll('https://hooks.example.com', service.receiver.origin)
-  return JSON.parse(await type('/bin/sh', ['-ec', text], more))
+  return JSON.parse(await shell.type(`${setting}\n${text}`))
 }
 
-const [, LIST, SHOW, DESTINATIONS, PAUSE, RESUME] = blocks('Looking into it', 'sh')
-const [REDELIVER, REDELIVER_ALL] = blocks('Redelivering', 'sh', '###')
-const [TEST] = blocks('Trying a receiver', 'sh', '###')
-const [FEED] = blocks('The feed', 'sh')
+const LOOKING = sectionOf(DOCUMENT, '## Looking into it')
+const [SETTING, LIST, SHOW, DESTINATIONS, PAUSE, RESUME, REDELIVER, REDELIVER_ALL, TEST] = textsOf(
+  LOOKING,
+  'sh',
+)
+const FEED = sectionOf(DOCUMENT, '## The feed')
 
 /** A message whose own URL wants none of its events: the first has failed; gives its id. */
 async function failedEvent(): Promise<string> {
@@ -86,15 +66,15 @@ function arrivalOf(eventId: string, attempt: string): Promise<ReceivedWebhook> {
 describe('looking into it', () => {
   it('lists and shows an event that failed, and redelivers it', async () => {
     const eventId = await failedEvent()
-    const more = { EVENT_ID: eventId }
+    const setting = `EVENT_ID=${eventId}`
     const listed = await curl(LIST)
     expect(listed.items.map((item: { eventId: string }) => item.eventId)).toContain(eventId)
-    const shown = await curl(SHOW, more)
+    const shown = await curl(SHOW, setting)
     expect(shown).toMatchObject({ state: 'failed', destination: service.receiver.origin })
     expect(shown.attemptRecords).toMatchObject([{ attempt: 1, responseStatus: 410, error: 'HTTP_STATUS' }])
-    expect(await curl(REDELIVER, more)).toMatchObject({ eventId, state: 'pending' })
+    expect(await curl(REDELIVER, setting)).toMatchObject({ eventId, state: 'pending' })
     await arrivalOf(eventId, '2')
-    await eventually(async () => (await curl(SHOW, more)).state === 'delivered')
+    await eventually(async () => (await curl(SHOW, setting)).state === 'delivered')
   })
 
   it('redelivers all that failed', async () => {
@@ -152,9 +132,13 @@ it('tries a receiver, and its verification is of our signatures', async () => {
 })
 
 it('catches up by the feed, and goes on where it stopped', async () => {
-  expect(await curl(FEED)).toMatchObject({ hasMore: true, gap: false, items: [{ sequence: 1 }, {}] })
-  writeFileSync(join(folder.path, 'catch-up.mjs'), blocks('The feed', 'js')[0]!)
-  const read = async () => (await type(process.execPath, ['catch-up.mjs'])).split('\n').filter(Boolean)
+  expect(await curl(textsOf(FEED, 'sh')[0])).toMatchObject({
+    hasMore: true,
+    gap: false,
+    items: [{ sequence: 1 }, {}],
+  })
+  writeFileSync(join(folder.path, 'catch-up.mjs'), textsOf(FEED, 'js')[0]!)
+  const read = async () => (await shell.type('node catch-up.mjs')).split('\n').filter(Boolean)
   const told = async () => (await service.db.query('select 1 from events')).rows.length
   const seen: string[] = []
   const readAll = () =>

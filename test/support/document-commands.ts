@@ -10,7 +10,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { eventually } from './eventually.ts'
-import { type Running, start } from './process.ts'
+import { MAIN, type Running, start } from './process.ts'
 
 export interface Block {
   readonly language: string
@@ -25,6 +25,17 @@ export function blocksOf(markdown: string): Block[] {
     tag: tag!,
     text: text!,
   }))
+}
+
+/** The blocks of one language. */
+export function textsOf(markdown: string, language: string): string[] {
+  return blocksOf(markdown).flatMap((block) => (block.language === language ? [block.text] : []))
+}
+
+/** What is below a heading, like `## Limits`, up to the next of its level. */
+export function sectionOf(markdown: string, heading: string): string {
+  const level = heading.indexOf(' ')
+  return markdown.split(`\n${heading}\n`)[1]!.split(new RegExp(`^#{2,${level}} `, 'm'))[0]!
 }
 
 const TAG = /^(run|run until|output|elsewhere|file=[\w.-]+)$/
@@ -45,17 +56,21 @@ export function withoutChance(text: string): string {
     .replace(/\b(aldis|whsec)_[\w+/=-]+/g, '$1_SECRET')
 }
 
+/** What makes `aldis` in a shell that of this checkout. */
+export const ALDIS = `aldis() { '${process.execPath}' '${MAIN}' "$@"; }`
+
 /** A shell that stays: each block is typed into it, as a person would. */
-export class Shell {
+export class Shell implements AsyncDisposable {
   readonly #shell: Running
   #count = 0
 
-  constructor(options: { cwd: string; env: NodeJS.ProcessEnv }) {
+  constructor(options: { cwd?: string; env: NodeJS.ProcessEnv }) {
     this.#shell = start('/bin/sh', [], options)
+    this.#shell.write(`${ALDIS}\n`)
   }
 
-  /** Standard output of the block; rejects when its last command fails. */
-  async type(block: string): Promise<string> {
+  /** Standard output of the block; rejects unless its last command has this exit code. */
+  async type(block: string, code = 0): Promise<string> {
     this.#count += 1
     const mark = `--- ${this.#count}:`
     const from = this.#shell.stdout.length
@@ -64,11 +79,16 @@ export class Shell {
       const [, status] = this.#shell.stdout.slice(from).split(mark)
       return status?.endsWith(';') && status
     })
-    if (end !== '0;') throw new Error(`it failed: ${block}\n${this.#shell.stderr}`)
+    if (end !== `${code};`) throw new Error(`exit code ${end} ${block}\n${this.#shell.stderr}`)
     return this.#shell.stdout.slice(from).split(mark)[0]!
   }
 
-  close(): Promise<void> {
+  /** Standard error of all blocks so far. */
+  get stderr(): string {
+    return this.#shell.stderr
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
     return this.#shell[Symbol.asyncDispose]()
   }
 }
