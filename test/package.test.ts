@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { eventually, lookUp, type Ready, ROOT, scratchFolder, send, start } from './support/process.ts'
+import { eventually } from './support/eventually.ts'
+import { lookUp, type Ready, ROOT, scratchFolder, send, start } from './support/process.ts'
 
 const MANIFEST = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
   version: string

@@ -2,15 +2,8 @@ import { existsSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runAldis as runCommand } from '../support/cli.ts'
-import {
-  eventually,
-  lookUp,
-  runAldis,
-  scratchFolder,
-  send,
-  serverProcesses,
-  startDev,
-} from '../support/process.ts'
+import { eventually } from '../support/eventually.ts'
+import { lookUp, runAldis, scratchFolder, send, serverProcesses, startDev } from '../support/process.ts'
 import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts'
 
 function statusOf({ body }: { body: string }): string {

@@ -2,8 +2,9 @@ import { expect, test } from 'vitest'
 import { startSimulator } from '../../src/simulator/simulator.ts'
 import { openDatabase } from '../../src/store/database-pool.ts'
 import { databaseOfFile } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
 import { KeptSender } from '../support/kept-connections.ts'
-import { eventually, freePort, lookUp, provision, type Served, startServe } from '../support/process.ts'
+import { freePort, lookUp, provision, type Served, startServe } from '../support/process.ts'
 
 const database = await databaseOfFile({ state: 'started' })
 const CLIENTS = 40

@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts'
 import { runAldis as runCommand } from '../support/cli.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
 import {
   type Exit,
-  eventually,
   freePort,
   lookUp,
   provision,

@@ -3,15 +3,8 @@ import { requestAdmin } from '../../src/commands/admin/client.ts'
 import { createdAtMs } from '../../src/domain/identifiers.ts'
 import { startSimulator } from '../../src/simulator/simulator.ts'
 import { databaseOfFile } from '../support/database.ts'
-import {
-  eventually,
-  lookUp,
-  provision,
-  type Ready,
-  type Served,
-  send,
-  startServe,
-} from '../support/process.ts'
+import { eventually } from '../support/eventually.ts'
+import { lookUp, provision, type Ready, type Served, send, startServe } from '../support/process.ts'
 
 const { db, connectionString } = await databaseOfFile({ state: 'started' })
 const CUSTOMERS = 4

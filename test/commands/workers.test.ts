@@ -5,9 +5,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { requestAdmin } from '../../src/commands/admin/client.ts'
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts'
 import { databaseOfFile, freshDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
 import { KeptClient, KeptSender } from '../support/kept-connections.ts'
 import {
-  eventually,
   lookUp,
   provision,
   type Ready,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { SharedTurns } from '../../src/http/shared-turns.ts'
 import { openDatabase } from '../../src/store/database-pool.ts'
+import { eventually } from '../support/eventually.ts'
 import { PLAN, PLAN_OTHER, startHttpService, storePlans, TOKEN_OTHER } from '../support/http-service.ts'
-import { eventually } from '../support/process.ts'
 
 /** Work that lasts until it is told to end. */
 function aRun(turns: SharedTurns, account: number) {

@@ -7,7 +7,8 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { eventually, freePort } from './process.ts'
+import { eventually } from './eventually.ts'
+import { freePort } from './process.ts'
 import type { StockPostgres } from './stock-postgres.ts'
 
 export interface Pooler {

@@ -17,14 +17,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { requestAdmin } from '../../src/commands/admin/client.ts'
+import { eventually, type Met } from './eventually.ts'
 
 /** The checkout the tests are in. */
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 export const MAIN = join(ROOT, 'src', 'main.ts')
 /** Node keeps the compiled sources of this checkout here: a process that finds them needs half the CPU to start. */
 export const NODE_COMPILE_CACHE = join(ROOT, 'node_modules', '.cache', 'aldis-tests')
-/** How long a condition is waited for: a process of which little is run takes long to start. */
-const DEADLINE_MS = 100_000
 /** Longest life of any child; SIGKILL ends it. */
 const MAX_LIFE_MS = 300_000
 
@@ -47,10 +46,7 @@ export interface Running {
   /** SIGKILL to it and everything it started (its process group). */
   killGroup(): void
   /** Resolves when `condition` holds; rejects when the process has ended before, or after `deadlineMs`. */
-  until<T>(
-    condition: () => T | undefined | false | Promise<T | undefined | false>,
-    deadlineMs?: number,
-  ): Promise<T>
+  until<T>(condition: () => T | Promise<T>, deadlineMs?: number): Promise<Met<T>>
   [Symbol.asyncDispose](): Promise<void>
 }
 
@@ -136,35 +132,17 @@ class RunningChild implements Running {
     }
   }
 
-  async until<T>(
-    condition: () => T | undefined | false | Promise<T | undefined | false>,
-    deadlineMs = DEADLINE_MS,
-  ): Promise<T> {
-    return await eventually(async () => {
+  until<T>(condition: () => T | Promise<T>, deadlineMs?: number): Promise<Met<T>> {
+    return eventually(async () => {
       const value = await condition()
-      if (value !== undefined && value !== false) return value
-      if (this.hasExited) throw new Error(`it has ended\n${this.stdout}\n${this.stderr}`)
-      return undefined
+      if (!value && this.hasExited) throw new Error(`it has ended\n${this.stdout}\n${this.stderr}`)
+      return value
     }, deadlineMs)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.killGroup()
     await this.exited.catch(() => undefined)
-  }
-}
-
-/** The first value of `condition` that is neither undefined nor false, asked for every 20 ms. */
-export async function eventually<T>(
-  condition: () => T | undefined | false | Promise<T | undefined | false>,
-  deadlineMs = DEADLINE_MS,
-): Promise<T> {
-  const deadline = performance.now() + deadlineMs
-  for (;;) {
-    const value = await condition()
-    if (value !== undefined && value !== false) return value
-    if (performance.now() > deadline) throw new Error(`not within ${deadlineMs} ms: ${condition}`)
-    await new Promise((wake) => setTimeout(wake, 20))
   }
 }
 
