@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Files that start neither a database nor a process: nothing one leaves behind can reach another. */
 const PURE = [
@@ -14,6 +15,27 @@ const PURE = [
 /** Every case in full. The other projects run a short form of each. Faults have a harness of their own, in test/faults. */
 const LONG = ['test/**/*.long.test.ts']
 
+/** Files of the project `real` that take longer than others of their size. */
+const LONG_FOR_THEIR_SIZE = new Set(
+  [
+    ...['app/webhook-isolation', 'app/hostile-receivers', 'app/node-reports', 'app/carriers-of-nodes'],
+    ...['console/walk', 'console/docs', 'console/webhooks', 'package', 'typed-documents', 'tracing-document'],
+    ...['commands/kill-9', 'commands/statistics-after-kill', 'services/links/carrier-tls', 'readme'],
+  ].map((name) => fileURLToPath(new URL(`test/${name}.test.ts`, import.meta.url))),
+)
+
+/**
+ * Nobody waits for one long file at the end. Vitest begins with the files that took longest before or, where none has run
+ * yet, with the largest; these short ones for the processor alone come last, where they fill every gap.
+ */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ project, moduleId }: TestSpecification) =>
+      project.name === 'pure' ? 2 : LONG_FOR_THEIR_SIZE.has(moduleId) ? 0 : 1
+    return (await super.sort(files)).sort((one, other) => rank(one) - rank(other))
+  }
+}
+
 // Workers take what Node has compiled before, as the processes that tests start do (test/support/process.ts).
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/aldis-tests', import.meta.url))
 
@@ -23,7 +45,9 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 60_000 } },
-    maxWorkers: 4,
+    // Half of the time of a file is waiting: five keep two processors busy, of which four leave a tenth idle.
+    maxWorkers: 5,
+    sequence: { sequencer: LongestFirst },
     // Files share a process: starting one and loading src/ for each took half of the CPU of the whole run.
     isolate: false,
     // Node runs the tests itself, as it runs the service.
