@@ -45,6 +45,7 @@ function offenders(files: readonly Source[], pattern: RegExp): string[] {
 /** Layer -> layers it may import. A folder of src is a layer; so is each file at its root. */
 const LAYERS: Record<string, readonly string[]> = {
   collections: [],
+  slices: ['collections'],
   errors: [],
   histogram: [],
   'database-url': [],
@@ -54,10 +55,10 @@ const LAYERS: Record<string, readonly string[]> = {
   'config-values': ['domain', 'database-url'],
   config: ['config-values', 'database-url'],
   postgres: [],
-  store: ['domain', 'database-url'],
+  store: ['domain', 'collections', 'slices', 'database-url'],
   outbound: ['domain', 'collections'],
   simulator: ['smpp', 'domain', 'collections'],
-  operations: ['store', 'domain', 'collections', 'errors', 'log'],
+  operations: ['store', 'domain', 'collections', 'slices', 'errors', 'log'],
   services: [
     'operations',
     'store',
@@ -69,7 +70,7 @@ const LAYERS: Record<string, readonly string[]> = {
     'log',
     'histogram',
   ],
-  http: ['operations', 'store', 'domain', 'collections', 'errors', 'histogram'],
+  http: ['operations', 'store', 'domain', 'collections', 'slices', 'errors', 'histogram'],
   app: ['http', 'services', 'operations', 'store', 'outbound', 'domain'],
   commands: ['app', 'config', 'database-url', 'log', 'postgres', 'simulator', 'store', 'domain'],
   main: ['commands'],

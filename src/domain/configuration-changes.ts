@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { mapOfInSteps, type Steps, sortInSteps } from '../collections/steps.ts'
 import type { Fault } from '../errors.ts'
 import { fault } from '../errors.ts'
 
@@ -61,16 +62,18 @@ export interface Changes {
 }
 
 /** No two of `wanted`, and no two of `present`, have the same identity. `prune`: objects that are not wanted are deleted. */
-export function changesOf(
+export function* changesOf(
   wanted: readonly WantedObject[],
   present: readonly PresentObject[],
   prune: boolean,
-): Changes {
-  const known = new Map(present.map((object) => [object.identity, object]))
-  const kept = new Set(wanted.map(({ identity }) => identity))
+): Steps<Changes> {
+  const known = yield* mapOfInSteps(present, (object) => [object.identity, object])
+  const kept = new Set<string>()
   const creations: WantedObject[] = []
   const updates: Update[] = []
   for (const object of wanted) {
+    yield
+    kept.add(object.identity)
     const before = known.get(object.identity)
     if (before === undefined) creations.push(object)
     else {
@@ -78,11 +81,15 @@ export function changesOf(
       if (Object.keys(changed).length > 0) updates.push({ present: before, wanted: object, changed })
     }
   }
-  const deletions = prune ? present.filter(({ identity }) => !kept.has(identity)) : []
+  const deletions: PresentObject[] = []
+  for (const object of prune ? present : []) {
+    yield
+    if (!kept.has(object.identity)) deletions.push(object)
+  }
   return {
-    creations: creations.sort(byIdentity),
-    updates: updates.sort((a, b) => byIdentity(a.wanted, b.wanted)),
-    deletions: deletions.sort(byIdentity),
+    creations: yield* sortInSteps(creations, byIdentity),
+    updates: yield* sortInSteps(updates, (a, b) => byIdentity(a.wanted, b.wanted)),
+    deletions: yield* sortInSteps(deletions, byIdentity),
     unchanged: present.length - updates.length - deletions.length,
   }
 }
@@ -104,29 +111,42 @@ export function needsConfirmation(deleted: number, present: number): boolean {
 }
 
 /** A fault for each object that has the identity of an earlier one. */
-export function repeatedObjects(wanted: readonly WantedObject[]): Fault[] {
+export function* repeatedObjects(wanted: readonly WantedObject[]): Steps<Fault[]> {
   const first = new Map<string, WantedObject>()
-  return wanted.flatMap((object) => {
+  const faults: Fault[] = []
+  for (const object of wanted) {
+    yield
     const other = first.get(object.identity)
-    if (other === undefined) {
-      first.set(object.identity, object)
-      return []
-    }
-    return [fault(object.path, 'REPEATED', `must not be the same object as ${other.path}`)]
-  })
+    if (other === undefined) first.set(object.identity, object)
+    else faults.push(fault(object.path, 'REPEATED', `must not be the same object as ${other.path}`))
+  }
+  return faults
 }
 
 /**
  * The names that a file uses for objects, by id. An object whose name is not unique is called `name (id)`. No two of
  * these names are the same.
  */
-export function namesInFile(objects: readonly { readonly id: string; readonly name: string }[]) {
-  const alike = Map.groupBy(objects, ({ name }) => name)
+export function* namesInFile(
+  objects: readonly { readonly id: string; readonly name: string }[],
+): Steps<Map<string, string>> {
+  const seen = new Set<string>()
+  const shared = new Set<string>()
+  for (const { name } of objects) {
+    yield
+    if (seen.has(name)) shared.add(name)
+    seen.add(name)
+  }
   const names = new Map<string, string>()
-  const taken = new Set<string>()
-  const isAlone = ({ name }: { name: string }) => alike.get(name)!.length === 1
-  for (const object of [...objects.filter(isAlone), ...objects.filter((each) => !isAlone(each))]) {
-    let name = isAlone(object) ? object.name : `${object.name} (${object.id})`
+  for (const { id, name } of objects) {
+    yield
+    if (!shared.has(name)) names.set(id, name)
+  }
+  const taken = new Set(names.values())
+  for (const object of objects) {
+    yield
+    if (!shared.has(object.name)) continue
+    let name = `${object.name} (${object.id})`
     while (taken.has(name)) name = `${name} (${object.id})`
     taken.add(name)
     names.set(object.id, name)

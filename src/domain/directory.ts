@@ -1,3 +1,4 @@
+import { atOnce, type Steps } from '../collections/steps.ts'
 import type { SenderType } from './addresses.ts'
 import type {
   Account,
@@ -48,30 +49,47 @@ export function senderKey(planId: number, sender: string): string {
   return `${planId}:${sender}`
 }
 
+/** What is made of the parts of a configuration that may have 100,000 objects or more. */
+interface Tables {
+  readonly rules: RoutingRules
+  readonly networks: PrefixTable<string>
+  readonly rates: RateTable
+}
+
+function* tablesOf(contents: DirectoryContents, previous: Directory | null): Steps<Tables> {
+  const rules = new RoutingRules()
+  for (const rule of contents.routingRules) yield void rules.add(rule)
+  if (previous?.contents.bulkVersion === contents.bulkVersion) return { ...previous.tables, rules }
+  const networks = new PrefixTable<string>()
+  for (const [prefix, mccmnc] of contents.numberRanges) yield void networks.add(prefix, mccmnc)
+  const rates = new RateTable()
+  for (const rate of contents.rates) yield void rates.add(rate)
+  return { rules, networks, rates }
+}
+
+/** `previous`: the snapshot before, whose large tables are reused where they are still the same. */
+export function* directoryOf(contents: DirectoryContents, previous: Directory | null): Steps<Directory> {
+  return new Directory(contents, yield* tablesOf(contents, previous))
+}
+
 /** An immutable snapshot of the whole configuration, with the look-ups the message path needs. */
 export class Directory {
   readonly contents: DirectoryContents
+  readonly tables: Tables
   readonly #plansById: ReadonlyMap<number, ServicePlan>
   readonly #plansByPublicId: ReadonlyMap<string, ServicePlan>
   readonly #carriersById: ReadonlyMap<number, Carrier>
-  readonly #rules: RoutingRules
-  readonly #networks: PrefixTable<string>
   /** Made when first needed: at most one for each route and rule. */
   readonly #routed = new Map<Route | RoutingRule, Routed>()
   readonly #routesOf = new Map<ServicePlan, ReadonlySet<Route>>()
-  readonly #rates: RateTable
   readonly #senderRules: ReadonlyMap<string, SenderRule>
 
-  /** `previous`: the snapshot before, whose large tables are reused where they are still the same. */
-  constructor(contents: DirectoryContents, previous: Directory | null = null) {
+  constructor(contents: DirectoryContents, tables: Tables = atOnce(tablesOf(contents, null))) {
     this.contents = contents
+    this.tables = tables
     this.#plansById = new Map(contents.plans.map((plan) => [plan.id, plan]))
     this.#plansByPublicId = new Map(contents.plans.map((plan) => [plan.servicePlanId, plan]))
     this.#carriersById = new Map(contents.carriers.map((carrier) => [carrier.id, carrier]))
-    this.#rules = new RoutingRules(contents.routingRules)
-    const kept = previous?.contents.bulkVersion === contents.bulkVersion ? previous : null
-    this.#networks = kept === null ? new PrefixTable(contents.numberRanges) : kept.#networks
-    this.#rates = kept === null ? new RateTable(contents.rates) : kept.#rates
     this.#senderRules = new Map(contents.senderRules.map((rule) => [`${rule.planId}:${rule.country}`, rule]))
   }
 
@@ -115,12 +133,12 @@ export class Directory {
 
   /** What a segment of the message costs; null when no rate fits, or the plan is a sandbox. */
   rateFor(message: Priced): Rate | null {
-    return this.planById(message.planId)?.sandbox === true ? null : this.#rates.rateFor(message)
+    return this.planById(message.planId)?.sandbox === true ? null : this.tables.rates.rateFor(message)
   }
 
   /** Whether a receipt that names another network can change a price. */
   get hasNetworkRates(): boolean {
-    return this.#rates.hasNetworks
+    return this.tables.rates.hasNetworks
   }
 
   /** Types of sender allowed by the plan's own rule, or else by the rule for all plans; null: no rule. */
@@ -132,7 +150,7 @@ export class Directory {
 
   /** Network of a number by the longest prefix known. */
   mccmncOf(recipient: string): string | null {
-    return this.#networks.longest(recipient) ?? null
+    return this.tables.networks.longest(recipient) ?? null
   }
 
   /**
@@ -140,10 +158,10 @@ export class Directory {
    * messages of a sandbox plan.
    */
   routeFor(plan: ServicePlan, sender: string, recipient: string): Routed | null {
-    const isRuled = !plan.sandbox && !this.#rules.none
+    const isRuled = !plan.sandbox && !this.tables.rules.none
     const rule = !isRuled
       ? null
-      : this.#rules.mostSpecific(plan.id, sender, {
+      : this.tables.rules.mostSpecific(plan.id, sender, {
           recipient,
           country: countryOf(recipient),
           mccmnc: this.mccmncOf(recipient),
@@ -161,7 +179,7 @@ export class Directory {
   routesOf(plan: ServicePlan): ReadonlySet<Route> {
     const known = this.#routesOf.get(plan)
     if (known !== undefined) return known
-    const made = this.#rules.routesOf(plan)
+    const made = this.tables.rules.routesOf(plan)
     this.#routesOf.set(plan, made)
     return made
   }

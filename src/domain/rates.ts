@@ -46,16 +46,24 @@ export interface Charge {
 
 /** All rates, indexed because one is looked up for each message. */
 export class RateTable {
-  readonly #shared: RecipientTable<Rate> | undefined
-  readonly #ofPlans: ReadonlyMap<number | null, RecipientTable<Rate>>
-  /** Whether a receipt that names another network can change a price. */
-  readonly hasNetworks: boolean
+  readonly #shared = new RecipientTable<Rate>()
+  readonly #ofPlans = new Map<number | null, RecipientTable<Rate>>([[null, this.#shared]])
+  #hasNetworks = false
 
-  constructor(rates: readonly Rate[]) {
-    const byPlan = Map.groupBy(rates, (rate) => rate.planId)
-    this.#ofPlans = new Map([...byPlan].map(([planId, own]) => [planId, new RecipientTable(own)]))
-    this.#shared = this.#ofPlans.get(null)
-    this.hasNetworks = rates.some((rate) => rate.mccmnc !== null)
+  constructor(rates: Iterable<Rate> = []) {
+    for (const rate of rates) this.add(rate)
+  }
+
+  add(rate: Rate): void {
+    const own = this.#ofPlans.get(rate.planId) ?? new RecipientTable()
+    this.#ofPlans.set(rate.planId, own)
+    own.add(rate)
+    if (rate.mccmnc !== null) this.#hasNetworks = true
+  }
+
+  /** Whether a receipt that names another network can change a price. */
+  get hasNetworks(): boolean {
+    return this.#hasNetworks
   }
 
   /**
@@ -63,9 +71,7 @@ export class RateTable {
    * before even more specific ones for all plans, because they were agreed with the customer.
    */
   rateFor(message: Priced): Rate | null {
-    return (
-      this.#ofPlans.get(message.planId)?.mostSpecific(message) ?? this.#shared?.mostSpecific(message) ?? null
-    )
+    return this.#ofPlans.get(message.planId)?.mostSpecific(message) ?? this.#shared.mostSpecific(message)
   }
 }
 

@@ -4,14 +4,18 @@ import { isCountryCode } from './countries.ts'
 
 /** Values by prefix of an E.164 number (`+` and digits). A look-up tries only the lengths that occur, longest first. */
 export class PrefixTable<T> {
-  readonly #values: ReadonlyMap<string, T>
-  readonly #lengths: readonly number[]
+  readonly #values = new Map<string, T>()
+  /** The longest first. */
+  #lengths: readonly number[] = []
 
-  constructor(entries: Iterable<readonly [string, T]>) {
-    this.#values = new Map(entries)
-    const lengths = new Set<number>()
-    for (const prefix of this.#values.keys()) lengths.add(prefix.length)
-    this.#lengths = [...lengths].sort((a, b) => b - a)
+  constructor(entries: Iterable<readonly [string, T]> = []) {
+    for (const [prefix, value] of entries) this.add(prefix, value)
+  }
+
+  add(prefix: string, value: T): void {
+    this.#values.set(prefix, value)
+    if (!this.#lengths.includes(prefix.length))
+      this.#lengths = [...this.#lengths, prefix.length].sort((a, b) => b - a)
   }
 
   /** The value of the longest prefix that the number begins with. */
@@ -63,18 +67,21 @@ export function specificity({ prefix, country, mccmnc }: RecipientMatch): number
 
 /** Finds the most specific match of a recipient. No two of them may be the same. */
 export class RecipientTable<T extends RecipientMatch> {
-  readonly #byMccmnc: ReadonlyMap<string, T>
-  readonly #byPrefix: PrefixTable<T>
-  readonly #byCountry: ReadonlyMap<string, T>
-  readonly #anywhere: T | undefined
+  readonly #byMccmnc = new Map<string, T>()
+  readonly #byPrefix = new PrefixTable<T>()
+  readonly #byCountry = new Map<string, T>()
+  #anywhere: T | undefined
 
-  constructor(matches: readonly T[]) {
-    const keyed = (key: keyof RecipientMatch) =>
-      matches.flatMap((one): [string, T][] => (one[key] === null ? [] : [[one[key], one]]))
-    this.#byMccmnc = new Map(keyed('mccmnc'))
-    this.#byPrefix = new PrefixTable(keyed('prefix'))
-    this.#byCountry = new Map(keyed('country'))
-    this.#anywhere = matches.find((one) => specificity(one) === 0)
+  constructor(matches: Iterable<T> = []) {
+    for (const match of matches) this.add(match)
+  }
+
+  add(match: T): void {
+    const { prefix, country, mccmnc } = match
+    if (mccmnc !== null) this.#byMccmnc.set(mccmnc, match)
+    if (prefix !== null) this.#byPrefix.add(prefix, match)
+    if (country !== null) this.#byCountry.set(country, match)
+    if (specificity(match) === 0) this.#anywhere = match
   }
 
   mostSpecific({ recipient, country, mccmnc }: RecipientArea): T | null {

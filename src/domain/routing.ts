@@ -9,17 +9,21 @@ const key = (planId: number | null, sender: string | null) => `${planId ?? ''}:$
  * (docs/adr/0007-order-of-routing-rules.md).
  */
 export class RoutingRules {
-  readonly #tables: ReadonlyMap<string, RecipientTable<RoutingRule>>
+  readonly #tables = new Map<string, RecipientTable<RoutingRule>>()
   /** By plan; null: for every plan. */
-  readonly #routes: ReadonlyMap<number | null, ReadonlySet<Route>>
+  readonly #routes = new Map<number | null, Set<Route>>()
 
-  constructor(rules: readonly RoutingRule[]) {
-    const byPlan = Map.groupBy(rules, ({ planId }) => planId)
-    this.#routes = new Map(
-      [...byPlan].map(([planId, own]) => [planId, new Set(own.map(({ route }) => route))]),
-    )
-    const groups = Map.groupBy(rules, ({ planId, sender }) => key(planId, sender))
-    this.#tables = new Map([...groups].map(([group, members]) => [group, new RecipientTable(members)]))
+  constructor(rules: Iterable<RoutingRule> = []) {
+    for (const rule of rules) this.add(rule)
+  }
+
+  add(rule: RoutingRule): void {
+    const { planId, sender, route } = rule
+    const group = key(planId, sender)
+    const table = this.#tables.get(group) ?? new RecipientTable()
+    this.#tables.set(group, table)
+    table.add(rule)
+    this.#routes.set(planId, (this.#routes.get(planId) ?? new Set()).add(route))
   }
 
   get none(): boolean {

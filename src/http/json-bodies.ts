@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import type { Steps } from '../collections/steps.ts'
 import { type AppError, invalidField, WHOLE_REQUEST } from '../errors.ts'
 import { countHeader } from './wire/message-faults.ts'
 
@@ -9,18 +10,109 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true })
  * ordinary property. Throws VALIDATION_ERROR.
  */
 export function parseJson(bytes: Uint8Array, maxDepth: number): unknown {
-  let text: string
+  const text = decode(bytes)
+  if (isDeeperThan(text, maxDepth)) throw tooDeep(maxDepth)
+  return parse(text)
+}
+
+/** Larger bodies are parsed in steps; one of this size takes some 1 ms. */
+export const LARGE_BODY_BYTES = 128 * 1024
+
+/**
+ * Returns or throws what `parseJson` does. The objects within the outermost value, of which a configuration has its hundreds
+ * of thousands of members, are cut at the commas between these and parsed piece by piece.
+ */
+export function* parseJsonInSteps(bytes: Uint8Array, maxDepth: number): Steps<unknown> {
+  const text = decode(bytes)
+  const inner: object[] = []
+  /** The text in which `"":0` stands for the members of the first of these objects, and so on. */
+  let outer = ''
+  let copied = 0
+  for (const { from, to, isFirst, isLast } of yield* piecesOf(text, maxDepth)) {
+    yield
+    if (isFirst) {
+      outer += `${text.slice(copied, from)}"":${inner.length}`
+      inner.push({})
+    }
+    const members = text.slice(from, to)
+    if (!isFirst && members.trim() === '') throw malformed('must be valid JSON')
+    for (const [name, value] of Object.entries(parse(`{${members}}`) as object))
+      Object.defineProperty(inner.at(-1)!, name, { ...PROPERTY, value })
+    if (isLast) copied = to
+  }
+  const whole = parse(outer + text.slice(copied)) as Record<string, Record<string, number>> | null
+  if (typeof whole !== 'object' || whole === null) return whole
+  for (const [name, value] of Object.entries(whole))
+    if (typeof value === 'object' && value !== null && !Array.isArray(value))
+      Object.defineProperty(whole, name, { ...PROPERTY, value: inner[value['']!] })
+  return whole
+}
+
+/** As JSON.parse makes them, `__proto__` included. */
+const PROPERTY = { enumerable: true, writable: true, configurable: true }
+
+/** Members that are parsed without a pause, in some 0.3 ms. */
+const MEMBERS_AT_ONCE = 250
+
+/** Members of an object within the outermost value, without its braces. */
+interface Piece {
+  readonly from: number
+  readonly to: number
+  readonly isFirst: boolean
+  readonly isLast: boolean
+}
+
+function* piecesOf(text: string, maxDepth: number): Steps<Piece[]> {
+  const pieces: Piece[] = []
+  let depth = 0
+  let from: number | null = null
+  let isFirst = true
+  let members = 0
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at)
+    if (unit === QUOTE) at = endOfString(text, at)
+    else if (unit === OPEN_BRACE || unit === OPEN_BRACKET) {
+      depth += 1
+      if (depth > maxDepth) throw tooDeep(maxDepth)
+      if (depth !== 2 || unit !== OPEN_BRACE) continue
+      ;[from, isFirst, members] = [at + 1, true, 0]
+    } else if (unit === CLOSE_BRACE || unit === CLOSE_BRACKET) {
+      if (depth === 2 && from !== null) pieces.push({ from, to: at, isFirst, isLast: true })
+      if (depth === 2) from = null
+      depth -= 1
+    } else if (unit === COMMA && depth === 2 && from !== null) {
+      yield
+      members += 1
+      if (members % MEMBERS_AT_ONCE !== 0) continue
+      pieces.push({ from, to: at, isFirst, isLast: false })
+      ;[from, isFirst] = [at + 1, false]
+    }
+  }
+  return pieces
+}
+
+function decode(bytes: Uint8Array): string {
   try {
-    text = UTF8.decode(bytes)
+    return UTF8.decode(bytes)
   } catch {
     throw refuse('INVALID_UTF8', 'must be UTF-8')
   }
-  if (isDeeperThan(text, maxDepth)) throw refuse('TOO_DEEP', `must be nested at most ${maxDepth} deep`)
+}
+
+function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw refuse('MALFORMED_JSON', text.trim() === '' ? 'needs a JSON body' : 'must be valid JSON')
+    throw malformed(text.trim() === '' ? 'needs a JSON body' : 'must be valid JSON')
   }
+}
+
+function malformed(message: string): AppError {
+  return refuse('MALFORMED_JSON', message)
+}
+
+function tooDeep(maxDepth: number): AppError {
+  return refuse('TOO_DEEP', `must be nested at most ${maxDepth} deep`)
 }
 
 function refuse(code: string, message: string): AppError {
@@ -33,6 +125,7 @@ const OPEN_BRACE = 0x7b
 const OPEN_BRACKET = 0x5b
 const CLOSE_BRACE = 0x7d
 const CLOSE_BRACKET = 0x5d
+const COMMA = 0x2c
 
 /** Checked before parsing, in one pass that builds nothing. Brackets inside strings do not count. */
 function isDeeperThan(text: string, maxDepth: number): boolean {

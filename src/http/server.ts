@@ -9,9 +9,10 @@ import type { Registry } from 'prom-client'
 import { SESSION_KINDS } from '../domain/console-sessions.ts'
 import { RateLimiter } from '../domain/limits/rate-limits.ts'
 import { AppError } from '../errors.ts'
+import { inSlices } from '../slices.ts'
 import { authenticateCustomer } from './authentication.ts'
 import { answerError } from './error-responses.ts'
-import { isPlainJson, parseJson } from './json-bodies.ts'
+import { isPlainJson, LARGE_BODY_BYTES, parseJson, parseJsonInSteps } from './json-bodies.ts'
 import { buildLazySerializer } from './lazy-serializers.ts'
 import type { HttpLimits } from './limits.ts'
 import { type HttpMetrics, httpMetrics } from './metrics.ts'
@@ -197,6 +198,10 @@ function acceptJsonOnly(app: FastifyInstance, limits: HttpLimits): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
     if (!isPlainJson(request.raw)) return done(new AppError('UNSUPPORTED_MEDIA_TYPE'))
+    if (bytes.length > LARGE_BODY_BYTES) {
+      inSlices(parseJsonInSteps(bytes as Buffer, limits.jsonDepth)).then((body) => done(null, body), done)
+      return
+    }
     try {
       done(null, parseJson(bytes as Buffer, limits.jsonDepth))
     } catch (error) {

@@ -3,6 +3,7 @@ import { changesOf, type KindName, repeatedObjects, type Settings } from '../dom
 import type { SecretKeys } from '../domain/secrets.ts'
 import type { CallbackChecker } from '../domain/webhooks/callback-url.ts'
 import { AppError, type Fault, fault, refuseAny } from '../errors.ts'
+import { inSlices } from '../slices.ts'
 import { accounts } from '../store/accounts.ts'
 import type { Database, Transaction } from '../store/database.ts'
 import {
@@ -71,7 +72,7 @@ const MAX_CHANGES_LISTED = 1_000
 /** Most rows of the audit log for one kind: of more changes it has their numbers. */
 const MAX_RECORDED = 1_000
 /** Rows of one statement. */
-const BATCH = 5_000
+const BATCH = 1_000
 /** URLs that are judged at once; each may ask the name service. */
 const URLS_AT_ONCE = 20
 
@@ -151,8 +152,8 @@ async function plan(scene: Scene, wanted: WantedConfiguration, { prune }: ApplyO
     await scene.want(kind, entries ?? [])
     if (entries === undefined) continue
     const objects = scene.wanted(kind.name)
-    scene.faults.push(...repeatedObjects(objects))
-    planned.push({ kind, changes: changesOf(objects, present, prune) })
+    scene.faults.push(...(await inSlices(repeatedObjects(objects))))
+    planned.push({ kind, changes: await inSlices(changesOf(objects, present, prune)) })
   }
   const faults = [...wanted.faults, ...scene.faults]
   refuseAny(faults.slice(0, MAX_FAULTS))
@@ -167,14 +168,15 @@ async function execute(scene: Scene, planned: readonly Planned[]): Promise<void>
   for (const { kind, changes } of planned) {
     for (const batch of batchesOf(changes.creations, BATCH)) await kind.create(scene, batch)
     for (const batch of batchesOf(changes.updates, BATCH)) await kind.update(scene, batch)
-    if (changes.creations.length > 0 && kind.most !== undefined)
-      await refuseMore(scene.db, kind.most.table, kind.most.count)
   }
   for (const { kind, changes } of planned.toReversed()) {
     const words = { inUse: `Of the ${kind.name} that would be deleted, some are still in use` }
     for (const batch of batchesOf(changes.deletions, BATCH))
       await sayConflicts(words, () => kind.delete(scene, batch))
   }
+  for (const { kind, changes } of planned)
+    if (changes.creations.length > 0 && kind.most !== undefined)
+      await refuseMore(scene.db, kind.most.table, kind.most.count)
 }
 
 function batchesOf<T>(items: readonly T[], size: number): T[][] {

@@ -12,10 +12,10 @@ import { SANDBOX } from '../domain/sandbox.ts'
 import { IV_BYTES, type SecretKeys } from '../domain/secrets.ts'
 import { openCallbackUrl, sealCallbackUrl } from '../domain/webhooks/callback-url.ts'
 import { type Fault, fault } from '../errors.ts'
+import { mapInSlices } from '../slices.ts'
 import type { AnyTable } from '../store/configuration-table.ts'
 import type { Transaction } from '../store/database.ts'
 import { reservedName } from './configuration-rows.ts'
-import { eachInSlices } from './slices.ts'
 
 /** The URL in plain text, or `unreadable`. */
 export function openUrl(secretKey: SecretKeys, stored: string | null): string | null {
@@ -130,10 +130,17 @@ export class Scene {
 
   async read(kind: Kind): Promise<readonly PresentObject[]> {
     const present = await kind.read(this)
+    const byIdentity = new Map<string, PresentObject>()
+    const byName = new Map<string, PresentObject[]>()
+    await mapInSlices(present, (object) => {
+      byIdentity.set(object.identity, object)
+      const name = String(object.settings.name ?? object.name)
+      byName.set(name, [...(byName.get(name) ?? []), object])
+    })
     this.#objects.set(kind.name, {
       present,
-      byIdentity: new Map(present.map((object) => [object.identity, object])),
-      byName: Map.groupBy(present, ({ name, settings }) => String(settings.name ?? name)),
+      byIdentity,
+      byName,
       wanted: [],
       wantedByName: new Map(),
       broken: new Set(),
@@ -146,7 +153,7 @@ export class Scene {
     const broken = new Set<string>()
     const named = new Map<string, string>()
     const wanted: WantedObject[] = []
-    await eachInSlices(entries, (entry) => {
+    await mapInSlices(entries, (entry) => {
       const { name, value } = entry
       const found = value === null ? [null] : kind.want({ ...entry, value }, this)
       if (found.includes(null)) broken.add(name)
@@ -157,7 +164,7 @@ export class Scene {
     objects.wanted = wanted
     objects.wantedByName = named
     objects.broken = broken
-    this.#requireSettings(kind, objects)
+    await this.#requireSettings(kind, objects)
   }
 
   present(kind: KindName): readonly PresentObject[] {
@@ -231,12 +238,12 @@ export class Scene {
     return url && sealCallbackUrl(this.secretKey, url, () => randomBytes(IV_BYTES))
   }
 
-  #requireSettings({ noun, required }: Kind, { wanted, byIdentity }: Objects): void {
-    for (const { identity, path, settings } of wanted) {
-      if (byIdentity.has(identity)) continue
+  async #requireSettings({ noun, required }: Kind, { wanted, byIdentity }: Objects): Promise<void> {
+    await mapInSlices(wanted, ({ identity, path, settings }) => {
+      if (byIdentity.has(identity)) return
       for (const name of required)
         if (settings[name] === undefined)
           this.faults.push(fault(`${path}.${name}`, 'REQUIRED', `is required of a new ${noun}`))
-    }
+    })
   }
 }

@@ -17,6 +17,7 @@ import {
   type WebhookHeaderSettings,
 } from '../domain/webhooks/requests.ts'
 import { fault } from '../errors.ts'
+import { inSlices, mapInSlices } from '../slices.ts'
 import { type AccountRecord, accounts, deleteAccounts } from '../store/accounts.ts'
 import { definedOf, type Kind, openUrl, type Scene } from './configuration-scene.ts'
 import { newWebhookSecret, webhookHeadersOf } from './manage-accounts.ts'
@@ -41,8 +42,8 @@ export const ACCOUNTS: Kind = {
   async read(scene) {
     const rows = await accounts.all(scene.db)
     scene.keys.accounts = new Map(rows.map(({ accountId, id }) => [accountId, id]))
-    const names = namesInFile(rows.map(({ accountId: id, name }) => ({ id, name })))
-    return rows.map((row) => presentAccount(scene, row, names.get(row.accountId)!))
+    const names = await inSlices(namesInFile(rows.map(({ accountId: id, name }) => ({ id, name }))))
+    return mapInSlices(rows, (row) => presentAccount(scene, row, names.get(row.accountId)!))
   },
   want({ name: called, path, value }, scene) {
     const { accountId, ...given } = value as AccountEntry

@@ -11,6 +11,7 @@ import {
   type RouteCarrierSetting,
 } from '../domain/setting-forms.ts'
 import type { Fault } from '../errors.ts'
+import { mapInSlices } from '../slices.ts'
 import {
   type CarrierSettings,
   carriers,
@@ -37,9 +38,10 @@ export const CARRIERS: Kind = {
     const rows = await carriers.all(scene.db)
     const passwords = await findCarrierPasswords(scene.db)
     scene.keys.carriers = new Map(rows.map(({ name, carrierId }) => [name, carrierId]))
-    return rows
-      .filter((row) => !isSandbox(row))
-      .map(({ carrierId, name, learnedIdRule, leases, createdAt, submitOutcomes, ...row }) => {
+    const own = rows.filter((row) => !isSandbox(row))
+    return mapInSlices(
+      own,
+      ({ carrierId, name, learnedIdRule, leases, createdAt, submitOutcomes, ...row }) => {
         const open = () => openSecret(scene.secretKey, passwords.get(name)!, carrierSecretContext(carrierId))
         const settings = {
           ...row,
@@ -47,7 +49,8 @@ export const CARRIERS: Kind = {
           password: orUnreadable(open),
         }
         return { identity: name, name, key: name, settings }
-      })
+      },
+    )
   },
   want({ name, path, value }, scene) {
     if (isReserved(scene, name, path)) return [null]
@@ -114,12 +117,11 @@ export const ROUTES: Kind = {
   async read(scene) {
     const rows = await routes.all(scene.db)
     scene.keys.routes = new Map(rows.map(({ name, routeId }) => [name, routeId]))
-    return rows
-      .filter((row) => !isSandbox(row))
-      .map(({ name, carriers: own, qualityFloor }): PresentObject => {
-        const settings = { carriers: inOrder(own), qualityFloor }
-        return { identity: name, name, key: name, settings }
-      })
+    const unreserved = rows.filter((row) => !isSandbox(row))
+    return mapInSlices(unreserved, ({ name, carriers: own, qualityFloor }): PresentObject => {
+      const settings = { carriers: inOrder(own), qualityFloor }
+      return { identity: name, name, key: name, settings }
+    })
   },
   want({ name, path, value }, scene) {
     if (isReserved(scene, name, path)) return [null]

@@ -22,6 +22,7 @@ import {
 } from '../domain/setting-forms.ts'
 import type { NationalLanguage } from '../domain/text/gsm-national-tables.ts'
 import { fault } from '../errors.ts'
+import { inSlices, mapInSlices } from '../slices.ts'
 import { inboundNumbers } from '../store/inbound-numbers.ts'
 import {
   allSenderSubscriptions,
@@ -68,8 +69,8 @@ export const PLANS: Kind = {
   async read(scene) {
     const rows = await servicePlans.all(scene.db)
     scene.keys.plans = new Map(rows.map(({ servicePlanId, id }) => [servicePlanId, id]))
-    const names = namesInFile(rows.map(({ servicePlanId: id, name }) => ({ id, name })))
-    return rows.map(({ servicePlanId, accountId, id, routeId, createdAt, ...row }) => {
+    const names = await inSlices(namesInFile(rows.map(({ servicePlanId: id, name }) => ({ id, name }))))
+    return mapInSlices(rows, ({ servicePlanId, accountId, id, routeId, createdAt, ...row }) => {
       const { messagesPerSecond, burst, route, inboundUrl, nationalLanguages, ...rest } = row
       const settings = {
         account: accountId,
@@ -192,7 +193,7 @@ export const SENDERS: Kind = {
   names: { plans: ({ identity }) => [identity.split('/')[0]] },
   async read(scene) {
     const rows = await allSenderSubscriptions(scene.db)
-    return rows.map(({ servicePlanId, sender, status }) => {
+    return mapInSlices(rows, ({ servicePlanId, sender, status }) => {
       const identity = `${servicePlanId}/${sender}`
       return { identity, name: identity, key: identity, settings: { status } }
     })
@@ -254,7 +255,7 @@ export const NUMBERS: Kind = {
   names: { plans: ({ settings }) => [settings.plan] },
   async read(scene) {
     const rows = await inboundNumbers.all(scene.db)
-    return rows.map(({ number, servicePlanId: plan, keywords }) => {
+    return mapInSlices(rows, ({ number, servicePlanId: plan, keywords }) => {
       return { identity: number, name: number, key: number, settings: { plan, keywords } }
     })
   },

@@ -3,6 +3,7 @@ import type { RecipientMatch } from '../domain/configuration.ts'
 import { namesInFile, type PresentObject, type Settings } from '../domain/configuration-changes.ts'
 import { recipientMatchFaults } from '../domain/recipients.ts'
 import type { Fault } from '../errors.ts'
+import { inSlices, mapInSlices } from '../slices.ts'
 import type { AnyTable } from '../store/configuration-table.ts'
 import type { Transaction } from '../store/database.ts'
 import { numberRanges } from '../store/number-ranges.ts'
@@ -85,9 +86,13 @@ function limited(description: Description): Kind {
     names: { plans: ({ settings }) => [settings.plan], routes: ({ settings }) => [settings.route] },
     most: { table, count: most },
     async read(scene) {
-      const all = (await rows(scene)).map((row) => ({ ...row, name: nameOf(scene, row.limits) }))
-      const names = namesInFile(all.map(({ id, name: called }) => ({ id: String(id), name: called })))
-      return all.map(({ id, limits, settings }): PresentObject => {
+      const all = await rows(scene)
+      const called = await mapInSlices(all, ({ id, limits }) => ({
+        id: String(id),
+        name: nameOf(scene, limits),
+      }))
+      const names = await inSlices(namesInFile(called))
+      return mapInSlices(all, ({ id, limits, settings }): PresentObject => {
         const key = String(id)
         return {
           identity: identityOf(limits),
@@ -145,7 +150,7 @@ export const RULES = limited({
   required: ['route'],
   async rows(scene) {
     const all = await routingRules.all(scene.db)
-    return all.map(({ ruleId: id, servicePlanId: plan, from, prefix, country, mccmnc, route }) => {
+    return mapInSlices(all, ({ ruleId: id, servicePlanId: plan, from, prefix, country, mccmnc, route }) => {
       return { id, limits: { plan, from, prefix, country, mccmnc }, settings: { route } }
     })
   },
@@ -166,7 +171,7 @@ export const SENDER_RULES = limited({
   required: ['senderTypes'],
   async rows(scene) {
     const all = await senderRules.all(scene.db)
-    return all.map(({ ruleId: id, servicePlanId: plan, country, senderTypes }) => {
+    return mapInSlices(all, ({ ruleId: id, servicePlanId: plan, country, senderTypes }) => {
       return { id, limits: { plan, country }, settings: { senderTypes: senderTypes as SenderType[] } }
     })
   },
@@ -183,9 +188,12 @@ export const RATES = limited({
   required: ['price', 'currency'],
   async rows(scene) {
     const all = await rates.all(scene.db)
-    return all.map(({ rateId: id, servicePlanId: plan, prefix, country, mccmnc, price, ptf, currency }) => {
-      return { id, limits: { plan, prefix, country, mccmnc }, settings: { price, ptf, currency } }
-    })
+    return mapInSlices(
+      all,
+      ({ rateId: id, servicePlanId: plan, prefix, country, mccmnc, price, ptf, currency }) => {
+        return { id, limits: { plan, prefix, country, mccmnc }, settings: { price, ptf, currency } }
+      },
+    )
   },
   judge(limits, given, faults) {
     const { price, ptf } = given as { price?: string | number; ptf?: string | number }
@@ -207,7 +215,7 @@ export const RANGES: Kind = {
   most: { table: numberRanges, count: MAX_NUMBER_RANGES },
   async read(scene) {
     const rows = await numberRanges.all(scene.db)
-    return rows.map(({ prefix, mccmnc }) => {
+    return mapInSlices(rows, ({ prefix, mccmnc }) => {
       return { identity: prefix, name: prefix, key: prefix, settings: { mccmnc } }
     })
   },

@@ -5,6 +5,7 @@ import {
   type PresentObject,
 } from '../domain/configuration-changes.ts'
 import { conflict } from '../errors.ts'
+import { mapInSlices } from '../slices.ts'
 import { accountsWithTokens } from '../store/accounts.ts'
 import { servicePlanUses } from '../store/service-plans.ts'
 import type { Kind, NamedKind, NamingObject, Scene } from './configuration-scene.ts'
@@ -61,11 +62,12 @@ async function refuseNamed(
   for (const naming of KINDS) {
     const namesOf = naming.names?.[kind as NamedKind]
     if (namesOf === undefined) continue
-    for (const object of await keptObjects(scene, planned, naming))
+    await mapInSlices(await keptObjects(scene, planned, naming), (object) => {
       for (const identity of namesOf(object)) {
         const name = names.get(identity as string)
         if (name !== undefined) listIn(found, name).push(`${naming.noun} ${object.name}`)
       }
+    })
   }
   if (found.size === 0) return
   const said = [...found].map(([name, others]) => `${name} (${shortList(others)})`)
@@ -83,10 +85,11 @@ async function keptObjects(
   const deleted = new Set(changes.deletions)
   const updated = new Map(changes.updates.map(({ present, changed }) => [present, changed]))
   const kept = scene.present(kind.name).filter((object) => !deleted.has(object))
-  return [
-    ...kept.map((object) => ({ ...object, settings: { ...object.settings, ...updated.get(object) } })),
-    ...changes.creations,
-  ]
+  const changed = await mapInSlices(kept, (object) => ({
+    ...object,
+    settings: { ...object.settings, ...updated.get(object) },
+  }))
+  return [...changed, ...changes.creations]
 }
 
 /** Refuses to delete plans and accounts that messages or tokens need. */

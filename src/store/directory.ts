@@ -1,9 +1,9 @@
+import { mapInSteps, mapOfInSteps, type Steps } from '../collections/steps.ts'
 import type { SenderType } from '../domain/addresses.ts'
 import type { SubmitOutcome } from '../domain/carriers/submit-outcomes.ts'
 import type {
   Account,
   Carrier,
-  InboundNumber,
   Rate,
   RateLimit,
   RecipientMatch,
@@ -12,11 +12,12 @@ import type {
   ServicePlan,
   Token,
 } from '../domain/configuration.ts'
-import { Directory, senderKey } from '../domain/directory.ts'
+import { type Directory, directoryOf, senderKey } from '../domain/directory.ts'
 import { isSandbox } from '../domain/sandbox.ts'
 import { accountSecretContext, carrierSecretContext, SecretError } from '../domain/secrets.ts'
 import type { Operator, TokenScope } from '../domain/tokens.ts'
 import { openWebhookHeaders, sentWebhookHeaders } from '../domain/webhooks/requests.ts'
+import { inSlices } from '../slices.ts'
 import type { Queryable, Transaction } from './database.ts'
 
 /** Opens a sealed secret; throws when it cannot. */
@@ -56,9 +57,8 @@ interface CarrierRow extends Omit<Carrier, 'submitOutcomes'> {
   readonly submitOutcomes: Readonly<Record<string, SubmitOutcome>>
 }
 
-interface DirectoryRow {
-  readonly version: string
-  readonly bulkVersion: string
+/** Rows by kind, in the order of `PARTS`. */
+interface Rows {
   readonly accounts: AccountRow[]
   readonly plans: PlanRow[]
   readonly tokens: TokenRow[]
@@ -72,12 +72,12 @@ interface DirectoryRow {
     sender: string | null
     route: number
   })[]
-  /** Null when unchanged since `previous`. */
-  readonly ranges: { prefix: string; mccmnc: string }[] | null
-  readonly rates: Rate[] | null
   readonly senderRules: { planId: number | null; country: string; senderTypes: SenderType[] }[]
   readonly numbers: { number: string; planId: number; keywords: string[] }[]
   readonly sendsmsUsers: (Omit<SendsmsUser, 'plan'> & { planId: number })[]
+  /** Empty when unchanged since the previous directory, as are `rates`. */
+  readonly ranges: { prefix: string; mccmnc: string }[]
+  readonly rates: Rate[]
 }
 
 /** Makes other writers of the configuration wait until the transaction ends. */
@@ -104,124 +104,149 @@ export async function readDirectoryVersion(db: Queryable): Promise<string> {
   return rows[0]!.version
 }
 
+/** Rows of one part of the answer: 250 service plans are parsed in some 1 ms. */
+const ROWS_AT_ONCE = 250
+
+const PARTS: Readonly<Record<keyof Rows, string>> = {
+  accounts: `
+    select id, account_id as "accountId", name, default_dlr_url as "defaultDlrUrl", webhook_secret as secret,
+      previous_webhook_secret as "previousSecret", webhook_headers as "webhookHeaders",
+      messages_per_second as "messagesPerSecond", burst
+    from accounts order by id`,
+  plans: `
+    select id, service_plan_id as "servicePlanId", account_id as account, name, active, route_id as route,
+      inbound_url as "inboundUrl", messages_per_second as "messagesPerSecond", burst,
+      sender_types as "senderTypes", ambiguous_submits as "ambiguousSubmits", smart_encoding as "smartEncoding",
+      national_languages as "nationalLanguages", opt_out as "optOut", validity_seconds as "validitySeconds",
+      max_validity_seconds as "maxValiditySeconds", allowed_countries as "allowedCountries", texts, caps,
+      limit_events as "limitEvents", pumping_guard as "pumpingGuard"
+    from service_plans order by id`,
+  tokens: `
+    select id, account_id as account, name, plan_ids as "planIds", encode(hash, 'hex') as sha256, scopes,
+      (extract(epoch from expires_at) * 1000)::float8 as "expiresAtMs"
+    from tokens where revoked_at is null`,
+  operators: `select name, role, encode(hash, 'hex') as sha256 from operator_tokens where revoked_at is null`,
+  senders: `select plan_id as "planId", sender, status from sender_subscriptions`,
+  carriers: `
+    select id, name, state, host, port, tls, tls_ca as "tlsCa", tls_server_name as "tlsServerName",
+      bind_mode as "bindMode", binds, system_id as "systemId", password, system_type as "systemType",
+      send_window as "window", messages_per_second as "messagesPerSecond",
+      sender_messages_per_second as "senderMessagesPerSecond", long_messages as "longMessages",
+      submit_outcomes as "submitOutcomes", id_rule as "idRule", learned_id_rule as "learnedIdRule",
+      validity_seconds as "validitySeconds", validity_format as "validityFormat"
+    from carriers order by id`,
+  routes: `
+    select id, name, quality_floor as "qualityFloor", coalesce((
+      select json_agg(json_build_object('carrierId', carrier_id, 'priority', priority, 'weight', weight)
+                      order by priority, carrier_id)
+      from route_carriers where route_id = routes.id), '[]') as carriers
+    from routes order by id`,
+  rules: `
+    select id, plan_id as "planId", sender, prefix, country, mccmnc, route_id as route from routing_rules order by id`,
+  senderRules: `select plan_id as "planId", country, sender_types as "senderTypes" from sender_rules`,
+  numbers: `select number, plan_id as "planId", keywords from inbound_numbers`,
+  sendsmsUsers: `
+    select username, plan_id as "planId", password_hash as "passwordHash", default_sender as "defaultSender",
+      forced_sender as "forcedSender", calling_code as "callingCode"
+    from sendsms_users`,
+  ranges: `
+    select prefix, mccmnc from number_ranges
+    where (select bulk_version::text from directory_version) is distinct from $1`,
+  rates: `
+    select id, plan_id as "planId", prefix, country, mccmnc, price::text, ptf::text, currency from rates
+    where (select bulk_version::text from directory_version) is distinct from $1 order by id`,
+}
+
+/** Each row of the answer has at most 250 of one kind, as a JSON array, or the versions. */
+const DIRECTORY = `
+  select 'versions' as kind, json_build_object('version', version::text, 'bulkVersion', bulk_version::text)::text as json
+  from directory_version ${Object.entries(PARTS)
+    .map(
+      ([kind, part]) => `
+  union all
+  (select '${kind}', json_agg(object)::text
+   from (select row_to_json(p) as object, (row_number() over () - 1) / ${ROWS_AT_ONCE} as chunk from (${part}) p) o
+   group by chunk order by chunk)`,
+    )
+    .join('')}`
+
 /**
  * The whole configuration at one instant: one statement sees one snapshot, where several would need a transaction of a
- * higher isolation level. Rates and number ranges, which may be 200,000 each (0.9 s), are taken from `previous` while
- * they are unchanged. An account or carrier whose secrets `open` cannot open is taken out of service. Throws if it can open
- * none at all and there is no `previous`: a node with a wrong key must not start.
+ * higher isolation level. Rates and number ranges, which may be 200,000 each, are taken from `previous` while they are
+ * unchanged. The answer is read in slices, which hold up nobody. An account or carrier whose secrets `open` cannot open is
+ * taken out of service. Throws if it can open none at all and there is no `previous`: a node with a wrong key must not start.
  */
 export async function readDirectory(
   db: Queryable,
   open: SecretOpener,
   previous: Directory | null = null,
 ): Promise<Directory> {
-  const { rows } = await db.query<DirectoryRow>(
-    `
-    select version::text, bulk_version::text as "bulkVersion",
-      (select coalesce(json_agg(a), '[]') from (
-        select id, account_id as "accountId", name, default_dlr_url as "defaultDlrUrl", webhook_secret as secret,
-          previous_webhook_secret as "previousSecret", webhook_headers as "webhookHeaders",
-          messages_per_second as "messagesPerSecond", burst
-        from accounts order by id) a) as accounts,
-      (select coalesce(json_agg(p), '[]') from (
-        select id, service_plan_id as "servicePlanId", account_id as account, name, active, route_id as route,
-          inbound_url as "inboundUrl", messages_per_second as "messagesPerSecond", burst,
-          sender_types as "senderTypes", ambiguous_submits as "ambiguousSubmits", smart_encoding as "smartEncoding",
-          national_languages as "nationalLanguages", opt_out as "optOut", validity_seconds as "validitySeconds",
-          max_validity_seconds as "maxValiditySeconds", allowed_countries as "allowedCountries", texts, caps,
-          limit_events as "limitEvents", pumping_guard as "pumpingGuard"
-        from service_plans order by id) p) as plans,
-      (select coalesce(json_agg(t), '[]') from (
-        select id, account_id as account, name, plan_ids as "planIds", encode(hash, 'hex') as sha256, scopes,
-          (extract(epoch from expires_at) * 1000)::float8 as "expiresAtMs"
-        from tokens where revoked_at is null) t) as tokens,
-      (select coalesce(json_agg(o), '[]') from (
-        select name, role, encode(hash, 'hex') as sha256 from operator_tokens where revoked_at is null) o) as operators,
-      (select coalesce(json_agg(s), '[]') from (
-        select plan_id as "planId", sender, status from sender_subscriptions) s) as senders,
-      (select coalesce(json_agg(c), '[]') from (
-        select id, name, state, host, port, tls, tls_ca as "tlsCa", tls_server_name as "tlsServerName",
-          bind_mode as "bindMode", binds, system_id as "systemId", password, system_type as "systemType",
-          send_window as "window", messages_per_second as "messagesPerSecond",
-          sender_messages_per_second as "senderMessagesPerSecond", long_messages as "longMessages",
-          submit_outcomes as "submitOutcomes", id_rule as "idRule", learned_id_rule as "learnedIdRule",
-          validity_seconds as "validitySeconds", validity_format as "validityFormat"
-        from carriers order by id) c) as carriers,
-      (select coalesce(json_agg(r), '[]') from (
-        select id, name, quality_floor as "qualityFloor", coalesce((
-          select json_agg(json_build_object('carrierId', carrier_id, 'priority', priority, 'weight', weight)
-                          order by priority, carrier_id)
-          from route_carriers where route_id = routes.id), '[]') as carriers
-        from routes order by id) r) as routes,
-      (select coalesce(json_agg(u), '[]') from (
-        select id, plan_id as "planId", sender, prefix, country, mccmnc, route_id as route
-        from routing_rules order by id) u) as rules,
-      case when bulk_version::text is distinct from $1 then
-        (select coalesce(json_agg(g), '[]') from (select prefix, mccmnc from number_ranges) g) end as ranges,
-      case when bulk_version::text is distinct from $1 then
-        (select coalesce(json_agg(e), '[]') from (
-          select id, plan_id as "planId", prefix, country, mccmnc, price::text, ptf::text, currency
-          from rates order by id) e) end as rates,
-      (select coalesce(json_agg(l), '[]') from (
-        select plan_id as "planId", country, sender_types as "senderTypes" from sender_rules) l) as "senderRules",
-      (select coalesce(json_agg(n), '[]') from (
-        select number, plan_id as "planId", keywords from inbound_numbers) n) as numbers,
-      (select coalesce(json_agg(w), '[]') from (
-        select username, plan_id as "planId", password_hash as "passwordHash", default_sender as "defaultSender",
-          forced_sender as "forcedSender", calling_code as "callingCode"
-        from sendsms_users) w) as "sendsmsUsers"
-    from directory_version`,
-    [previous?.contents.bulkVersion],
-  )
-  return assemble(rows[0]!, open, previous)
+  const { rows } = await db.query<{ kind: string; json: string }>(DIRECTORY, [previous?.contents.bulkVersion])
+  return inSlices(assemble(rows, open, previous))
 }
 
-function assemble(row: DirectoryRow, open: SecretOpener, previous: Directory | null): Directory {
+type Versions = Pick<Directory['contents'], 'version' | 'bulkVersion'>
+
+function* parse(
+  answer: readonly { kind: string; json: string }[],
+): Steps<{ versions: Versions; rows: Rows }> {
+  let versions: Versions | undefined
+  const rows = Object.fromEntries(Object.keys(PARTS).map((kind): [string, object[]] => [kind, []]))
+  for (const { kind, json } of answer) {
+    if (kind === 'versions') versions = JSON.parse(json)
+    else rows[kind]!.push(...JSON.parse(json))
+    yield
+  }
+  return { versions: versions!, rows: rows as unknown as Rows }
+}
+
+function* assemble(
+  answer: readonly { kind: string; json: string }[],
+  open: SecretOpener,
+  previous: Directory | null,
+): Steps<Directory> {
+  const { versions, rows } = yield* parse(answer)
   const secrets = new Secrets(open)
-  const accounts = new Map(row.accounts.map((account) => [account.id, accountOf(account, secrets)]))
-  const routes = new Map(row.routes.map((route) => [route.id, route]))
-  const plans = new Map(row.plans.map((plan) => [plan.id, planOf(plan, accounts, routes)]))
-  const tokens = row.tokens.map((token): [string, Token] => [
-    token.sha256,
-    {
-      id: token.id,
-      account: accounts.get(token.account)!,
-      name: token.name,
-      planIds: token.planIds === null ? null : new Set(token.planIds),
-      scopes: token.scopes === null ? null : new Set(token.scopes),
-      expiresAtMs: token.expiresAtMs,
-    },
-  ])
-  const numbers = row.numbers.map(({ number, planId, keywords }): [string, InboundNumber] => [
-    number,
-    { number, plan: plans.get(planId)!, keywords },
-  ])
-  const carriers = row.carriers.map((carrier) => carrierOf(carrier, secrets))
+  const accounts = yield* mapOfInSteps(rows.accounts, (row) => [row.id, accountOf(row, secrets)])
+  const routes = new Map(rows.routes.map((route) => [route.id, route]))
+  const plans = yield* mapOfInSteps(rows.plans, (plan) => [plan.id, planOf(plan, accounts, routes)])
+  const carriers = yield* mapInSteps(rows.carriers, (carrier) => carrierOf(carrier, secrets))
   if (previous === null) secrets.refuseWrongKey()
+  const kept = previous?.contents.bulkVersion === versions.bulkVersion ? previous.contents : null
   const contents = {
-    version: row.version,
-    bulkVersion: row.bulkVersion,
+    ...versions,
     unreadable: secrets.unreadable,
     accounts: [...accounts.values()],
     plans: [...plans.values()],
-    tokens: new Map(tokens),
-    operators: new Map(row.operators.map(({ sha256, name, role }) => [sha256, { name, role }])),
-    senders: new Map(row.senders.map(({ planId, sender, status }) => [senderKey(planId, sender), status])),
+    tokens: yield* mapOfInSteps(rows.tokens, (token) => [token.sha256, tokenOf(token, accounts)]),
+    operators: yield* mapOfInSteps(rows.operators, ({ sha256, name, role }) => [sha256, { name, role }]),
+    senders: yield* mapOfInSteps(rows.senders, ({ planId, sender, status }) => [
+      senderKey(planId, sender),
+      status,
+    ]),
     carriers,
-    routes: row.routes,
-    routingRules: row.rules.map(({ route, ...rule }) => ({ ...rule, route: routes.get(route)! })),
+    routes: rows.routes,
+    routingRules: yield* mapInSteps(rows.rules, ({ route, ...rule }) => ({
+      ...rule,
+      route: routes.get(route)!,
+    })),
     numberRanges:
-      row.ranges === null
-        ? previous!.contents.numberRanges
-        : new Map(row.ranges.map(({ prefix, mccmnc }) => [prefix, mccmnc])),
-    rates: row.rates ?? previous!.contents.rates,
-    senderRules: row.senderRules.map((rule) => ({ ...rule, senderTypes: new Set(rule.senderTypes) })),
-    inboundNumbers: new Map(numbers),
-    sendsmsUsers: new Map(
-      row.sendsmsUsers.map(({ planId, ...user }) => [user.username, { ...user, plan: plans.get(planId)! }]),
-    ),
+      kept?.numberRanges ?? (yield* mapOfInSteps(rows.ranges, ({ prefix, mccmnc }) => [prefix, mccmnc])),
+    rates: kept?.rates ?? rows.rates,
+    senderRules: yield* mapInSteps(rows.senderRules, (rule) => ({
+      ...rule,
+      senderTypes: new Set(rule.senderTypes),
+    })),
+    inboundNumbers: yield* mapOfInSteps(rows.numbers, ({ number, planId, keywords }) => [
+      number,
+      { number, plan: plans.get(planId)!, keywords },
+    ]),
+    sendsmsUsers: yield* mapOfInSteps(rows.sendsmsUsers, ({ planId, ...user }) => [
+      user.username,
+      { ...user, plan: plans.get(planId)! },
+    ]),
   }
-  return new Directory(contents, previous)
+  return yield* directoryOf(contents, previous)
 }
 
 /** Opens secrets, and keeps count of those that cannot be opened. */
@@ -260,6 +285,15 @@ function carrierOf(row: CarrierRow, secrets: Secrets): Carrier {
     ...row,
     ...(password === null ? { password: '', state: 'stopped' } : { password }),
     submitOutcomes: new Map(outcomes.map(([status, outcome]) => [Number(status), outcome])),
+  }
+}
+
+function tokenOf({ sha256, account, ...token }: TokenRow, accounts: ReadonlyMap<number, Account>): Token {
+  return {
+    ...token,
+    account: accounts.get(account)!,
+    planIds: token.planIds === null ? null : new Set(token.planIds),
+    scopes: token.scopes === null ? null : new Set(token.scopes),
   }
 }
 

@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
+import { atOnce } from '../../src/collections/steps.ts'
 import {
-  changesOf,
+  type Changes,
+  changesOf as changesInSteps,
   namesInFile,
   needsConfirmation,
   type PresentObject,
@@ -37,7 +39,7 @@ const toPresent = (all: Record<string, Settings>) =>
   Object.entries(all).map(([name, settings]) => present(name, settings))
 
 /** What there is after the changes. */
-function after(before: readonly PresentObject[], changes: ReturnType<typeof changesOf>): PresentObject[] {
+function after(before: readonly PresentObject[], changes: Changes): PresentObject[] {
   const all = new Map(before.map((object) => [object.identity, object]))
   for (const { identity } of changes.deletions) all.delete(identity)
   for (const { identity, settings } of changes.creations) all.set(identity, present(identity, settings))
@@ -46,7 +48,8 @@ function after(before: readonly PresentObject[], changes: ReturnType<typeof chan
   return [...all.values()]
 }
 
-const isNothing = ({ creations, updates, deletions }: ReturnType<typeof changesOf>) =>
+const changesOf = (...given: Parameters<typeof changesInSteps>) => atOnce(changesInSteps(...given))
+const isNothing = ({ creations, updates, deletions }: Changes) =>
   creations.length + updates.length + deletions.length === 0
 
 describe('changes', () => {
@@ -112,18 +115,20 @@ test.each([
 
 test('an object that is there twice is named with the first', () => {
   const twice = [wanted('a', {}), wanted('b', {}), { ...wanted('a', {}), path: 'carriers.other' }]
-  expect(repeatedObjects(twice)).toEqual([
+  expect(atOnce(repeatedObjects(twice))).toEqual([
     { field: 'carriers.other', code: 'REPEATED', message: 'must not be the same object as carriers.a' },
   ])
 })
 
 describe('names in a file', () => {
   it('are those of the objects, with the id where several have one', () => {
-    const names = namesInFile([
-      { id: '1', name: 'One' },
-      { id: '2', name: 'Two' },
-      { id: '3', name: 'Two' },
-    ])
+    const names = atOnce(
+      namesInFile([
+        { id: '1', name: 'One' },
+        { id: '2', name: 'Two' },
+        { id: '3', name: 'Two' },
+      ]),
+    )
     expect(Object.fromEntries(names)).toEqual({ 1: 'One', 2: 'Two (2)', 3: 'Two (3)' })
   })
 
@@ -132,7 +137,7 @@ describe('names in a file', () => {
     fc.assert(
       fc.property(fc.array(name), (all) => {
         const objects = all.map((each, index) => ({ id: String(index), name: each }))
-        expect(new Set(namesInFile(objects).values()).size).toBe(all.length)
+        expect(new Set(atOnce(namesInFile(objects)).values()).size).toBe(all.length)
       }),
     )
   })

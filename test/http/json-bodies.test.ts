@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { atOnce } from '../../src/collections/steps.ts'
 import { AppError } from '../../src/errors.ts'
-import { isPlainJson, parseJson } from '../../src/http/json-bodies.ts'
+import { isPlainJson, parseJson, parseJsonInSteps } from '../../src/http/json-bodies.ts'
 
 function codeOf(bytes: Uint8Array | string): string {
   try {
@@ -42,6 +43,59 @@ describe('parseJson', () => {
     const value = parseJson(Buffer.from('{"__proto__":{"from":"x"}}'), 8) as Record<string, unknown>
     expect(value.from).toBeUndefined()
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype)
+  })
+})
+
+describe('parseJsonInSteps', () => {
+  const outcome = (read: () => unknown) => {
+    try {
+      return JSON.stringify(read())
+    } catch (error) {
+      return (error as AppError).errors
+    }
+  }
+  const same = (text: string) => {
+    const bytes = Buffer.from(text)
+    const inSteps = outcome(() => atOnce(parseJsonInSteps(bytes, 5)))
+    expect(inSteps).toEqual(outcome(() => parseJson(bytes, 5)))
+  }
+  const members = (count: number) => Array.from({ length: count }, (_, n) => `"${n}x":{"a":[${n}]}`).join()
+
+  it('returns what parseJson does, for any JSON', () => {
+    const name = fc.constantFrom('', 'a', '__proto__', '1')
+    const member = fc.tuple(name, fc.jsonValue({ maxDepth: 2 }))
+    const object = fc
+      .array(member)
+      .map((all) => `{${all.map(([key, value]) => `"${key}":${JSON.stringify(value)}`)}}`)
+    const objects = fc.array(fc.tuple(name, object))
+    fc.assert(fc.property(fc.jsonValue({ maxDepth: 7 }), (value) => same(JSON.stringify(value))))
+    fc.assert(fc.property(objects, (all) => same(`{${all.map(([key, text]) => `"${key}": ${text}`)}}`)))
+    fc.assert(fc.property(objects, (all) => same(`[${all.map(([, text]) => text)}]`)))
+  })
+
+  it('refuses what parseJson does, for texts with a letter too many, too few or changed', () => {
+    const texts = fc.constantFrom(
+      '{"a":{"x":1,"y":[2,{"z":{}}]},"b":{},"c":[{"":0}],"d":{"q":"}\\""}}',
+      `{"a":{${members(251)}},"b":{${members(500)}}}`,
+    )
+    const letter = fc.constantFrom('', ...'{}[],:" 1')
+    fc.assert(
+      fc.property(texts, fc.nat(), fc.nat(1), letter, (text, place, removed, added) => {
+        const at = place % text.length
+        same(text.slice(0, at) + added + text.slice(at + removed))
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  it.each([249, 250, 251, 500])('cuts %i members, and wants one behind each comma', (count) => {
+    same(`{"rates":{${members(count)}}}`)
+    same(`{"rates":{${members(count)},}}`)
+    same(`{"rates":{${members(count)}, }}`)
+  })
+
+  it('may pause at every member', () => {
+    expect([...parseJsonInSteps(Buffer.from(`{"rates":{${members(1_000)}}}`), 8)].length).toBeGreaterThan(999)
   })
 })
 

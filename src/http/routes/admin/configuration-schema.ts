@@ -4,7 +4,7 @@ import { nearestName } from '../../../domain/near-names.ts'
 import { type Fault, fault } from '../../../errors.ts'
 import type { WantedConfiguration } from '../../../operations/apply-configuration.ts'
 import type { Entry } from '../../../operations/configuration-scene.ts'
-import { eachInSlices } from '../../../operations/slices.ts'
+import { mapInSlices } from '../../../slices.ts'
 import { portablePattern } from '../../schemas/portable-patterns.ts'
 import { Nullable } from '../../schemas/shapes.ts'
 import { checkOf, patterned } from '../../validate.ts'
@@ -132,11 +132,9 @@ export async function readConfiguration(configuration: object): Promise<WantedCo
   for (const [kind, objects] of Object.entries(configuration)) {
     if (!isKind(kind)) faults.push(unknown(kind, kind, 'a kind of object', CONFIGURATION_KINDS))
     else if (isMap(objects)) {
-      const own: Entry[] = []
-      await eachInSlices(Object.entries(objects), ([name, value]) => {
-        own.push(readEntry(kind, name, value, faults))
-      })
-      entries.set(kind, own)
+      // Object.entries takes 100 ms for 200,000 names.
+      const read = (name: string) => readEntry(kind, name, objects[name], faults)
+      entries.set(kind, await mapInSlices(Object.keys(objects), read))
     } else faults.push(fault(kind, 'WRONG_TYPE', 'must be an object, with an object for each name'))
   }
   return { entries, faults }

@@ -356,6 +356,17 @@ describe('pruning', () => {
     expect(await stored()).toHaveLength(5)
   })
 
+  it('makes room for what is created', async () => {
+    await db.query(`
+      insert into sendsms_users (username, plan_id, password_hash)
+      select 'user' || n, (select id from service_plans where name = 'Alerts'), 'none' from generate_series(1, 1000) n`)
+    const one = { sendsmsUsers: { one: { plan: 'Alerts', password: 'hush-one' } } }
+    expect((await apply(one)).body.errorMessage).toBe('there can be at most 1000 sendsms users')
+    expect((await apply(one, { query: '?prune=true&confirm=sendsmsUsers=1000' })).status).toBe(200)
+    const { status } = await apply({ sendsmsUsers: {} }, { query: '?prune=true&confirm=sendsmsUsers=1' })
+    expect(status).toBe(200)
+  })
+
   it('409 for a plan with messages, and for what others name', async () => {
     const { plans } = (await exported()).configuration
     const planId = (await db.query('select id from service_plans where name = $1', ['Trial'])).rows[0].id
