@@ -41,6 +41,8 @@ interface AppliedChange {
   readonly action: 'create' | 'update' | 'delete'
   readonly kind: KindName
   readonly name: string
+  /** Of a new account or plan: the ids of others with its name, one of which may have been meant. */
+  readonly namesakes: readonly string[]
   readonly before: Settings | null
   readonly after: Settings | null
 }
@@ -246,27 +248,30 @@ function summaryOf(
     unconfirmed: isUnconfirmed(scene, one, options),
   }))
   const total = counts.reduce((sum, { created, updated, deleted }) => sum + created + updated + deleted, 0)
-  const changes = [...listed(planned).take(MAX_CHANGES_LISTED)]
+  const changes = [...listed(scene, planned).take(MAX_CHANGES_LISTED)]
   return { counts, changes, moreChanges: total - changes.length, webhookSecrets: scene.issued }
 }
 
-function* listed(planned: readonly Planned[]): Generator<AppliedChange> {
+function* listed(scene: Scene, planned: readonly Planned[]): Generator<AppliedChange> {
   for (const { kind, changes } of planned) {
-    for (const { name, settings } of changes.creations)
-      yield { action: 'create', kind: kind.name, name, before: null, after: shown(kind, settings) }
+    for (const { name, settings } of changes.creations) {
+      const namesakes = scene.namesakes(kind.name, settings.name)
+      yield { action: 'create', kind: kind.name, name, namesakes, before: null, after: shown(kind, settings) }
+    }
     for (const { wanted, present, changed } of changes.updates) {
       const before = Object.keys(changed).map((setting) => [setting, present.settings[setting] ?? null])
       yield {
         action: 'update',
         kind: kind.name,
         name: wanted.name,
+        namesakes: [],
         before: shown(kind, Object.fromEntries(before)),
         after: shown(kind, changed),
       }
     }
     for (const { name, settings } of changes.deletions) {
       const before = withoutSecrets(kind, settings)
-      yield { action: 'delete', kind: kind.name, name, before, after: null }
+      yield { action: 'delete', kind: kind.name, name, namesakes: [], before, after: null }
     }
   }
 }

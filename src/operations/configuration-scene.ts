@@ -179,6 +179,13 @@ export class Scene {
     return this.#objects.get(kind)!.byIdentity.get(identity)
   }
 
+  /** The ids of accounts or plans that there are and have this name. */
+  namesakes(kind: KindName, name: unknown): string[] {
+    if (kind !== 'accounts' && kind !== 'plans') return []
+    const found = this.#objects.get(kind)!.byName.get(String(name)) ?? []
+    return found.map(({ identity }) => identity)
+  }
+
   /** The id of an account or plan of the file: its own, that of the only one with its name, or a new one. */
   identify(kind: 'accounts' | 'plans', path: string, name: string, id: string | undefined): string | null {
     if (id !== undefined) return canonicalPublicId(id)

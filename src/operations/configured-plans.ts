@@ -195,7 +195,8 @@ export const SENDERS: Kind = {
     const rows = await allSenderSubscriptions(scene.db)
     return mapInSlices(rows, ({ servicePlanId, sender, status }) => {
       const identity = `${servicePlanId}/${sender}`
-      return { identity, name: identity, key: identity, settings: { status } }
+      const name = `${scene.presentWith('plans', servicePlanId)!.name}/${sender}`
+      return { identity, name, key: identity, settings: { status } }
     })
   },
   want({ name, path, value }, scene) {

@@ -30,7 +30,7 @@ export async function exportConfiguration(
     const objects = present.map((object): [string, Settings] => {
       const { open, secret } = inFile(scene, kind, object)
       withheld.push(...secret.map((name) => `${kind.name}.${object.name}.${name}`))
-      return [object.name, open]
+      return [kind.name === 'senders' ? object.identity : object.name, open]
     })
     configuration[kind.name] = kind.name === 'senders' ? byPlan(scene, objects) : Object.fromEntries(objects)
   }

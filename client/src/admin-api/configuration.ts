@@ -16,6 +16,8 @@ export interface ConfigurationChange {
   action: string
   kind: string
   name: string
+  /** of a new account or service plan: the ids of others that have its name. */
+  namesakes: string[]
   /** the settings before, without secrets; of an update, those that differ. */
   before: Record<string, unknown> | null
   /** the settings after; secrets are ***. */

@@ -21,6 +21,7 @@ interface Change {
   readonly action: 'create' | 'update' | 'delete'
   readonly kind: string
   readonly name: string
+  readonly namesakes: readonly string[]
   readonly before: Fields | null
   readonly after: Fields | null
 }
@@ -180,8 +181,9 @@ function printChanges(applied: Applied, dryRun: boolean): void {
   printAnswer({ webhookSecrets }, { webhookSecrets: 'accountId name webhookSecret' })
 }
 
-/** `window 10 -> 20, password ***` */
-function settingsOf({ before, after }: Change): string {
+/** `window 10 -> 20, password ***`, `new, beside 65f0… of the same name` */
+function settingsOf({ before, after, namesakes }: Change): string {
+  if (namesakes.length > 0) return `new, beside ${namesakes.join(', ')} of the same name`
   if (before === null || after === null) return ''
   const words = Object.entries(after).map(([name, value]) => {
     const [old, now] = [JSON.stringify(before[name] ?? null), JSON.stringify(value)]

@@ -77,6 +77,15 @@ describe('diff and apply', () => {
     expect(same).toMatchObject({ code: 0, stderr: '', stdout: expect.stringMatching(/^no changes; /) })
   })
 
+  it('says beside which plan of the same name a new one would be', async () => {
+    const mistyped = file(
+      'mistyped.yaml',
+      `plans: {Alerts: {servicePlanId: ${'b'.repeat(24)}, account: Example Ltd}}`,
+    )
+    const { stdout } = await run('diff', '-f', mistyped)
+    expect(stdout).toMatch(/^create +plans +Alerts +new, beside [0-9a-f]{24} of the same name$/m)
+  })
+
   it('of several files, one of them standard input, and JSON for programs', async () => {
     const one = file('one.yaml', 'carriers: {acme: {window: 20}}')
     const stdin = 'carriers: {acme: {window: 20}}'
@@ -88,7 +97,7 @@ describe('diff and apply', () => {
     const other = 'ranges: {+4478: {mccmnc: "23415"}}'
     const { code, stdout } = await runAldis(['diff', '-f', one, '-f', '-', '--json'], { env, stdin: other })
     expect(code).toBe(2)
-    expect(JSON.parse(stdout).changes).toEqual([
+    expect(JSON.parse(stdout).changes).toMatchObject([
       { action: 'update', kind: 'carriers', name: 'acme', before: { window: 10 }, after: { window: 20 } },
       { action: 'create', kind: 'ranges', name: '+4478', before: null, after: { mccmnc: '23415' } },
     ])

@@ -58,6 +58,9 @@ const Change = titled('ConfigurationChange', {
   action: Type.String({ description: 'create, update or delete' }),
   kind: Type.String(),
   name: Type.String(),
+  namesakes: Type.Array(Type.String(), {
+    description: 'of a new account or service plan: the ids of others that have its name',
+  }),
   before: State('the settings before, without secrets; of an update, those that differ'),
   after: State('the settings after; secrets are ***'),
 })
@@ -132,7 +135,7 @@ export function registerConfiguration(app: FastifyInstance, scope: AdminScope, d
       return {
         ...applied,
         counts: [...applied.counts],
-        changes: [...applied.changes],
+        changes: applied.changes.map((change) => ({ ...change, namesakes: [...change.namesakes] })),
         webhookSecrets: [...applied.webhookSecrets],
       }
     },

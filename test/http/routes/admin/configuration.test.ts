@@ -132,6 +132,7 @@ describe('a file', () => {
         action: 'update',
         kind: 'accounts',
         name: 'Example Ltd',
+        namesakes: [],
         before: { webhookCredentials: '***', defaultDlrUrl: 'https://hooks.example.com/dlr' },
         after: { webhookCredentials: null, defaultDlrUrl: 'https://hooks.example.com/a' },
       },
@@ -139,10 +140,18 @@ describe('a file', () => {
         action: 'update',
         kind: 'carriers',
         name: 'acme',
+        namesakes: [],
         before: { window: 10, password: '***' },
         after: { window: 20, password: '***' },
       },
-      { action: 'update', kind: 'rates', name: 'x', before: { price: '0.04' }, after: { price: '0.05' } },
+      {
+        action: 'update',
+        kind: 'rates',
+        name: 'x',
+        namesakes: [],
+        before: { price: '0.04' },
+        after: { price: '0.05' },
+      },
     ])
     const { configuration } = await exported()
     expect(configuration.carriers.acme).toMatchObject({ window: 20, host: 'smpp.example.net' })
@@ -159,6 +168,12 @@ describe('a file', () => {
     const { configuration } = await exported()
     expect(configuration.plans.Alerts.account).toBe('Renamed Ltd')
     expect((await apply({ accounts: { 'Example Ltd': { accountId: 'a'.repeat(24) } } })).status).toBe(200)
+  })
+
+  it('says which plans have the name of a new one: its id may be mistyped', async () => {
+    const mistyped = { plans: { Alerts: { servicePlanId: `${'b'.repeat(23)}8`, account: 'Example Ltd' } } }
+    const { body } = await apply(mistyped, { query: '?dryRun=true' })
+    expect(body.changes).toMatchObject([{ action: 'create', name: 'Alerts', namesakes: ['b'.repeat(24)] }])
   })
 
   it('names several objects of one name by their ids', async () => {
@@ -382,7 +397,7 @@ describe('pruning', () => {
     const named = await apply({ plans: { Trial: plans.Trial }, ...kept }, { query })
     expect([named.status, named.body.errorMessage]).toEqual([
       409,
-      `Objects cannot be deleted while others name them: service plan Alerts (inbound number 71234, sender ${'b'.repeat(24)}/71234, sender ${'b'.repeat(24)}/Aldis)`,
+      `Objects cannot be deleted while others name them: service plan Alerts (inbound number 71234, sender Alerts/71234, sender Alerts/Aldis)`,
     ])
     const carriers = { acme: {} }
     for (const dryRun of ['', '&dryRun=true']) {
