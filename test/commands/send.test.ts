@@ -4,7 +4,7 @@ import { parse } from 'csv-parse/sync'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { runAldis } from '../support/cli.ts'
 import { cuttingProxy } from '../support/cutting-proxy.ts'
-import { type Running, scratchFolder, startAldis } from '../support/process.ts'
+import { MAIN, type Running, scratchFolder, start, startAldis } from '../support/process.ts'
 import { type Service, startService } from '../support/service.ts'
 
 const folder = scratchFolder()
@@ -35,10 +35,10 @@ let series = 0
 function campaign(lines: number | readonly string[]) {
   series += 1
   const csv = join(folder.path, `numbers-${series}.csv`)
-  const prefix = `+1555${series}`
+  const prefix = `+1555${String(series).padStart(2, '0')}`
   const rows =
     typeof lines === 'number'
-      ? Array.from({ length: lines }, (_, n) => `${prefix}${String(n).padStart(6, '0')},N${n}`)
+      ? Array.from({ length: lines }, (_, n) => `${prefix}${String(n).padStart(5, '0')},N${n}`)
       : lines
   const write = (text: readonly string[]) => writeFileSync(csv, `to,name\n${text.join('\n')}\n`)
   write(rows)
@@ -152,6 +152,46 @@ test('a dry run counts segments and asks the service about a message to each cou
   expect(refused.stderr).toMatch(
     /^error: nothing was sent, because messages would be refused with SENDER_NOT/,
   )
+})
+
+test('a dry run counts what smart encoding saves, and repeats a question whose answer is lost', async () => {
+  const path = `/service-plans/${service.servicePlanId}`
+  await service.admin('PATCH', path, { smartEncoding: true })
+  let questions = 0
+  await using cutting = await cuttingProxy({ connectionString: service.app.url }, (sent) => {
+    if (!sent.startsWith('POST /v1/sendsms/preflight')) return false
+    questions += 1
+    return questions === 1
+  })
+  try {
+    await expect.poll(async () => (await service.admin('GET', path)).smartEncoding).toBe(true)
+    const file = campaign([`+15551230001,${'\u201c'.repeat(100)}`, `+15551230002,${'\u201c'.repeat(60)}č`])
+    const args = ['send', '--from', 'Aldis', '--csv', file.csv, '--text', '{name}', '--dry-run']
+    const { stdout, stderr } = await runAldis(args, { env: environment(cutting.connectionString) })
+    expect(stdout.split('\n')[4]!.split(/ {2,}/)).toEqual(['US', '2', '2', '1', '2', 'default', '-', '-'])
+    expect(stderr).toContain('; retrying for 30 s\n')
+  } finally {
+    await service.admin('PATCH', path, { smartEncoding: false })
+  }
+})
+
+test('a disk without room for results ends the run, which is continued later', async () => {
+  const file = campaign(300)
+  const env = environment()
+  const args = ['send', '--from', 'Aldis', '--csv', file.csv, ...HELLO, '--in-flight', '2']
+  // Files may have 2 or 4 KiB, by the shell. Beyond that, a write fails as it does on a full disk.
+  const script = 'ulimit -f 4; exec "$0" "$@"'
+  await using limited = start('/bin/sh', ['-c', script, process.execPath, MAIN, ...args], { env })
+  const { code, stderr } = await limited.exited
+  expect({ code, stderr }).toEqual({
+    code: 1,
+    stderr: expect.stringContaining(
+      'cannot write results: EFBIG. Nothing is lost: repeat the command with --resume',
+    ),
+  })
+  expect(readFileSync(file.path, 'utf8').split('\n').length).toBeLessThan(100)
+  expect(await send(...args.slice(3), '--resume')).toMatchObject({ code: 0 })
+  await file.untilWhole()
 })
 
 test('killed twice while answers are lost, it sends each line once', async () => {

@@ -1,5 +1,5 @@
 import type { SendRequest } from '../../domain/send-requests.ts'
-import { type Pacer, pause } from './pacer.ts'
+import { backoffAfter, type Pacer, pause } from './pacer.ts'
 import { type Access, type Attempt, attemptSend } from './send-attempts.ts'
 
 export type Answer = Exclude<Attempt, { kind: 'later' }>
@@ -20,9 +20,6 @@ export interface Delivery {
   readonly signal: AbortSignal
 }
 
-const FIRST_BACKOFF_MS = 500
-const MOST_BACKOFF_MS = 30_000
-
 /** Repeats a request with its key until it is answered. An attempt in flight is not aborted. */
 export async function deliver(delivery: Delivery): Promise<Answer | Unanswered> {
   const { access, sms, key, pacer, patienceMs, signal } = delivery
@@ -37,7 +34,7 @@ export async function deliver(delivery: Delivery): Promise<Answer | Unanswered> 
     if (attempt.kind !== 'later') return attempt
     const { waitMs, reason } = attempt
     last = { ...unanswered, mayBeAccepted: last.mayBeAccepted || attempt.mayBeAccepted, reason }
-    const backoffMs = waitMs ?? Math.min(FIRST_BACKOFF_MS * 2 ** count, MOST_BACKOFF_MS)
+    const backoffMs = waitMs ?? backoffAfter(count)
     if (Date.now() + backoffMs - startedAtMs > patienceMs) return last
     // The service speaks of all requests, a broken connection of one.
     if (waitMs === null) await pause(backoffMs, signal)

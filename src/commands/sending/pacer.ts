@@ -28,6 +28,14 @@ export class Pacer {
   }
 }
 
+const FIRST_BACKOFF_MS = 500
+const MOST_BACKOFF_MS = 30_000
+
+/** How long to wait after this many failures, not counting the last. */
+export function backoffAfter(failures: number): number {
+  return Math.min(FIRST_BACKOFF_MS * 2 ** failures, MOST_BACKOFF_MS)
+}
+
 /** Resolves after this time, or when the signal fires. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   if (ms >= 1) await sleep(ms, undefined, { signal }).catch(() => undefined)

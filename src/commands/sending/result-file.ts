@@ -170,9 +170,9 @@ export class ResultFile {
     try {
       while (this.#pending.length > 0) await this.#write(this.#pending.splice(0).join(''))
     } catch (error) {
-      this.#failure = new Error(`cannot write results: ${(error as NodeJS.ErrnoException).code}`, {
-        cause: error,
-      })
+      const { code } = error as NodeJS.ErrnoException
+      const message = `cannot write results: ${code}. Nothing is lost: repeat the command with --resume within 23 h`
+      this.#failure = new Error(message, { cause: error })
     } finally {
       this.#writing = null
     }

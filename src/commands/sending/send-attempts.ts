@@ -51,6 +51,11 @@ export async function attemptSend({ url, token }: Access, sms: SendRequest, key:
 
 const REPEATED_STATUSES = new Set([408, 429])
 
+/** Whether a repetition would be refused as well. */
+export function isFinal(status: number): boolean {
+  return status >= 400 && status < 500 && !REPEATED_STATUSES.has(status)
+}
+
 /** `body`: parsed JSON; undefined when it is none. */
 export function judgeAnswer(status: number, headers: Headers, body: unknown): Attempt {
   const { msgId, errorCode, errorMessage, errors = [] } = (body ?? {}) as AnswerBody
@@ -61,7 +66,7 @@ export function judgeAnswer(status: number, headers: Headers, body: unknown): At
       isRepeat: headers.get('idempotent-replayed') === 'true',
     }
   const faults = errors.map(({ field, message }) => `${field} ${message}`).join('; ')
-  if (status >= 400 && status < 500 && !REPEATED_STATUSES.has(status))
+  if (isFinal(status))
     return {
       kind: 'refused',
       errorCode: errorCode ?? `HTTP_${status}`,

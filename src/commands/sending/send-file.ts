@@ -118,7 +118,8 @@ async function* unchanged(
 }
 
 function printCheck(flags: FileFlags, earlier: EarlierResults, summary: Summary, sampled: Sampled[]): void {
-  const { messages, segments } = summary
+  const { messages } = summary
+  const segments = sampled.reduce((total, country) => total + country.segments, 0)
   const before = flags.resume ? { alreadyAccepted: earlier.accepted, alreadyRefused: earlier.refused } : {}
   const answer: Fields = { messages, segments, ...before, countries: sampled }
   if (flags.json) printJson(answer)
