@@ -73,7 +73,7 @@ export async function* diagnose(options: DiagnosisOptions): AsyncGenerator<Findi
     )
   }
   try {
-    yield* databaseFindings(client, options)
+    yield* databaseFindings(client, options, server.hosts.several)
     const schema = await schemaFinding(client)
     yield schema
     if (schema.level === 'ok') yield* serviceFindings(client, options)
@@ -109,7 +109,11 @@ async function reading<T>(client: Client, read: (client: Client) => Promise<T>):
   }
 }
 
-async function* databaseFindings(client: Client, options: DiagnosisOptions): AsyncGenerator<Finding> {
+async function* databaseFindings(
+  client: Client,
+  options: DiagnosisOptions,
+  hasSeveralHosts: boolean,
+): AsyncGenerator<Finding> {
   const { faults } = await reading(client, checkDurability)
   const advice = 'set them to on: accepted messages can be lost'
   if (faults.length === 0) yield fine('durability', 'fsync and synchronous_commit are on')
@@ -117,7 +121,7 @@ async function* databaseFindings(client: Client, options: DiagnosisOptions): Asy
     yield options.allowUnsafeDurability
       ? warning('durability', faults.join(', '), advice)
       : defect('durability', faults.join(', '), advice)
-  yield judgeReplication(await reading(client, readReplication))
+  yield judgeReplication(await reading(client, readReplication), hasSeveralHosts)
   yield judgeConnections(options.workers * connectionsOfNode(options), await reading(client, connectionLimit))
   yield judgeVacuum(await reading(client, readVacuum))
   yield judgeClock(await readClockAhead(client, Date.now), MAX_OFF_MS)

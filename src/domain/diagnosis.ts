@@ -36,16 +36,22 @@ export interface Replication {
   readonly synchronous: boolean
 }
 
-export function judgeReplication({ standbys, synchronous }: Replication): Finding {
+/** `isExpected`: DATABASE_URL names several servers. Patroni empties synchronous_standby_names when the last standby is lost. */
+export function judgeReplication({ standbys, synchronous }: Replication, isExpected: boolean): Finding {
   const check = 'replication'
-  if (standbys.length === 0)
-    return synchronous
-      ? defect(
-          check,
-          'a COMMIT waits for a standby, and none is connected',
-          'start the standby, or empty synchronous_standby_names',
-        )
-      : fine(check, 'no standby')
+  if (standbys.length === 0 && synchronous)
+    return defect(
+      check,
+      'a COMMIT waits for a standby, and none is connected',
+      'start the standby, or empty synchronous_standby_names',
+    )
+  if (standbys.length === 0 && isExpected)
+    return warning(
+      check,
+      'no standby is connected, though DATABASE_URL names several servers: COMMITs wait for none',
+      'start the standby: if the primary is lost now, nothing can take its place',
+    )
+  if (standbys.length === 0) return fine(check, 'no standby')
   const said = standbys
     .map(({ name, state, syncState, lagSeconds }) => {
       const lag = lagSeconds === null ? [] : [`${lagSeconds.toFixed(1)} s behind`]

@@ -14,13 +14,14 @@ import {
 const standby = { name: 'two', state: 'streaming', syncState: 'sync', lagSeconds: 0.1 }
 
 test.each<[string, { level: Level; advice: string | null }, Level]>([
-  ['no standby', judgeReplication({ standbys: [], synchronous: false }), 'ok'],
-  ['a COMMIT that waits for nobody', judgeReplication({ standbys: [], synchronous: true }), 'fault'],
-  ['an asynchronous standby', judgeReplication({ standbys: [standby], synchronous: false }), 'warning'],
-  ['a synchronous one', judgeReplication({ standbys: [standby], synchronous: true }), 'ok'],
+  ['no standby', judgeReplication({ standbys: [], synchronous: false }, false), 'ok'],
+  ['none of several', judgeReplication({ standbys: [], synchronous: false }, true), 'warning'],
+  ['a COMMIT that waits for nobody', judgeReplication({ standbys: [], synchronous: true }, true), 'fault'],
+  ['an asynchronous standby', judgeReplication({ standbys: [standby], synchronous: false }, true), 'warning'],
+  ['a synchronous one', judgeReplication({ standbys: [standby], synchronous: true }, true), 'ok'],
   [
     'one far behind',
-    judgeReplication({ standbys: [{ ...standby, lagSeconds: 9 }], synchronous: true }),
+    judgeReplication({ standbys: [{ ...standby, lagSeconds: 9 }], synchronous: true }, true),
     'warning',
   ],
   ['clocks that agree', judgeClock(-900, 5_000), 'ok'],
