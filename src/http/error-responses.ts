@@ -1,7 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, type ErrorCode, invalidField, WHOLE_REQUEST } from '../errors.ts'
-import { sqlState } from '../store/database.ts'
+import { isUnreachable, sqlState } from '../store/database.ts'
+import type { DatabaseOutages } from './database-outages.ts'
 import { errorBody } from './schemas/error-body.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    readonly databaseOutages: DatabaseOutages
+  }
+}
 
 /** Answers any failure of a request as JSON. */
 export function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
@@ -18,7 +25,10 @@ export function failureOf(error: unknown, request: FastifyRequest, reply: Fastif
   request.errorCode = failure.code
   // The reason why the service is unavailable is logged once, where it is noticed, and not for each request.
   if (failure.status === 500) {
-    request.log.error({ requestId: request.id, error: loggable(failure.cause ?? error) }, 'request failed')
+    const cause = failure.cause ?? error
+    if (isUnreachable(cause))
+      request.server.databaseOutages.failed(request.log, cause, request.id, performance.now())
+    else request.log.error({ requestId: request.id, error: loggable(cause) }, 'request failed')
   }
   // Fastify would close the connection after a body it refused, and the reset might overtake the answer. The rest of the
   // body is read and dropped, until the request's time is over.

@@ -11,6 +11,7 @@ import { RateLimiter } from '../domain/limits/rate-limits.ts'
 import { AppError } from '../errors.ts'
 import { inSlices } from '../slices.ts'
 import { authenticateCustomer } from './authentication.ts'
+import { DatabaseOutages } from './database-outages.ts'
 import { answerError } from './error-responses.ts'
 import { isPlainJson, LARGE_BODY_BYTES, parseJson, parseJsonInSteps } from './json-bodies.ts'
 import { buildLazySerializer } from './lazy-serializers.ts'
@@ -109,6 +110,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   drainBeforeClose(app, limits, new Connections(app.server as Server, limits, shortWay))
   app.decorateRequest('token', null)
   app.decorateRequest('operator', null)
+  app.decorate('databaseOutages', new DatabaseOutages())
   app.setErrorHandler(answerError)
   acceptJsonOnly(app, limits)
   validateRequests(app)

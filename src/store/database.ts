@@ -144,6 +144,14 @@ export class NoPrimaryError extends Error {
   override readonly name = 'NoPrimaryError'
 }
 
+/** The server was shut down, or does not take connections yet. */
+const DOWN_STATES = new Set(['57P01', '57P02', '57P03'])
+
+/** True when the database could not be reached, or the connection to it was lost: all statements fail so in an outage. */
+export function isUnreachable(error: unknown): error is Error {
+  return isConnectFailure(error) || isConnectionLost(error) || DOWN_STATES.has(sqlState(error) ?? '')
+}
+
 /** What `pg` and `pg-pool` say when they could not get a connection at all; nothing was sent. */
 const CONNECT_FAILURES = [
   'timeout exceeded when trying to connect',

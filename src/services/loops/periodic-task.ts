@@ -11,10 +11,11 @@ export class PeriodicTask {
   #running: Promise<void> | null = null
   #isStopped = true
   #isWoken = false
-  #isFailing = false
+  /** Runs that have failed since the last one that did not. */
+  #failures = 0
 
   /**
-   * @param failure logged for the first of several failures in a row
+   * @param failure logged for the first of several failures in a row, and for their end
    * @param interval milliseconds from the end of one run to the start of the next
    * @param task may return the milliseconds until the next run, instead of the interval
    * @param retryMs pause after a failed run; default: the interval
@@ -88,11 +89,12 @@ export class PeriodicTask {
   async #run(): Promise<number> {
     try {
       const delayMs = await this.#task()
-      this.#isFailing = false
+      if (this.#failures > 0) this.#log.info({ failures: this.#failures }, `no longer: ${this.#failure}`)
+      this.#failures = 0
       return typeof delayMs === 'number' ? delayMs : this.#intervalMs()
     } catch (error) {
-      if (!this.#isFailing) this.#log.error({ err: error }, this.#failure)
-      this.#isFailing = true
+      if (this.#failures === 0) this.#log.error({ err: error }, this.#failure)
+      this.#failures += 1
       return this.#retryMs ?? this.#intervalMs()
     }
   }

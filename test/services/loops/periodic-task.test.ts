@@ -70,7 +70,7 @@ test('woken it runs at once; while it runs, once more', async () => {
   expect(runs).toHaveLength(2)
 })
 
-test('it goes on after a failure, and tells the first in a row', async () => {
+test('it goes on after failures, and tells the first in a row and their end', async () => {
   const log = new KeptLog()
   const { periodic, runs, pass } = task(log)
   periodic.start(0)
@@ -83,6 +83,7 @@ test('it goes on after a failure, and tells the first in a row', async () => {
   const line = { level: 'error', message: 'failed' }
   expect(log.lines).toEqual([
     { ...line, err: 'first' },
+    { level: 'info', message: 'no longer: failed', failures: 2 },
     { ...line, err: 'third' },
   ])
   expect(runs).toHaveLength(5)

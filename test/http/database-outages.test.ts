@@ -1,0 +1,24 @@
+import { pino } from 'pino'
+import { expect, test } from 'vitest'
+import { DatabaseOutages } from '../../src/http/database-outages.ts'
+import { PLAN, startHttpService } from '../support/http-service.ts'
+
+test('requests that fail for want of the database are one line, without a stack', async () => {
+  await using service = await startHttpService()
+  await service.db.end()
+  for (const _ of [1, 2, 3]) {
+    const { status } = await service.get(`/v1/messages/sms?servicePlanId=${PLAN}&to=%2B15551230001`)
+    expect(status).toBe(500)
+  }
+  const errors = service.logs.map((line) => JSON.parse(line)).filter(({ level }) => level >= 50)
+  expect(errors).toMatchObject([{ msg: 'requests fail because the database cannot be reached', others: 0 }])
+  expect(errors[0].error).not.toHaveProperty('stack')
+})
+
+test('once a minute their number is told', () => {
+  const lines: { others: number }[] = []
+  const log = pino({}, { write: (line: string) => lines.push(JSON.parse(line)) })
+  const outages = new DatabaseOutages()
+  for (const nowMs of [0, 1, 59_999, 60_000, 60_001]) outages.failed(log, new Error('gone'), 'id', nowMs)
+  expect(lines.map(({ others }) => others)).toEqual([0, 2])
+})
