@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { SendsmsUser, Token } from '../../domain/configuration.ts'
 import { subscriberOf } from '../../domain/ip-addresses.ts'
+import { type CarrierCondition, candidateCarriers } from '../../domain/routing.ts'
 import type { SendRequest } from '../../domain/send-requests.ts'
 import {
   readSendsms,
@@ -19,6 +20,8 @@ import { authorizedPlan, beyondLimit, nameMessage, type SendDeps, type SendLimit
 
 export interface CgiSendsmsDeps extends SendDeps {
   readonly random: (bytes: number) => Uint8Array
+  /** What a carrier can do now, on any node. */
+  readonly carrierCondition: (carrierId: number, routeId: number) => CarrierCondition
 }
 
 /** Kannel's path. */
@@ -26,6 +29,7 @@ export const CGI_SENDSMS_PATH = '/cgi-bin/sendsms'
 
 /** Kannel's answers, which applications look at. */
 const ACCEPTED = '0: Accepted for delivery'
+const QUEUED = '3: Queued for later delivery'
 const NOT_ROUTABLE = 'Not routable. Do not try again.'
 const TRY_AGAIN = 'Temporal failure, try again later.'
 const NOT_SENT = 'Sending failed.'
@@ -99,6 +103,8 @@ function tokenFor({ username, plan }: SendsmsUser): Token {
 interface Sent {
   readonly to: string
   readonly outcome: LimitedOutcome
+  /** No carrier of its route takes messages now. */
+  readonly isHeld: boolean
 }
 
 /** Accepts all messages of the request, or throws before the first. */
@@ -125,13 +131,16 @@ async function sendAll(
   if (account.rateLimit !== null)
     takeOrRefuse(accounts, { ...take, name: 'account', key: account.id, limit: account.rateLimit })
   if (rateLimit !== null) takeOrRefuse(plans, { ...take, name: 'plan', key: id, limit: rateLimit })
+  const snapshot = await deps.directory()
   const checked = []
   for (const sms of drafts) checked.push({ sms, plan: await authorizedPlan(deps, request, null, sms) })
   return await Promise.all(
     checked.map(async ({ sms: { from: sender, to, callbackUrl = null }, plan }) => {
       const draft = { sender, recipient: to, body, callbackUrl }
       const outcome = await deps.accepter.accept({ plan, draft, validitySeconds, idempotencyKey: null })
-      return { to, outcome }
+      const route = snapshot.routeFor(plan, sender, to)?.route
+      const open = route && candidateCarriers(route, (id) => deps.carrierCondition(id, route.id))
+      return { to, outcome, isHeld: open?.length === 0 }
     }),
   )
 }
@@ -149,7 +158,9 @@ function answer(reply: FastifyReply, sent: readonly Sent[]) {
   const failed = sent.filter(({ outcome }) => outcome.kind !== 'queued')
   const [first] = sent
   if (sent.length === 1 && first?.outcome.kind === 'queued') nameMessage(reply, first.outcome.message.msgId)
-  if (failed.length === 0) return inText(reply.code(202), ACCEPTED)
+  // Kannel answers for several receivers before it knows.
+  const text = sent.length === 1 && first!.isHeld ? QUEUED : ACCEPTED
+  if (failed.length === 0) return inText(reply.code(202), text)
   const { outcome } = failed[0]!
   if (outcome.kind === 'refused' && failed.length === sent.length) throw beyondLimit(outcome.refusal)
   reply.request.errorCode = outcome.kind === 'refused' ? outcome.refusal.code : 'INTERNAL_ERROR'

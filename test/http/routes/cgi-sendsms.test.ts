@@ -133,6 +133,25 @@ describe('what differs from Kannel', () => {
     expect((await messages()).length).toBe(before)
   })
 
+  it('says that a message waits while no carrier of its route is bound; of several, Kannel does not know', async () => {
+    await service.admin('POST', '/carriers', {
+      name: 'away',
+      host: '127.0.0.1',
+      systemId: 'aldis',
+      password: 'aldis',
+      state: 'stopped',
+    })
+    await service.admin('POST', '/routes', { name: 'away', carriers: [{ carrier: 'away' }] })
+    const waiting = await service.tenant({ plan: { route: 'away' } })
+    await createUser(waiting, 'waiting', { password: 'waiting', defaultSender: 'Aldis' })
+    const query = 'username=waiting&password=waiting&text=x&to=15551230000'
+    const one = await ask(query)
+    expect([one.status, one.text]).toEqual([202, '3: Queued for later delivery'])
+    const two = await ask(`${query}+15551230001`)
+    expect([two.status, two.text]).toEqual(ACCEPTED)
+    await waiting[Symbol.asyncDispose]()
+  })
+
   it('a HEAD sends nothing', async () => {
     expect((await ask(`${TO}&text=head`, { method: 'HEAD' })).status).toBe(405)
   })
