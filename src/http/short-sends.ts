@@ -69,7 +69,12 @@ export class ShortSends {
     const callbackUrl = sms.callbackUrl ?? null
     if (callbackUrl !== null && !(await this.#options.guard.check(callbackUrl)).ok) return null
     const draft = { sender: sms.from, recipient: sms.to, body: sms.body, callbackUrl }
-    const outcome = await this.#options.accepter.accept({ plan, draft, idempotencyKey: null })
+    const outcome = await this.#options.accepter.accept({
+      plan,
+      draft,
+      idempotencyKey: null,
+      traceparent: request.traceparent,
+    })
     if (outcome.kind === 'refused') return null
     if (outcome.kind === 'unknown') {
       const { log, metrics, newRequestId } = this.#options

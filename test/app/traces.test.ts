@@ -124,6 +124,18 @@ test('one trace from the request at one node to the webhook of another', async (
   })
 })
 
+test('each request of a kept connection is linked from its own trace', async () => {
+  const { servicePlanId, token } = service
+  const sms = { servicePlanId, channel: 'SMS', from: 'Aldis', to: RECIPIENT, body: TEXT }
+  for (const digit of ['1', '2', '3']) {
+    const cause = { traceId: digit.repeat(32), spanId: digit.repeat(16) }
+    const traceparent = `00-${cause.traceId}-${cause.spanId}-01`
+    const { body } = await call(`${service.app.url}/v1/sendsms`, token, 'POST', sms, { traceparent })
+    const [accepted] = await traceOf(body.msgId, 1)
+    expect(accepted).toMatchObject({ name: 'accept', links: [cause] })
+  }
+})
+
 test('a refused submit, and an inbound message', async () => {
   smsc.on('submit_sm', (pdu, peer) => peer.respond(pdu, 11))
   const refused = await service.sent({ to: RECIPIENT })

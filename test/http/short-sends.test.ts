@@ -101,6 +101,17 @@ test('the second send of a connection takes the short way, with the same answer,
   )
 })
 
+test('a send with a traceparent of its own takes it too', async () => {
+  await start()
+  const spans = ['1', '2', '3'].map((digit) => `00-${digit.repeat(32)}-${digit.repeat(16)}-01`)
+  const answers = await exchangeInTurn(
+    service.port,
+    spans.map((traceparent) => send({}, { traceparent })),
+  )
+  expect(answers.map(({ status }) => status)).toEqual([202, 202, 202])
+  expect([served, await service.storedMessages()]).toEqual([1, 3])
+})
+
 test('headers in another case and order, and lengths that differ, take it too', async () => {
   await start()
   const head = (length: number) =>

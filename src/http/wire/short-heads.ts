@@ -6,6 +6,7 @@ import { messageFault } from './message-faults.ts'
 export interface ShortRequest {
   /** SHA-256 (hex) of its bearer token. */
   readonly tokenHash: string
+  readonly traceparent: string | undefined
   readonly body: Buffer
 }
 
@@ -14,11 +15,12 @@ interface KnownHead {
   readonly before: Buffer
   readonly after: Buffer
   readonly tokenHash: string
+  readonly traceparent: string | undefined
 }
 
 const HEAD_END = Buffer.from('\r\n\r\n')
 const MAX_HEAD_BYTES = 4_096
-/** Headers that affect a JSON request in no way but those read here. */
+/** Headers that affect a JSON request in no way but those read here. With `traceparent` every head differs, and is parsed. */
 const COMMON: ReadonlySet<string> = new Set([
   'host',
   'authorization',
@@ -30,6 +32,7 @@ const COMMON: ReadonlySet<string> = new Set([
   'accept-encoding',
   'accept-language',
   'sec-fetch-mode',
+  'traceparent',
 ])
 const VALUE = /^[\t\x20-\x7e]*$/
 const LENGTH = /^[1-9][0-9]{0,4}$/
@@ -86,12 +89,16 @@ export class ShortHeads {
       before: Buffer.from(bytes.subarray(0, digitsAt)),
       after: Buffer.from(bytes.subarray(digitsAt + length.length, end + HEAD_END.length)),
       tokenHash,
+      traceparent: headers.traceparent,
     }
   }
 }
 
 /** Null when the bytes have another head, or are not exactly one whole request. */
-function requestWith({ before, after, tokenHash }: KnownHead, bytes: Buffer): ShortRequest | null {
+function requestWith(
+  { before, after, tokenHash, traceparent }: KnownHead,
+  bytes: Buffer,
+): ShortRequest | null {
   if (!isAt(bytes, 0, before)) return null
   let length = 0
   let at = before.length
@@ -99,7 +106,7 @@ function requestWith({ before, after, tokenHash }: KnownHead, bytes: Buffer): Sh
     length = length * 10 + bytes[at]! - 0x30
   const bodyAt = at + after.length
   const isWhole = length > 0 && bytes[before.length] !== 0x30 && bytes.length === bodyAt + length
-  return isWhole && isAt(bytes, at, after) ? { tokenHash, body: bytes.subarray(bodyAt) } : null
+  return isWhole && isAt(bytes, at, after) ? { tokenHash, traceparent, body: bytes.subarray(bodyAt) } : null
 }
 
 function isDigit(byte: number): boolean {
