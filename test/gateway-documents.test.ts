@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { SettingRows } from '../src/commands/import/counterparts.ts'
 import { CONNECTOR_ROWS, USER_ROWS } from '../src/commands/import/jasmin-settings.ts'
-import { KANNEL_GROUPS } from '../src/commands/import/kannel-settings.ts'
+import { KANNEL_GROUPS, OTHER_GROUPS } from '../src/commands/import/kannel-settings.ts'
 import { type Simulator, startSimulator } from '../src/simulator/simulator.ts'
 import { startAdminServer } from './support/admin-server.ts'
 import { ALDIS, sectionOf, textsOf } from './support/document-commands.ts'
@@ -31,14 +31,8 @@ function table(rows: SettingRows): string {
 }
 
 function kannelTables(): string {
-  const entries = Object.entries(KANNEL_GROUPS)
-  const detailed = entries.flatMap(([group, rows]) =>
-    typeof rows === 'string' ? [] : [`### ${group}\n\n${table(rows)}`],
-  )
-  const byReason = Map.groupBy(entries, ([, rows]) => rows)
-  const whole = [...byReason].flatMap(([why, groups]) =>
-    typeof why === 'string' ? [`| ${groups.map(([group]) => `\`${group}\``).join(', ')} | ${why} |`] : [],
-  )
+  const detailed = [...KANNEL_GROUPS].map(([group, rows]) => `### ${group}\n\n${table(rows)}`)
+  const whole = OTHER_GROUPS.map(([groups, none]) => `| ${code(groups)} | ${'why' in none && none.why} |`)
   return [
     ...detailed,
     ['### Other groups', '', '| group | why it has no counterpart |', '| --- | --- |', ...whole, ''].join(

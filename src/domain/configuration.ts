@@ -37,11 +37,11 @@ export interface RateLimit {
 
 /** How long the texts of messages are kept: as long as their records, or until the messages have ended. */
 export const TEXT_RETENTIONS = ['keep', 'discard'] as const
-export type TextRetention = (typeof TEXT_RETENTIONS)[number]
+type TextRetention = (typeof TEXT_RETENTIONS)[number]
 
 /** What to do with a message that may or may not have reached the carrier. */
 export const AMBIGUOUS_SUBMITS = ['resubmit', 'unknown'] as const
-export type AmbiguousSubmits = (typeof AMBIGUOUS_SUBMITS)[number]
+type AmbiguousSubmits = (typeof AMBIGUOUS_SUBMITS)[number]
 
 export interface ServicePlan {
   readonly id: number

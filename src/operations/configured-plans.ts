@@ -1,15 +1,8 @@
-import type { SenderType } from '../domain/addresses.ts'
-import type {
-  AmbiguousSubmits,
-  OptOutSettings,
-  PlanCaps,
-  PumpingGuard,
-  TextRetention,
-} from '../domain/configuration.ts'
+import type { OptOutSettings, PlanCaps, PumpingGuard } from '../domain/configuration.ts'
 import { namesInFile, type Settings, type WantedObject } from '../domain/configuration-changes.ts'
-import { completeCaps, type PlanCapsSetting } from '../domain/limits/plan-caps.ts'
+import { completeCaps } from '../domain/limits/plan-caps.ts'
 import { limitFaults } from '../domain/limits/plan-limits.ts'
-import { completeGuard, type PumpingGuardSetting } from '../domain/limits/pumping-guard.ts'
+import { completeGuard } from '../domain/limits/pumping-guard.ts'
 import { completeOptOut, optOutFaults } from '../domain/opt-outs.ts'
 import { SANDBOX_RATE_LIMIT } from '../domain/sandbox.ts'
 import {
@@ -34,30 +27,16 @@ import { definedOf, deleteFrom, type Kind, openUrl, type Scene } from './configu
 import { keywordFaults } from './manage-inbound-numbers.ts'
 import { keyOfSandboxRoute } from './manage-sandbox.ts'
 import { isUsualStatus, senderFaults } from './manage-senders.ts'
+import type { GivenPlan } from './manage-service-plans.ts'
 
 /** Service plans of a configuration file, with their senders and inbound numbers. */
 
-interface PlanEntry {
+interface PlanEntry extends Omit<GivenPlan, 'messagesPerSecond' | 'burst' | 'nationalLanguages'> {
   readonly servicePlanId?: string
   readonly account?: string
-  readonly name?: string
   readonly sandbox?: boolean
-  readonly active?: boolean
-  readonly route?: string | null
-  readonly inboundUrl?: string | null
   readonly rateLimit?: RateLimitSetting | null
-  readonly senderTypes?: readonly SenderType[]
-  readonly ambiguousSubmits?: AmbiguousSubmits
-  readonly validitySeconds?: number
-  readonly maxValiditySeconds?: number
-  readonly allowedCountries?: readonly string[]
-  readonly texts?: TextRetention
-  readonly caps?: PlanCapsSetting | null
-  readonly limitEvents?: boolean
-  readonly pumpingGuard?: PumpingGuardSetting | null
-  readonly smartEncoding?: boolean
   readonly nationalLanguages?: readonly NationalLanguage[]
-  readonly optOut?: Partial<OptOutSettings> | null
 }
 
 export const PLANS: Kind = {

@@ -26,19 +26,19 @@ const GONE = 'the account or route was removed meanwhile'
 /** Null: STOP, START and HELP are ordinary messages. */
 type OptOutChange = Partial<OptOutSettings> | null
 
+/** Settings as operators give them. Those that are not given keep their values, or have defaults. `route` by name. */
+export interface GivenPlan extends Partial<Omit<NewServicePlan, 'optOut' | 'caps' | 'pumpingGuard'>> {
+  readonly route?: string | null
+  readonly optOut?: OptOutChange
+  readonly caps?: PlanCapsSetting | null
+  readonly pumpingGuard?: PumpingGuardSetting | null
+}
+
 /** `route` by name; null: the plan is incomplete and cannot send. A sandbox plan has the route of the sandbox, for good. */
 export async function createServicePlan(
   transaction: Transaction,
   secretKey: SecretKeys,
-  input: Omit<NewServicePlan, 'optOut' | 'caps' | 'pumpingGuard'> & {
-    accountId: string
-    servicePlanId?: string
-    sandbox?: boolean
-    route?: string | null
-    optOut?: OptOutChange
-    caps?: PlanCapsSetting | null
-    pumpingGuard?: PumpingGuardSetting | null
-  },
+  input: GivenPlan & { name: string; accountId: string; servicePlanId?: string; sandbox?: boolean },
 ): Promise<ServicePlanRecord> {
   const servicePlanId = canonicalPublicId(input.servicePlanId ?? publicId(randomBytes(12)))
   const optOut = optOutOf(input.optOut ?? null, null)
@@ -72,12 +72,7 @@ export async function createServicePlan(
 export async function updateServicePlan(
   transaction: Transaction,
   servicePlanId: string,
-  change: Partial<Omit<NewServicePlan, 'optOut' | 'caps' | 'pumpingGuard'>> & {
-    route?: string | null
-    optOut?: OptOutChange
-    caps?: PlanCapsSetting | null
-    pumpingGuard?: PumpingGuardSetting | null
-  },
+  change: GivenPlan,
 ): Promise<ServicePlanRecord> {
   return sayConflicts({ inUse: GONE }, async () => {
     const plan = await lockedRow(transaction, servicePlans, servicePlanId)

@@ -1,36 +1,22 @@
 import type { SenderType } from '../domain/addresses.ts'
-import type {
-  AmbiguousSubmits,
-  OptOutSettings,
-  PlanCaps,
-  PumpingGuard,
-  TextRetention,
-} from '../domain/configuration.ts'
+import type { ServicePlan } from '../domain/configuration.ts'
 import { canonicalPublicId } from '../domain/identifiers.ts'
 import { SANDBOX } from '../domain/sandbox.ts'
 import { ConfigurationTable, NAME_BEGINS } from './configuration-table.ts'
 import type { Queryable } from './database.ts'
 
-interface ServicePlanSettings {
-  readonly name: string
-  readonly active: boolean
-  readonly inboundUrl: string | null
+/** The settings of a plan that have a column of their own form. */
+type SameSettings = Omit<
+  ServicePlan,
+  'id' | 'servicePlanId' | 'account' | 'sandbox' | 'route' | 'rateLimit' | 'senderTypes' | 'allowedCountries'
+>
+
+interface ServicePlanSettings extends SameSettings {
   readonly messagesPerSecond: number | null
   readonly burst: number | null
   readonly senderTypes: readonly SenderType[]
-  readonly ambiguousSubmits: AmbiguousSubmits
-  readonly validitySeconds: number
-  readonly maxValiditySeconds: number
   /** Empty: all. */
   readonly allowedCountries: readonly string[]
-  readonly texts: TextRetention
-  readonly caps: PlanCaps | null
-  readonly pumpingGuard: PumpingGuard | null
-  readonly limitEvents: boolean
-  readonly smartEncoding: boolean
-  /** National language identifiers, the preferred one first. */
-  readonly nationalLanguages: readonly number[]
-  readonly optOut: OptOutSettings | null
 }
 
 /** The columns of omitted settings have defaults. */

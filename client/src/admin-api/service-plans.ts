@@ -99,11 +99,12 @@ export interface ServicePlan {
   servicePlanId: string
   accountId: string
   name: string
-  active: boolean
   /** whether its messages go to the built-in simulator, free of charge. */
   sandbox: boolean
   /** whether it has a route, and so can send. */
   complete: boolean
+  /** Accept its messages; false: refuse them; default: true. */
+  active: boolean
   route: string | null
   inboundUrl: string | null
   /** Messages a second, and how many may come at once; null: no limit. */

@@ -1,4 +1,4 @@
-import { type Counterpart, counterparts, type SettingRows, settingRows } from './counterparts.ts'
+import { type Counterpart, counterparts, settingRows } from './counterparts.ts'
 
 /**
  * What becomes of every setting of Kannel 1.4.5, by group. docs/from-kannel.md has these tables, which a test prints.
@@ -109,52 +109,35 @@ white-list, white-list-regex, black-list, black-list-regex || ${OTHER_LISTS}
 dlr-url || a request names its own dlr-url; for all messages, set defaultDlrUrl of the account, which gets webhooks
 `)
 
-const CONNECTIONS = 'receipts and messages are in the PostgreSQL of Aldis: DATABASE_URL'
-const WAP = 'Aldis has no WAP'
-const OTA = 'there are no OTA messages'
+/** Groups none of whose settings has a counterpart. */
+export const OTHER_GROUPS = settingRows(`
+sms-service || an inbound message is a webhook to the plan that has its number and keyword; its answer is not sent back (docs/inbound.md)
+smsbox-route || numbers belong to service plans (docs/inbound.md)
+smpp-tlv || submit_sm has no TLVs of the application
+modems || of all kinds of SMSC, Aldis has SMPP
+dlr-db, store-db, mysql-connection, pgsql-connection, oracle-connection, mssql-connection, sdb-connection, sqlite-connection, sqlite3-connection, redis-connection, cassandra-connection || receipts and messages are in the PostgreSQL of Aldis: DATABASE_URL
+wapbox, wap-url-map, wap-user-map, wtls, radius-acct, ppg, wap-push-user, test-ppg, configuration || Aldis has no WAP
+ota-setting, ota-bookmark || there are no OTA messages
+`)
 
-/** Groups by type: what becomes of each setting, or why none of them has a counterpart. */
-export const KANNEL_GROUPS: Readonly<Record<string, SettingRows | string>> = {
-  core: CORE,
-  smsbox: SMSBOX,
-  smsc: SMSC,
-  'sendsms-user': SENDSMS_USER,
-  'sms-service':
-    'an inbound message is a webhook to the plan that has its number and keyword; its answer is not sent back (docs/inbound.md)',
-  'smsbox-route': 'numbers belong to service plans (docs/inbound.md)',
-  'smpp-tlv': 'submit_sm has no TLVs of the application',
-  modems: 'of all kinds of SMSC, Aldis has SMPP',
-  'dlr-db': CONNECTIONS,
-  'store-db': CONNECTIONS,
-  'mysql-connection': CONNECTIONS,
-  'pgsql-connection': CONNECTIONS,
-  'oracle-connection': CONNECTIONS,
-  'mssql-connection': CONNECTIONS,
-  'sdb-connection': CONNECTIONS,
-  'sqlite-connection': CONNECTIONS,
-  'sqlite3-connection': CONNECTIONS,
-  'redis-connection': CONNECTIONS,
-  'cassandra-connection': CONNECTIONS,
-  wapbox: WAP,
-  'wap-url-map': WAP,
-  'wap-user-map': WAP,
-  wtls: WAP,
-  'radius-acct': WAP,
-  ppg: WAP,
-  'wap-push-user': WAP,
-  'test-ppg': WAP,
-  configuration: WAP,
-  'ota-setting': OTA,
-  'ota-bookmark': OTA,
+/** What becomes of each setting of a group. */
+export const KANNEL_GROUPS = new Map([
+  ['core', CORE],
+  ['smsbox', SMSBOX],
+  ['smsc', SMSC],
+  ['sendsms-user', SENDSMS_USER],
+])
+const SETTINGS = new Map([...KANNEL_GROUPS].map(([group, rows]) => [group, counterparts(rows)]))
+const OTHERS = counterparts(OTHER_GROUPS)
+
+/** Why no setting of the group has a counterpart; null: some have. */
+export function whyNone(group: string): string | null {
+  if (KANNEL_GROUPS.has(group)) return null
+  const other = OTHERS.get(group)
+  return other !== undefined && 'why' in other ? other.why : 'Kannel 1.4.5 has no such group'
 }
-
-const COUNTERPARTS = new Map(
-  Object.entries(KANNEL_GROUPS).flatMap(([group, rows]) =>
-    typeof rows === 'string' ? [] : [[group, counterparts(rows)] as const],
-  ),
-)
 
 /** What becomes of a setting of `core`, `smsbox`, `smsc` or `sendsms-user`. Undefined: Kannel does not have it. */
 export function counterpartOf(group: string, setting: string): Counterpart | undefined {
-  return COUNTERPARTS.get(group)?.get(setting)
+  return SETTINGS.get(group)?.get(setting)
 }

@@ -1,7 +1,7 @@
 import { ImportedConfiguration, type ImportFault, ImportFaults } from './imported-configuration.ts'
 import { importCarriers, type KannelCarrier } from './kannel-carriers.ts'
 import { integerOf, type KannelFiles, type KannelGroup, lastValues } from './kannel-groups.ts'
-import { counterpartOf, KANNEL_GROUPS } from './kannel-settings.ts'
+import { counterpartOf, whyNone } from './kannel-settings.ts'
 import { addPlanWithoutUser, importUser, type KannelGateway } from './kannel-users.ts'
 import { readUnifiedPrefix } from './number-prefixes.ts'
 import { ImportedRoutes } from './prefix-routing.ts'
@@ -71,11 +71,9 @@ function reportGroups(
 ): void {
   const carrierOf = new Map(carriers.flatMap(({ name, groups: own }) => own.map((group) => [group, name])))
   for (const group of groups) {
-    const rows = Object.hasOwn(KANNEL_GROUPS, group.type)
-      ? KANNEL_GROUPS[group.type]!
-      : 'Kannel 1.4.5 has no such group'
+    const why = whyNone(group.type)
     const carrier = carrierOf.get(group)
-    if (typeof rows === 'string') imported.drop(group, nameOf(group), rows)
+    if (why !== null) imported.drop(group, nameOf(group), why)
     else if (group.type === 'smsc' && carrier === undefined)
       imported.drop(group, `smsc ${kindOf(group)}`, 'of all kinds of SMSC, Aldis has SMPP')
     else reportSettings(imported, group, carrier === undefined ? objectOf(group) : `carriers.${carrier}`)

@@ -3,19 +3,19 @@ import type { SendsmsUser, Token } from '../../domain/configuration.ts'
 import { subscriberOf } from '../../domain/ip-addresses.ts'
 import { type CarrierCondition, candidateCarriers } from '../../domain/routing.ts'
 import type { SendRequest } from '../../domain/send-requests.ts'
-import {
-  readSendsms,
-  rejected,
-  type SendsmsParameters,
-  type SendsmsRequest,
-} from '../../domain/sendsms-requests.ts'
 import { longestDlrUrl, storedDlrUrl } from '../../domain/webhooks/dlr-urls.ts'
 import { AppError, type ErrorCode } from '../../errors.ts'
 import type { LimitedOutcome } from '../../operations/accept-within-limits.ts'
 import { failureOf } from '../error-responses.ts'
 import { takeOrRefuse } from '../rate-limiting.ts'
 import { SendsmsLogins } from '../sendsms-logins.ts'
-import { sendsmsParameters } from '../sendsms-parameters.ts'
+import {
+  readSendsms,
+  rejected,
+  type SendsmsParameters,
+  type SendsmsRequest,
+  sendsmsParameters,
+} from '../sendsms-requests.ts'
 import { authorizedPlan, beyondLimit, nameMessage, type SendDeps, type SendLimiters } from './sendsms.ts'
 
 export interface CgiSendsmsDeps extends SendDeps {

@@ -14,7 +14,6 @@ export interface OwnSessions {
 
 export interface CarrierConditionsOptions extends Pick<NodeParts, 'db' | 'directory' | 'log'> {
   readonly lease: Pick<NodeLease, 'nodeId' | 'alive' | 'isAlone'>
-  readonly pollMs?: number | undefined
 }
 
 /** A handed message waits at most this long until its node looks, and a carrier's change until other nodes know it. */
@@ -41,9 +40,10 @@ export class CarrierConditions {
 
   constructor(options: CarrierConditionsOptions) {
     this.#options = options
-    const { log, pollMs = POLL_MS } = options
-    const intervalMs = () => (this.isAlone ? ALONE_MS : pollMs)
-    this.#task = new PeriodicTask(log, 'carrier conditions not exchanged', intervalMs, () => this.runOnce())
+    const intervalMs = () => (this.isAlone ? ALONE_MS : POLL_MS)
+    this.#task = new PeriodicTask(options.log, 'carrier conditions not exchanged', intervalMs, () =>
+      this.runOnce(),
+    )
   }
 
   /** Sets this node's sessions. Before this call it has none. */

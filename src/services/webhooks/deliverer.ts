@@ -31,7 +31,6 @@ export interface DelivererOptions extends Pick<NodeParts, 'db' | 'directory' | '
   readonly inProgress: Pick<MessagesInProgress, 'eventTaken' | 'project'>
   /** Decrypts callback URLs that carry credentials. */
   readonly secretKey: SecretKeys
-  readonly pollMs?: number
   readonly limits?: InFlightLimits
   /** Events in memory. */
   readonly maxHeld?: number | undefined

@@ -25,7 +25,6 @@ export interface DueEventsOptions extends Pick<NodeParts, 'db' | 'log'> {
   readonly clear: () => void
   /** `probed`: the endpoint that these events are to probe. */
   readonly take: (events: readonly WebhookEvent[], probed?: Endpoint) => void
-  readonly pollMs?: number | undefined
 }
 
 const POLL_MS = 250
@@ -41,9 +40,10 @@ export class DueEvents extends DueLoader {
   readonly #rows: HeldRows
 
   constructor(options: DueEventsOptions) {
-    const { lease, log, memory, outcomes, pollMs = POLL_MS } = options
+    const { lease, log, memory, outcomes } = options
     const isFailing = () => outcomes.failing
-    super({ lease, log, pollMs, isFailing, room: memory.room, failure: 'due webhook events not read' })
+    const failure = 'due webhook events not read'
+    super({ lease, log, pollMs: POLL_MS, isFailing, room: memory.room, failure })
     this.#options = options
     this.#rows = new HeldRows({
       ...options,

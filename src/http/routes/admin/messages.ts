@@ -5,7 +5,7 @@ import { attemptsOf, receiptsOf, timelineOf } from '../../../domain/message-time
 import { AppError } from '../../../errors.ts'
 import { waitOf } from '../../../operations/explain-waits.ts'
 import { findMessageForOperator } from '../../../store/messages-admin.ts'
-import { Nullable, oneOf, titled } from '../../schemas/shapes.ts'
+import { instant, Nullable, oneOf, titled } from '../../schemas/shapes.ts'
 import { shownUrl } from './callback-urls.ts'
 import { MessageId, NullableText, Timestamp } from './fields.ts'
 import { answers } from './responses.ts'
@@ -33,13 +33,8 @@ const Message = titled('InspectedMessage', {
   carrierCode: Nullable(Type.String({ description: "the carrier's own status or error" })),
   attempts: Type.Array(
     titled('SubmitAttempt', {
-      attemptedAt: Type.String({ format: 'date-time', description: 'when its first submit_sm was sent' }),
-      endedAt: Nullable(
-        Type.String({
-          format: 'date-time',
-          description: 'when its last answer came, or was no longer awaited',
-        }),
-      ),
+      attemptedAt: instant({ description: 'when its first submit_sm was sent' }),
+      endedAt: Nullable(instant({ description: 'when its last answer came, or was no longer awaited' })),
       carrier: Nullable(
         Type.String({ description: 'null: deleted since, or not known because its node is gone' }),
       ),
@@ -57,8 +52,8 @@ const Message = titled('InspectedMessage', {
       segment: Type.Integer(),
       carrierMessageId: Type.String(),
       carrier: NullableText,
-      sentAt: Nullable(Type.String({ format: 'date-time', description: 'when its submit_sm was sent' })),
-      answeredAt: Nullable(Type.String({ format: 'date-time', description: 'when its submit_sm_resp came' })),
+      sentAt: Nullable(instant({ description: 'when its submit_sm was sent' })),
+      answeredAt: Nullable(instant({ description: 'when its submit_sm_resp came' })),
       outcome: Nullable(Type.String({ description: 'what its receipt said, if there are several segments' })),
       errorCode: NullableText,
       carrierCode: NullableText,
@@ -69,10 +64,7 @@ const Message = titled('InspectedMessage', {
     titled('Receipt', {
       receivedAt: Timestamp,
       matchedAt: Nullable(
-        Type.String({
-          format: 'date-time',
-          description: 'when its message was found; null: at once, or less than a second later',
-        }),
+        instant({ description: 'when its message was found; null: at once, or less than a second later' }),
       ),
       carrier: NullableText,
       carrierMessageId: NullableText,
@@ -93,9 +85,7 @@ const Message = titled('InspectedMessage', {
         Type.String({ description: 'as in the backlog; null: it is about to move between nodes' }),
       ),
       node: Nullable(Type.String({ description: 'the node that has it in memory; null: none' })),
-      nextAttemptAt: Nullable(
-        Type.String({ format: 'date-time', description: 'null: as soon as it can be submitted' }),
-      ),
+      nextAttemptAt: Nullable(instant({ description: 'null: as soon as it can be submitted' })),
     }),
     description: 'why it is not submitted yet; null: it is not to be submitted, or not any more',
   }),
@@ -119,7 +109,7 @@ const Message = titled('InspectedMessage', {
       attempts: Type.Integer(),
       occurredAt: Timestamp,
       deliveredAt: Nullable(Timestamp),
-      dueAt: Nullable(Type.String({ format: 'date-time', description: 'null: no attempt is planned' })),
+      dueAt: Nullable(instant({ description: 'null: no attempt is planned' })),
     }),
   ),
   timeline: Type.Array(

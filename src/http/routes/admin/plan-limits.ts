@@ -8,7 +8,7 @@ import { type CapUsage, readPlanLimits } from '../../../operations/read-plan-lim
 import { type CountryPause, endCountryPause } from '../../../store/country-pauses.ts'
 import type { ShownLimitEvent } from '../../../store/limit-events.ts'
 import { servicePlans } from '../../../store/service-plans.ts'
-import { Nullable, oneOf, titled } from '../../schemas/shapes.ts'
+import { instant, Nullable, oneOf, titled } from '../../schemas/shapes.ts'
 import { CountryCode, NullableText, ServicePlanId, Timestamp } from './fields.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
@@ -44,7 +44,7 @@ const PlanLimits = titled('PlanLimits', {
       type: Type.String(),
       text: Type.String(),
       attempts: Type.Integer({ description: 'to push it' }),
-      takenAt: Nullable(Type.String({ format: 'date-time', description: 'when its receiver took it' })),
+      takenAt: Nullable(instant({ description: 'when its receiver took it' })),
     }),
   ),
 })
@@ -110,7 +110,7 @@ function presentUsage({ unit, step, begins, endsMs, most, taken }: CapUsage) {
   return {
     per: step,
     begins,
-    endsAt: new Date(endsMs).toISOString(),
+    endsAt: new Date(endsMs),
     used: publicCount(unit, taken),
     cap: publicCount(unit, most),
     percent: Math.floor((100 * taken) / most),
@@ -118,15 +118,15 @@ function presentUsage({ unit, step, begins, endsMs, most, taken }: CapUsage) {
 }
 
 function presentPause({ country, since, until, reason }: CountryPause) {
-  return { country, since: since.toISOString(), until: until.toISOString(), reason }
+  return { country, since: since, until: until, reason }
 }
 
 function presentEvent({ at, contents, attempts, takenAt }: ShownLimitEvent) {
   return {
-    at: at.toISOString(),
+    at: at,
     type: contents.type,
     text: describeLimitEvent(contents),
     attempts,
-    takenAt: takenAt?.toISOString() ?? null,
+    takenAt,
   }
 }

@@ -40,15 +40,6 @@ import {
 import { addChange, addCreate, addDelete, addReads, type Resource } from './resource.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
-const SenderTypes = Type.Array(Type.Enum([...SENDER_TYPES], { title: 'SenderType' }), {
-  minItems: 1,
-  uniqueItems: true,
-  description: 'Types of sender that it may use; default: all',
-})
-const AmbiguousSubmits = Type.Enum([...AMBIGUOUS_SUBMITS], {
-  title: 'AmbiguousSubmits',
-  description: 'What to do with a message that may or may not have reached the carrier; default: resubmit',
-})
 const OptOutWords = Type.Unsafe<readonly string[]>(
   Type.Array(Type.String({ minLength: 1, maxLength: MAX_WORD_CHARACTERS }), {
     title: 'OptOutWordList',
@@ -70,35 +61,6 @@ const OptOutChange = Type.Partial(Type.Object(optOut), {
   title: 'OptOutSetting',
   description: 'Act on STOP, START and HELP; null: treat them like any other message',
   additionalProperties: false,
-})
-const NationalLanguages = Type.Array(Type.Enum([...NATIONAL_LANGUAGES], { title: 'NationalLanguage' }), {
-  uniqueItems: true,
-  description:
-    'Languages whose GSM tables may be used for texts, the preferred one first; empty: none; default: none',
-})
-const SmartEncoding = Type.Boolean({
-  description:
-    'Replace typographic characters if that makes the whole text fit the GSM alphabet; false: send texts as they are; default: texts are sent as they are',
-})
-const ValiditySeconds = Type.Integer({
-  minimum: VALIDITY_SECONDS.least,
-  maximum: VALIDITY_SECONDS.most,
-  description:
-    'How long a message may wait for a carrier before it fails; carriers are told the rest of it; default: 86400',
-})
-const MaxValiditySeconds = Type.Integer({
-  minimum: VALIDITY_SECONDS.least,
-  maximum: VALIDITY_SECONDS.most,
-  description: 'Longest validity that the sender of a message can ask for; default: 86400',
-})
-const AllowedCountries = Type.Array(CountryCode, {
-  uniqueItems: true,
-  description: 'Countries that it may send to (ISO 3166-1 alpha-2); empty: all; default: all',
-})
-const Texts = Type.Enum([...TEXT_RETENTIONS], {
-  title: 'TextRetention',
-  description:
-    'Keep the texts of messages with their records, or discard each when its message has ended; default: keep',
 })
 const CapOfMessages = Nullable(Type.Integer({ minimum: 1, maximum: 1_000_000_000 }))
 const CapOfCosts = Type.Unsafe<string | number | null>({ ...Amount, type: ['string', 'number', 'null'] })
@@ -151,31 +113,57 @@ const GuardChange = Type.Partial(Type.Object(guard), {
   description: 'Pause a country when messages to it look like artificial traffic; null: pause none',
   additionalProperties: false,
 })
-const LimitEvents = Type.Boolean({
-  description: 'Push events of its limits to its inbound URL; false: push none; default: none are pushed',
-})
 const settings = {
-  active: Type.Optional(
-    Type.Boolean({ description: 'Accept its messages; false: refuse them; default: true' }),
-  ),
-  route: Type.Optional(Nullable(described(LinkKey, 'Route of its messages; null: none, so it cannot send'))),
-  inboundUrl: Type.Optional(
-    Nullable(described(CallbackUrl, 'URL that its inbound messages are pushed to; null: none')),
-  ),
-  rateLimit: Type.Optional(Nullable(RateLimitField)),
-  senderTypes: Type.Optional(SenderTypes),
-  ambiguousSubmits: Type.Optional(AmbiguousSubmits),
-  validitySeconds: Type.Optional(ValiditySeconds),
-  maxValiditySeconds: Type.Optional(MaxValiditySeconds),
-  allowedCountries: Type.Optional(AllowedCountries),
-  texts: Type.Optional(Texts),
-  caps: Type.Optional(Nullable(CapsChange)),
-  pumpingGuard: Type.Optional(Nullable(GuardChange)),
-  limitEvents: Type.Optional(LimitEvents),
-  smartEncoding: Type.Optional(SmartEncoding),
-  nationalLanguages: Type.Optional(NationalLanguages),
-  optOut: Type.Optional(Nullable(OptOutChange)),
+  active: Type.Boolean({ description: 'Accept its messages; false: refuse them; default: true' }),
+  route: Nullable(described(LinkKey, 'Route of its messages; null: none, so it cannot send')),
+  inboundUrl: Nullable(described(CallbackUrl, 'URL that its inbound messages are pushed to; null: none')),
+  rateLimit: Nullable(RateLimitField),
+  senderTypes: Type.Array(Type.Enum([...SENDER_TYPES], { title: 'SenderType' }), {
+    minItems: 1,
+    uniqueItems: true,
+    description: 'Types of sender that it may use; default: all',
+  }),
+  ambiguousSubmits: Type.Enum([...AMBIGUOUS_SUBMITS], {
+    title: 'AmbiguousSubmits',
+    description: 'What to do with a message that may or may not have reached the carrier; default: resubmit',
+  }),
+  validitySeconds: Type.Integer({
+    minimum: VALIDITY_SECONDS.least,
+    maximum: VALIDITY_SECONDS.most,
+    description:
+      'How long a message may wait for a carrier before it fails; carriers are told the rest of it; default: 86400',
+  }),
+  maxValiditySeconds: Type.Integer({
+    minimum: VALIDITY_SECONDS.least,
+    maximum: VALIDITY_SECONDS.most,
+    description: 'Longest validity that the sender of a message can ask for; default: 86400',
+  }),
+  allowedCountries: Type.Array(CountryCode, {
+    uniqueItems: true,
+    description: 'Countries that it may send to (ISO 3166-1 alpha-2); empty: all; default: all',
+  }),
+  texts: Type.Enum([...TEXT_RETENTIONS], {
+    title: 'TextRetention',
+    description:
+      'Keep the texts of messages with their records, or discard each when its message has ended; default: keep',
+  }),
+  caps: Nullable(CapsChange),
+  pumpingGuard: Nullable(GuardChange),
+  limitEvents: Type.Boolean({
+    description: 'Push events of its limits to its inbound URL; false: push none; default: none are pushed',
+  }),
+  smartEncoding: Type.Boolean({
+    description:
+      'Replace typographic characters if that makes the whole text fit the GSM alphabet; false: send texts as they are; default: texts are sent as they are',
+  }),
+  nationalLanguages: Type.Array(Type.Enum([...NATIONAL_LANGUAGES], { title: 'NationalLanguage' }), {
+    uniqueItems: true,
+    description:
+      'Languages whose GSM tables may be used for texts, the preferred one first; empty: none; default: none',
+  }),
+  optOut: Nullable(OptOutChange),
 }
+const optional = Type.Partial(Type.Object(settings)).properties
 export const ServicePlanCreation = requestBody(
   'ServicePlanCreation',
   {
@@ -188,13 +176,13 @@ export const ServicePlanCreation = requestBody(
           'Send its messages to the built-in simulator, free of charge, for good; false: send them to carriers; default: send them to carriers',
       }),
     ),
-    ...settings,
+    ...optional,
   },
   { servicePlanId: '65f0c0ffee65f0c0ffee65f0', accountId: '64f0c0ffee64f0c0ffee64f0', name: 'Alerts' },
 )
 const Change = changeBody(
   'ServicePlanChange',
-  { name: Type.Optional(DisplayName), ...settings },
+  { name: Type.Optional(DisplayName), ...optional },
   { route: 'main', inboundUrl: 'https://hooks.example.com/inbound' },
 )
 const Query = pageQuery(PublicId, {
@@ -206,25 +194,15 @@ const ServicePlan = titled('ServicePlan', {
   servicePlanId: Type.String(),
   accountId: Type.String(),
   name: Type.String(),
-  active: Type.Boolean(),
   sandbox: Type.Boolean({
     description: 'whether its messages go to the built-in simulator, free of charge',
   }),
   complete: Type.Boolean({ description: 'whether it has a route, and so can send' }),
+  ...settings,
   route: NullableText,
   inboundUrl: NullableText,
-  rateLimit: Nullable(RateLimitField),
-  senderTypes: SenderTypes,
-  ambiguousSubmits: AmbiguousSubmits,
-  validitySeconds: ValiditySeconds,
-  maxValiditySeconds: MaxValiditySeconds,
-  allowedCountries: AllowedCountries,
-  texts: Texts,
   caps: Nullable(titled('PlanCaps', { ...caps, costPerDay: NullableText, costPerMonth: NullableText })),
   pumpingGuard: Nullable(titled('PumpingGuard', guard)),
-  limitEvents: LimitEvents,
-  smartEncoding: SmartEncoding,
-  nationalLanguages: NationalLanguages,
   optOut: Nullable(titled('OptOutWords', optOut)),
   createdAt: Timestamp,
 })
@@ -278,29 +256,17 @@ function plansOf(secretKey: SecretKeys): Resource<typeof ServicePlan, ServicePla
   }
 }
 
-function withUrl(plan: ServicePlanRecord, inboundUrl: string | null): Static<typeof ServicePlan> {
+function withUrl(
+  { id, routeId, messagesPerSecond, burst, ...plan }: ServicePlanRecord,
+  inboundUrl: string | null,
+): Static<typeof ServicePlan> {
   return {
-    servicePlanId: plan.servicePlanId,
-    accountId: plan.accountId,
-    name: plan.name,
-    active: plan.active,
-    sandbox: plan.sandbox,
+    ...plan,
     complete: plan.route !== null,
-    route: plan.route,
     inboundUrl,
-    rateLimit: rateLimitField(plan),
+    rateLimit: rateLimitField({ messagesPerSecond, burst }),
     senderTypes: [...plan.senderTypes],
-    ambiguousSubmits: plan.ambiguousSubmits,
-    validitySeconds: plan.validitySeconds,
-    maxValiditySeconds: plan.maxValiditySeconds,
     allowedCountries: [...plan.allowedCountries],
-    texts: plan.texts,
-    caps: plan.caps,
-    pumpingGuard: plan.pumpingGuard,
-    limitEvents: plan.limitEvents,
-    smartEncoding: plan.smartEncoding,
     nationalLanguages: languageNames(plan.nationalLanguages),
-    optOut: plan.optOut,
-    createdAt: plan.createdAt.toISOString(),
   }
 }
