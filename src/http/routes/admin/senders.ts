@@ -4,7 +4,7 @@ import { canonicalPublicId } from '../../../domain/identifiers.ts'
 import { notFound } from '../../../errors.ts'
 import { keyOfPlanInPath } from '../../../operations/configuration-rows.ts'
 import { removeSenderSubscription, setSenderSubscription } from '../../../operations/manage-senders.ts'
-import type { Queryable } from '../../../store/database.ts'
+import type { Database, Queryable } from '../../../store/database.ts'
 import {
   findSenderSubscription,
   listSenderSubscriptions,
@@ -42,6 +42,8 @@ const tags = ['Senders']
 const path = '/service-plans/:servicePlanId/senders'
 
 export function registerSenders(scope: AdminScope, { change, reads }: AdminDeps): void {
+  addSenderReads(scope, reads)
+
   scope.put(
     `${path}/:sender`,
     {
@@ -72,6 +74,30 @@ export function registerSenders(scope: AdminScope, { change, reads }: AdminDeps)
     },
   )
 
+  scope.delete(
+    `${path}/:sender`,
+    {
+      schema: {
+        operationId: 'deleteSender',
+        summary: 'Delete a sender subscription',
+        description: `The service plan may not send from this sender any more. ${AT_ONCE}`,
+        tags,
+        params: Params,
+        response: answers(204, Type.Null()),
+      },
+    },
+    async (request, reply) => {
+      const { servicePlanId, sender } = request.params
+      await change(request, async (transaction) => {
+        const before = await removeSenderSubscription(transaction, servicePlanId, sender)
+        return { value: null, entry: changeOf(request.params, before, undefined) }
+      })
+      return reply.code(204).send(null)
+    },
+  )
+}
+
+function addSenderReads(scope: AdminScope, reads: Database): void {
   addList(scope, path, {
     operationId: 'listSenders',
     summary: 'List the senders of a service plan',
@@ -102,28 +128,6 @@ export function registerSenders(scope: AdminScope, { change, reads }: AdminDeps)
       const subscription = await subscriptionOf(reads, params)
       if (subscription === undefined) throw notFound('sender subscription')
       return present(params.servicePlanId)(subscription)
-    },
-  )
-
-  scope.delete(
-    `${path}/:sender`,
-    {
-      schema: {
-        operationId: 'deleteSender',
-        summary: 'Delete a sender subscription',
-        description: `The service plan may not send from this sender any more. ${AT_ONCE}`,
-        tags,
-        params: Params,
-        response: answers(204, Type.Null()),
-      },
-    },
-    async (request, reply) => {
-      const { servicePlanId, sender } = request.params
-      await change(request, async (transaction) => {
-        const before = await removeSenderSubscription(transaction, servicePlanId, sender)
-        return { value: null, entry: changeOf(request.params, before, undefined) }
-      })
-      return reply.code(204).send(null)
     },
   )
 }
