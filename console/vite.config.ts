@@ -29,10 +29,15 @@ export default defineConfig({
         // Each page group is a chunk, because the router imports it lazily. What groups share is in these.
         codeSplitting: {
           groups: [
-            { name: 'uplot', test: /node_modules\/uplot\// },
             { name: 'mantine', test: /node_modules\/@(mantine|floating-ui|tabler)\// },
-            { name: 'react', test: /node_modules\// },
-            { name: 'kit', test: /console\/src\/(kit|api)\/|client\/src\// },
+            { name: 'react', test: /node_modules\/(?!uplot)/ },
+            // Only pages with charts load it.
+            { name: 'chart', test: /node_modules\/uplot\/|src\/kit\/chart\.tsx/ },
+            // The searches too, which the router and the pages read: as chunks of their own they would be a dozen tiny files.
+            {
+              name: 'kit',
+              test: /console\/src\/(kit|api)\/(?!chart\.tsx)|client\/src\/|search\.ts$|log\/filters\.ts$|preload-helper/,
+            },
           ],
         },
       },

@@ -1,4 +1,4 @@
-import { Button, Group, Skeleton, Table } from '@mantine/core'
+import { Button, Group, Skeleton } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { List } from '../api/list.ts'
 import { ErrorState } from './error-state.tsx'
@@ -36,28 +36,28 @@ export function DataTable<Item>({ label, columns, list, keyOf, empty }: DataTabl
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls what has the focus */}
       <section className="aldis-table-box" tabIndex={0} aria-label={label}>
-        <Table highlightOnHover verticalSpacing={6} className="aldis-table">
-          <Table.Thead>
-            <Table.Tr>
+        <table className="aldis-table">
+          <thead>
+            <tr>
               {columns.map(({ key, title, align }) => (
-                <Table.Th key={key} {...(align && { ta: align })}>
+                <th key={key} data-align={align}>
                   {title}
-                </Table.Th>
+                </th>
               ))}
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
+            </tr>
+          </thead>
+          <tbody>
             {items.map((item) => (
-              <Table.Tr key={keyOf(item)}>
+              <tr key={keyOf(item)}>
                 {columns.map(({ key, render, align }) => (
-                  <Table.Td key={key} {...(align && { ta: align })}>
+                  <td key={key} data-align={align}>
                     {render(item)}
-                  </Table.Td>
+                  </td>
                 ))}
-              </Table.Tr>
+              </tr>
             ))}
-          </Table.Tbody>
-        </Table>
+          </tbody>
+        </table>
       </section>
       {error !== null && <ErrorState error={error} onRetry={retry} />}
       {hasMore && error === null && (

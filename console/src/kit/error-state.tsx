@@ -1,4 +1,4 @@
-import { Alert, Button, Code, Group, List, Text } from '@mantine/core'
+import { Alert, Button, Code, Group, Text } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
 import { explain } from '../api/errors.ts'
 
@@ -10,13 +10,13 @@ export function ErrorState({ error, onRetry }: { error: unknown; onRetry?: () =>
     <Alert color="red" variant="light" title={title} icon={<IconAlertTriangle aria-hidden />} role="alert">
       <Text size="sm">{detail}</Text>
       {fields.length > 0 && (
-        <List size="sm" mt="xs">
+        <ul className="aldis-list">
           {fields.map(([field, message]) => (
-            <List.Item key={field}>
+            <li key={field}>
               <Code>{field}</Code> {message}
-            </List.Item>
+            </li>
           ))}
-        </List>
+        </ul>
       )}
       {requestId !== null && (
         <Text size="sm" mt="xs">

@@ -1,4 +1,31 @@
-import { Progress as Bar, Group, Text } from '@mantine/core'
+import { Group, Text } from '@mantine/core'
+import type { ReactNode } from 'react'
+
+interface BarProps {
+  readonly label: string
+  /** In words, beside the label. */
+  readonly text: ReactNode
+  readonly value: number
+  /** Null when nobody knows. */
+  readonly max: number | null
+}
+
+/** How much of something is done or used. */
+export function Bar({ label, text, value, max }: BarProps) {
+  return (
+    <div>
+      <Group justify="space-between" gap="xs" mb={4}>
+        <Text size="sm">{label}</Text>
+        <Text size="sm">{text}</Text>
+      </Group>
+      <progress
+        className="aldis-bar"
+        aria-label={label}
+        {...(max !== null && { value, max, 'data-full': value >= max })}
+      />
+    </div>
+  )
+}
 
 interface ProgressProps {
   /** What is being done: "Redelivering". */
@@ -10,14 +37,10 @@ interface ProgressProps {
 
 /** How far long work is. */
 export function Progress({ label, done, total }: ProgressProps) {
-  const percent = total === null ? 100 : total === 0 ? 100 : (100 * done) / total
+  const text = total === null ? done : `${done} of ${total}`
   return (
     <div role="status">
-      <Group justify="space-between" mb={4}>
-        <Text size="sm">{label}</Text>
-        <Text size="sm">{total === null ? done : `${done} of ${total}`}</Text>
-      </Group>
-      <Bar value={percent} animated={total === null} aria-label={label} />
+      <Bar label={label} text={text} value={done} max={total} />
     </div>
   )
 }

@@ -1,5 +1,5 @@
-import { SegmentedControl } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
+import { Choice } from './choice.tsx'
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
@@ -38,5 +38,5 @@ export function TimeSpan({ longestMs = Number.POSITIVE_INFINITY }: { longestMs?:
   const navigate = useNavigate()
   const change = (span: string) =>
     void navigate({ to: '.', search: (search: object) => ({ ...search, span }), replace: true } as never)
-  return <SegmentedControl size="xs" aria-label="Time span" value={name} onChange={change} data={choices} />
+  return <Choice label="Time span" value={name} onChange={change} options={choices} />
 }

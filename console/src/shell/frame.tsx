@@ -1,5 +1,5 @@
 import { Burger, Group, Text } from '@mantine/core'
-import { useDisclosure, useHotkeys, useMediaQuery } from '@mantine/hooks'
+import { useDisclosure, useMediaQuery, useWindowEvent } from '@mantine/hooks'
 import { Link, Outlet, useLocation } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import { type Session, useSession } from '../api/session.ts'
@@ -15,8 +15,7 @@ export function Frame() {
   const [isOpen, { toggle, close }] = useDisclosure(false)
   const signedIn = session != null && (session.customer !== null || session.operator !== null)
   const isDrawer = useMediaQuery('(max-width: 47.99em)', false)
-  // Prevented, the browser would not close its dialogs.
-  useHotkeys([['Escape', close, { preventDefault: false }]])
+  useWindowEvent('keydown', ({ key }) => key === 'Escape' && close())
   const main = useFocusOnRouteChange()
   return (
     <>

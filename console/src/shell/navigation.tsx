@@ -1,4 +1,4 @@
-import { NavLink, Stack, Text } from '@mantine/core'
+import { Stack, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { Session } from '../api/session.ts'
 import { CUSTOMER_PAGES, OPERATOR_PAGES, type PageLink } from './pages.ts'
@@ -29,17 +29,17 @@ function Group({
         {title}
       </Text>
       {pages.map(({ to, label, icon: Icon }) => (
-        <NavLink
+        <Link
           key={to}
-          component={Link}
           to={to}
-          label={label}
-          leftSection={<Icon size={17} stroke={1.6} aria-hidden />}
+          className="aldis-nav-link"
           // An overview's address is the beginning of all the others.
           activeOptions={{ exact: label === 'Overview', includeSearch: false }}
           onClick={onFollow}
-          py={5}
-        />
+        >
+          <Icon size={17} stroke={1.6} aria-hidden />
+          {label}
+        </Link>
       ))}
     </div>
   )

@@ -1,10 +1,11 @@
-import { Alert, Button, Code, Container, Paper, PasswordInput, Stack, Text, Title } from '@mantine/core'
+import { Alert, Button, Code, Container, Paper, Stack, Text, Title } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useLocation, useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { AldisError } from '../../../client/src/errors.ts'
 import { explain } from '../api/errors.ts'
 import { type SessionKind, signIn, useSession } from '../api/session.ts'
+import { SecretInput } from '../kit/secret-input.tsx'
 import { useTitle } from '../kit/title.ts'
 
 const WANTED = {
@@ -32,7 +33,7 @@ export function SignIn({ kind }: { kind: SessionKind | null }) {
               Sign in to Aldis
             </Title>
             {kind !== null && other && <Text size="sm">{WANTED[kind]}</Text>}
-            <PasswordInput
+            <SecretInput
               label="Token"
               description="Of an account (aldis_…), or of an operator"
               value={token}

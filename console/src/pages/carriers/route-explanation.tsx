@@ -1,4 +1,4 @@
-import { Alert, List } from '@mantine/core'
+import { Alert } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import type { ExplainedCarrier, RouteExplanation as Explanation } from '../../../../client/src/admin-api.ts'
@@ -78,13 +78,13 @@ function Answer({ explanation }: { explanation: Explanation }) {
     <Section title="Decision">
       {problems.length > 0 && (
         <Alert color="orange" variant="light" title="This message would not be sent" mb="sm">
-          <List size="sm">
+          <ul className="aldis-list">
             {problems.map(({ errorCode, errorMessage }) => (
-              <List.Item key={errorCode}>
+              <li key={errorCode}>
                 {errorCode}: {errorMessage}
-              </List.Item>
+              </li>
             ))}
-          </List>
+          </ul>
         </Alert>
       )}
       <KeyValues

@@ -1,8 +1,9 @@
-import { Alert, SegmentedControl, Skeleton } from '@mantine/core'
+import { Alert, Skeleton } from '@mantine/core'
 import { useSearch } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
 import { useCustomer } from '../../api/customer.ts'
 import { useSenders } from '../../api/senders.ts'
+import { Choice } from '../../kit/choice.tsx'
 import { type Draft, useDrafts } from '../../kit/drafts.ts'
 import { NoSender } from '../../kit/no-sender.tsx'
 import { PageHeader } from '../../kit/page-header.tsx'
@@ -116,6 +117,11 @@ function Page({ filled, empty }: { filled: ComposeSearch; empty: Draft['fields']
   )
 }
 
+const VIEWS = [
+  { value: 'form', label: 'Form' },
+  { value: 'json', label: 'JSON' },
+]
+
 interface FormOrJsonProps {
   readonly planId: string
   readonly draft: Draft
@@ -130,15 +136,11 @@ function FormOrJson({ planId, draft, onChange }: FormOrJsonProps) {
     else onChange({ ...draft, json: JSON.stringify(request, null, 2) })
   }
   return (
-    <SegmentedControl
-      size="xs"
-      aria-label="Write the message as"
+    <Choice
+      label="Write the message as"
       value={draft.json === null ? 'form' : 'json'}
       onChange={change}
-      data={[
-        { value: 'form', label: 'Form' },
-        { value: 'json', label: 'JSON' },
-      ]}
+      options={VIEWS}
     />
   )
 }

@@ -1,7 +1,7 @@
-import { SegmentedControl } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import type { StatisticsFigures, StatisticsSeries } from '../../../../client/src/api.ts'
 import { listOf } from '../../api/list.ts'
+import { Choice } from '../../kit/choice.tsx'
 import { type Column, DataTable } from '../../kit/data-table.tsx'
 import { EmptyState } from '../../kit/empty-state.tsx'
 import { countryName } from '../../kit/formats.ts'
@@ -25,7 +25,7 @@ export function Breakdown({ traffic: whole }: { traffic: Traffic }) {
   return (
     <Section
       title={`B${name.slice(1)}${isShorter ? ', last 7 days' : ''}`}
-      actions={isOperator && <Choice value={by} />}
+      actions={isOperator && <DimensionChoice value={by} />}
     >
       <DataTable
         label={`Messages ${name}`}
@@ -40,7 +40,7 @@ export function Breakdown({ traffic: whole }: { traffic: Traffic }) {
 
 const CHOICES = Object.entries(DIMENSIONS).map(([value, label]) => ({ value, label }))
 
-function Choice({ value }: { value: Dimension }) {
+function DimensionChoice({ value }: { value: Dimension }) {
   const navigate = useNavigate()
   const change = (by: string) =>
     void navigate({
@@ -49,9 +49,7 @@ function Choice({ value }: { value: Dimension }) {
       replace: true,
       resetScroll: false,
     } as never)
-  return (
-    <SegmentedControl size="xs" aria-label="Break down by" value={value} onChange={change} data={CHOICES} />
-  )
+  return <Choice label="Break down by" value={value} onChange={change} options={CHOICES} />
 }
 
 type Row = StatisticsSeries

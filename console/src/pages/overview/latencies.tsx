@@ -1,9 +1,10 @@
-import { SegmentedControl, Skeleton, Table } from '@mantine/core'
+import { Skeleton } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import type { Statistics, StatisticsLatencies } from '../../../../client/src/api.ts'
 import { Chart, type ChartSeries } from '../../kit/chart.tsx'
 import { inScheme } from '../../kit/chart-colors.ts'
+import { Choice } from '../../kit/choice.tsx'
 import { count, duration } from '../../kit/formats.ts'
 import { NoValue } from '../../kit/no-value.tsx'
 import { Section } from '../../kit/section.tsx'
@@ -36,6 +37,8 @@ export function Latencies({ traffic: { data, nowMs } }: { traffic: Traffic }) {
   )
 }
 
+const OPTIONS = PERCENTILES.map((value) => ({ value, label: value }))
+
 function PercentileChoice({ value }: { value: Percentile }) {
   const navigate = useNavigate()
   const change = (percentile: string) =>
@@ -45,45 +48,37 @@ function PercentileChoice({ value }: { value: Percentile }) {
       replace: true,
       resetScroll: false,
     } as never)
-  return (
-    <SegmentedControl
-      size="xs"
-      aria-label="Percentile in the chart"
-      value={value}
-      onChange={change}
-      data={[...PERCENTILES]}
-    />
-  )
+  return <Choice label="Percentile in the chart" value={value} onChange={change} options={OPTIONS} />
 }
 
 function Numbers({ latencies }: { latencies: StatisticsLatencies | null }) {
   return (
-    <Table verticalSpacing={6} className="aldis-latency-table">
-      <Table.Thead>
-        <Table.Tr>
-          <Table.Th>Step</Table.Th>
-          <Table.Th ta="right">p50</Table.Th>
-          <Table.Th ta="right">p99</Table.Th>
-          <Table.Th ta="right">Count</Table.Th>
-        </Table.Tr>
-      </Table.Thead>
-      <Table.Tbody>
+    <table className="aldis-table aldis-latency-table">
+      <thead>
+        <tr>
+          <th>Step</th>
+          <th data-align="right">p50</th>
+          <th data-align="right">p99</th>
+          <th data-align="right">Count</th>
+        </tr>
+      </thead>
+      <tbody>
         {LATENCIES.map(({ key, label, color, means }) => {
           const latency = latencies?.[key] ?? null
           return (
-            <Table.Tr key={key}>
-              <Table.Th scope="row">
+            <tr key={key}>
+              <th scope="row">
                 <span className="aldis-line-key" style={{ background: inScheme(color) }} /> {label}
                 <span className="aldis-means">{means}</span>
-              </Table.Th>
-              <Table.Td ta="right">{latency === null ? <NoValue /> : duration(latency.p50)}</Table.Td>
-              <Table.Td ta="right">{latency === null ? <NoValue /> : duration(latency.p99)}</Table.Td>
-              <Table.Td ta="right">{count(latency?.count ?? 0)}</Table.Td>
-            </Table.Tr>
+              </th>
+              <td data-align="right">{latency === null ? <NoValue /> : duration(latency.p50)}</td>
+              <td data-align="right">{latency === null ? <NoValue /> : duration(latency.p99)}</td>
+              <td data-align="right">{count(latency?.count ?? 0)}</td>
+            </tr>
           )
         })}
-      </Table.Tbody>
-    </Table>
+      </tbody>
+    </table>
   )
 }
 

@@ -1,10 +1,10 @@
-import { Alert, Button, Code, Group, List, Stack, Text, TextInput } from '@mantine/core'
+import { Alert, Button, Code, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { AldisError } from '../../../../client/src/errors.ts'
 import { CommandLine } from '../../kit/command-line.tsx'
 import { ErrorState } from '../../kit/error-state.tsx'
-import { count } from '../../kit/formats.ts'
+import { counted } from '../../kit/formats.ts'
 import { PageHeader } from '../../kit/page-header.tsx'
 import { Progress } from '../../kit/progress.tsx'
 import { Section } from '../../kit/section.tsx'
@@ -64,14 +64,14 @@ export function ImportPage({ resource }: { resource: Resource }) {
 
 function Columns({ columns }: { columns: readonly Field[] }) {
   return (
-    <List size="sm">
+    <ul className="aldis-list">
       {columns.map(({ name, required, control }) => (
-        <List.Item key={name}>
+        <li key={name}>
           <Code>{name}</Code> {control.help}
           {required ? ' (required)' : ''}
-        </List.Item>
+        </li>
       ))}
-    </List>
+    </ul>
   )
 }
 
@@ -82,19 +82,19 @@ function Outcome({ work }: { work: ReturnType<typeof useImport> }) {
       {isPending && progress !== null && <Progress label="Importing" {...progress} />}
       {isDone && progress !== null && (
         <Alert color="green" variant="light" title="Done">
-          <Text size="sm">{count(progress.total)} lines imported.</Text>
+          <Text size="sm">{counted(progress.total, 'line')} imported.</Text>
         </Alert>
       )}
       {error instanceof LineFaults && (
         <Alert color="red" variant="light" title="The service refused some lines" role="alert">
           <Text size="sm">
-            {count(error.before)} lines before were imported. Mend these, and import the rest of the file:
+            {counted(error.before, 'line')} imported before these. Mend them, and import the rest of the file:
           </Text>
-          <List size="sm" mt="xs">
+          <ul className="aldis-list">
             {error.faults.map((fault) => (
-              <List.Item key={fault}>{fault}</List.Item>
+              <li key={fault}>{fault}</li>
             ))}
-          </List>
+          </ul>
         </Alert>
       )}
       {error !== null && !(error instanceof LineFaults) && <ErrorState error={error} />}

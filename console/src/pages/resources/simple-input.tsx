@@ -1,4 +1,6 @@
-import { InputBase, NativeSelect, PasswordInput, Switch, TextInput } from '@mantine/core'
+import { Input, InputBase, NativeSelect, TextInput } from '@mantine/core'
+import { useId } from 'react'
+import { SecretInput } from '../../kit/secret-input.tsx'
 import { type FieldInputProps, type Shown, shownOf } from './input-props.ts'
 import { ReferenceInput } from './reference-input.tsx'
 import { referredBy } from './resources.ts'
@@ -10,16 +12,7 @@ export function SimpleInput(props: FieldInputProps) {
   const { name, control } = field
   const { kind, values } = control
   const shown = shownOf(props)
-  if (kind === 'flag')
-    return (
-      <Switch
-        label={shown.label}
-        description={shown.description}
-        error={shown.error}
-        checked={value === true}
-        onChange={(event) => onChange(event.currentTarget.checked)}
-      />
-    )
+  if (kind === 'flag') return <Switch shown={shown} checked={value === true} onChange={onChange} />
   if (kind === 'list') return <TextsInput {...props} />
   const resource = referredBy(name)
   if (resource !== undefined)
@@ -44,6 +37,28 @@ export function SimpleInput(props: FieldInputProps) {
   return <TextField {...props} shown={shown} />
 }
 
+interface SwitchProps {
+  readonly shown: Shown
+  readonly checked: boolean
+  readonly onChange: (checked: boolean) => void
+}
+
+function Switch({ shown: { label, description, error, size }, checked, onChange }: SwitchProps) {
+  const id = useId()
+  return (
+    <Input.Wrapper id={id} label={label} description={description} error={error} size={size}>
+      <input
+        type="checkbox"
+        className="aldis-switch"
+        id={id}
+        {...(description !== undefined && { 'aria-describedby': `${id}-description` })}
+        checked={checked}
+        onChange={(event) => onChange(event.currentTarget.checked)}
+      />
+    </Input.Wrapper>
+  )
+}
+
 const SECRETS = /^(password|value)$/
 const LONG = /Reply$|^tlsCa$/
 
@@ -51,7 +66,7 @@ function TextField({ field: { name, control }, value, onChange, shown }: FieldIn
   const text = value === null || value === undefined ? '' : String(value)
   if (SECRETS.test(name))
     return (
-      <PasswordInput
+      <SecretInput
         {...shown}
         value={text}
         onChange={(event) => onChange(event.currentTarget.value)}

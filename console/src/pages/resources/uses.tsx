@@ -1,4 +1,4 @@
-import { Anchor, List, Text } from '@mantine/core'
+import { Anchor, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useOperator } from '../../api/operator.ts'
 import { count } from '../../kit/formats.ts'
@@ -32,14 +32,14 @@ interface UsesProps {
 export function Uses({ users, item }: UsesProps) {
   const { mayChange } = useOperator()
   return (
-    <List size="sm" listStyleType="none" spacing={4}>
+    <ul className="aldis-uses">
       {users.map((each) => (
-        <List.Item key={each.use.resource}>
+        <li key={each.use.resource}>
           <UsersOfKind {...each} />
           {item !== undefined && mayChange && <NewUser use={each.use} item={item} />}
-        </List.Item>
+        </li>
       ))}
-    </List>
+    </ul>
   )
 }
 

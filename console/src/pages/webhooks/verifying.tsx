@@ -1,4 +1,4 @@
-import { Anchor, Code, List, Text } from '@mantine/core'
+import { Anchor, Code, Text } from '@mantine/core'
 import { CommandLine } from '../../kit/command-line.tsx'
 import { KeyValues } from '../../kit/key-values.tsx'
 import { Section } from '../../kit/section.tsx'
@@ -35,19 +35,19 @@ export function Verifying() {
           ],
         ]}
       />
-      <List size="sm" mt="sm">
-        <List.Item>
+      <ul className="aldis-list">
+        <li>
           In Node.js, <Code>verifyWebhook</Code> of <Code>aldis-client</Code> does it; so do the libraries of
           Standard Webhooks.
-        </List.Item>
-        <List.Item>
+        </li>
+        <li>
           docs/webhooks.md has it in Node.js, Python, PHP and Go without a library. The{' '}
           <Anchor href="/docs" size="sm" underline="always">
             API reference
           </Anchor>{' '}
           has the bodies.
-        </List.Item>
-      </List>
+        </li>
+      </ul>
     </Section>
   )
 }
