@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ConsolePage, openConsole, tabTo } from '../support/console-page.ts'
+import { pauseCountries } from '../../src/store/country-pauses.ts'
+import { type ConsolePage, EVERY_LOOK, openConsole, tabTo } from '../support/console-page.ts'
 import { MAIN, NODE_COMPILE_CACHE, start } from '../support/process.ts'
 import { CARRIER, ROUTE, type Service, startService } from '../support/service.ts'
 
@@ -118,6 +119,39 @@ describe('a route: references, a list of objects, numbers, an object that may be
     expect(await page.locator(':focus').inputValue()).toBe('north east')
     expect(opened.faults.splice(0)).toEqual([expect.stringContaining('400')])
     expect(await opened.problems()).toEqual([])
+  })
+})
+
+describe('the limits of a service plan', () => {
+  it('shows what is used of its caps, and resumes a paused country by keyboard', async () => {
+    await using tenant = await service.tenant()
+    const { servicePlanId } = tenant
+    await tenant.admin('PATCH', `/service-plans/${servicePlanId}`, {
+      caps: { messagesPerDay: 4, costPerMonth: '20.00', currency: 'EUR' },
+    })
+    await tenant.until(await tenant.sent(), 'DELIVERED')
+    const { rows } = await tenant.db.query('select id from service_plans where service_plan_id = $1', [
+      servicePlanId,
+    ])
+    const pause = { planId: rows[0].id, country: 'NO', minutes: 60, reason: '201 messages to 4790000xxxx' }
+    await pauseCountries(tenant.db, [pause], new Date())
+    await using opened = await open()
+    const { page } = opened
+    await opened.goto(`/admin/plans?open=${servicePlanId}`)
+    const caps = page.getByRole('region', { name: 'Caps' })
+    await caps.getByText('1 of 4 (25 %)').waitFor()
+    expect(await caps.getByRole('progressbar', { name: 'Messages today (UTC)' }).getAttribute('value')).toBe(
+      '25',
+    )
+    await caps.getByText('0.00 EUR of 20.00 EUR (0 %)').waitFor()
+    const paused = page.getByRole('region', { name: 'Paused countries' }).first()
+    await paused.getByText('201 messages to 4790000xxxx').waitFor()
+    expect(await opened.problems(EVERY_LOOK)).toEqual([])
+    await tabTo(page, 'Resume Norway')
+    await page.keyboard.press('Enter')
+    await paused.waitFor({ state: 'detached' })
+    expect(await tenant.admin('GET', `/service-plans/${servicePlanId}/limits`)).toMatchObject({ pauses: [] })
+    expect(opened.faults).toEqual([])
   })
 })
 

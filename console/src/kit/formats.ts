@@ -7,9 +7,14 @@ export function count(value: number): string {
   return value.toLocaleString('en')
 }
 
+/** "message" of one, "messages" of any other number. */
+export function plural(value: number, noun: string): string {
+  return value === 1 ? noun : `${noun}s`
+}
+
 /** "1 message", "12,345 messages" */
 export function counted(value: number, noun: string): string {
-  return `${count(value)} ${noun}${value === 1 ? '' : 's'}`
+  return `${count(value)} ${plural(value, noun)}`
 }
 
 /** ISO 3166-1 alpha-2 as a name; what is none stays. */

@@ -8,6 +8,7 @@ import { operatorList, operatorQuery } from '../../api/queries.ts'
 import { type Column, DataTable } from '../../kit/data-table.tsx'
 import { EmptyState } from '../../kit/empty-state.tsx'
 import { ErrorState } from '../../kit/error-state.tsx'
+import { counted } from '../../kit/formats.ts'
 import { KeyValues } from '../../kit/key-values.tsx'
 import { ObjectLink } from '../../kit/object-link.tsx'
 import { PageHeader } from '../../kit/page-header.tsx'
@@ -90,7 +91,8 @@ function EditSettings({ name }: { name: string }) {
 }
 
 function Settings({ carrier }: { carrier: CarrierSettings }) {
-  const rate = (limit: number | null) => (limit === null ? 'no limit' : `${limit} messages a second`)
+  const rate = (limit: number | null) =>
+    limit === null ? 'no limit' : `${counted(limit, 'message')} a second`
   return (
     <KeyValues
       entries={[

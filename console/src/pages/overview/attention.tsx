@@ -3,7 +3,7 @@ import { IconAlertTriangle, IconCircleCheck } from '@tabler/icons-react'
 import { createLink } from '@tanstack/react-router'
 import type { AnchorHTMLAttributes, ReactNode, Ref } from 'react'
 import { ErrorState } from '../../kit/error-state.tsx'
-import { count, duration } from '../../kit/formats.ts'
+import { count, duration, plural } from '../../kit/formats.ts'
 import { useNow } from '../../kit/time.tsx'
 import { type Concern, concernsOf, type Installation } from './concerns.ts'
 import type { useInstallation } from './installation.ts'
@@ -61,7 +61,7 @@ function Line({ concern: { tone, title, detail, to, search } }: { concern: Conce
         <PageLink to={to} {...(search && { search })}>
           {title}
         </PageLink>
-        {detail !== null && <span className="aldis-means">{detail}</span>}
+        {detail !== undefined && <span className="aldis-means">{detail}</span>}
       </span>
     </li>
   )
@@ -76,8 +76,8 @@ function Facts({ installation: { carriers, queue, nodes } }: { installation: Ins
   const more = queue.truncated.messages ? 'more than ' : ''
   return (
     <ul className="aldis-facts" aria-label="Installation">
-      <Fact to="/admin/nodes" value={nodes.length} of={nodes.length === 1 ? 'node' : 'nodes'} />
-      <Fact to="/admin/carriers" value={started.length} of={started.length === 1 ? 'carrier' : 'carriers'} />
+      <Fact to="/admin/nodes" value={nodes.length} of={plural(nodes.length, 'node')} />
+      <Fact to="/admin/carriers" value={started.length} of={plural(started.length, 'carrier')} />
       <Fact
         to="/admin/messages"
         search={{ status: 'QUEUED' }}
@@ -86,7 +86,7 @@ function Facts({ installation: { carriers, queue, nodes } }: { installation: Ins
       >
         {waiting > 0 && `, the oldest ${duration(Math.max(0, nowMs - oldestMs))}`}
       </Fact>
-      <Fact to="/admin/webhooks" value={count(webhooks)} of="webhooks waiting" />
+      <Fact to="/admin/webhooks" value={count(webhooks)} of={`${plural(webhooks, 'webhook')} waiting`} />
     </ul>
   )
 }

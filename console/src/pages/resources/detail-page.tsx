@@ -15,6 +15,7 @@ import { commandWords } from './command-words.ts'
 import { labelOf } from './labels.ts'
 import { PageButton } from './list-page.tsx'
 import { fieldsOf, operationOf } from './operations.ts'
+import { PlanLimits } from './plan-limits.tsx'
 import { useChange } from './requests.ts'
 import { type Act, isMeaningless, nameOf, parametersOf, type Resource } from './resources.ts'
 import { type Filters, useResourceSearch } from './search.ts'
@@ -53,6 +54,7 @@ export function DetailPage({ resource, item }: { resource: Resource; item: Value
         )}
         <KeyValues entries={entries} />
       </Section>
+      {resource.key.field === 'servicePlanId' && <PlanLimits servicePlanId={String(item.servicePlanId)} />}
       {resource.usedBy !== undefined && (
         <Section title="Used by">
           <UsedBy resource={resource} item={item} />

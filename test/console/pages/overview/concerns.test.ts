@@ -1,4 +1,4 @@
-import { expect, it, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { Queue } from '../../../../client/src/admin-api.ts'
 import { concernsOf } from '../../../../console/src/pages/overview/concerns.ts'
 
@@ -10,41 +10,6 @@ const QUEUE: Queue = {
   destinations: [],
   truncated: { messages: false, webhooks: false },
 }
-
-/** What is said of messages that have waited for ten minutes. */
-function told(cause: string, count = 2) {
-  const waiting = {
-    place: 'database',
-    route: 'main',
-    carrier: null,
-    cause,
-    count,
-    oldestAt: '2026-11-23T11:50:00Z',
-  }
-  const queue = { ...QUEUE, messages: [waiting] }
-  return concernsOf({ carriers: [], queue, nodes: [], alarms: [] }, NOW_MS).map(
-    ({ tone, title }) => `${tone}: ${title}`,
-  )
-}
-
-it('says why messages wait, one or many', () => {
-  expect(told('carrier-unbound')).toEqual([
-    'bad: 2 messages of route main waiting for a carrier that is not bound',
-  ])
-  expect(told('carrier-unbound', 1)).toEqual([
-    'bad: 1 message of route main waiting for a carrier that is not bound',
-  ])
-})
-
-it('does not take draining for a fault', () => {
-  expect(told('carrier-draining')).toEqual([
-    'warning: 2 messages of route main waiting for a carrier that is draining',
-  ])
-})
-
-it('leaves alone what ends by itself', () => {
-  expect(told('retry')).toEqual([])
-})
 
 test('a destination and what waits for it', () => {
   const destination = {
@@ -63,13 +28,21 @@ test('a destination and what waits for it', () => {
   ])
 })
 
-test('alarms about which the lists say nothing, and where to look', () => {
-  const alarm = { object: 'acme', value: 1, since: QUEUE.countedAt, raisedAt: null, whatToDo: '' } as const
+test('alarms, the worst first, and where to look', () => {
+  const alarm = { value: 1, since: '2026-11-23T11:50:00Z', raisedAt: null, whatToDo: '' } as const
+  const plan = '65f0c0ffee65f0c0ffee65f0'
   const alarms = [
-    { ...alarm, name: 'carrier-unbound', summary: 'Carrier acme is not bound' },
-    { ...alarm, name: 'receipts-missing', summary: '9 receipts are missing' },
+    { ...alarm, name: 'cap-reached', object: `${plan} messages day`, summary: 'The cap is used' },
+    { ...alarm, name: 'receipts-missing', object: 'acme', summary: '9 receipts are missing' },
+    { ...alarm, name: 'unowned-inbound', object: '', summary: '2 inbound messages' },
+    { ...alarm, name: 'breaker-open', object: `${plan} https://hooks.example.com`, summary: 'It fails' },
   ] as const
-  expect(concernsOf({ carriers: [], queue: QUEUE, nodes: [], alarms }, NOW_MS)).toEqual([
-    { tone: 'warning', title: '9 receipts are missing', detail: null, to: '/admin/quality' },
+  const concerns = concernsOf({ carriers: [], queue: QUEUE, nodes: [], alarms }, NOW_MS)
+  expect(concerns.map(({ tone, title, to, search }) => [tone, title, to, search])).toEqual([
+    ['bad', 'It fails', '/admin/webhooks', { servicePlanId: plan, destination: 'https://hooks.example.com' }],
+    ['warning', 'The cap is used', '/admin/plans', { open: plan }],
+    ['warning', '9 receipts are missing', '/admin/carriers/acme', undefined],
+    ['warning', '2 inbound messages', '/admin/inbound/unowned', undefined],
   ])
+  expect(concerns[0]!.detail).toBe('for 10 min')
 })

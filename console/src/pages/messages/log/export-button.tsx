@@ -1,6 +1,7 @@
 import { ActionIcon, Button, Group, Text } from '@mantine/core'
 import { IconDownload, IconX } from '@tabler/icons-react'
 import { ErrorState } from '../../../kit/error-state.tsx'
+import { count, counted } from '../../../kit/formats.ts'
 import { MOST_ROWS, type useExport } from './export.ts'
 
 type Exporting = ReturnType<typeof useExport>
@@ -23,13 +24,12 @@ export function ExportButton({ exporting: { progress, start, cancel } }: { expor
 export function ExportProgress({ exporting: { progress, start, dismiss } }: { exporting: Exporting }) {
   if (progress.state === 'idle') return null
   if (progress.state === 'failed') return <ErrorState error={progress.error} onRetry={start} />
-  const rows = progress.rows.toLocaleString('en')
   return (
     <Group gap="xs" mb="sm" role="status">
       <Text size="sm">
         {progress.state === 'running'
-          ? `Exporting: ${rows} so far`
-          : `Exported ${rows} ${progress.rows === 1 ? 'message' : 'messages'}.${progress.isCutOff ? ` More match: a file has at most ${MOST_ROWS.toLocaleString('en')}. Choose a shorter time for the rest.` : ''}`}
+          ? `Exporting: ${count(progress.rows)} so far`
+          : `Exported ${counted(progress.rows, 'message')}.${progress.isCutOff ? ` More match: a file has at most ${count(MOST_ROWS)}. Choose a shorter time for the rest.` : ''}`}
       </Text>
       {progress.state === 'done' && (
         <ActionIcon size="sm" variant="subtle" color="gray" aria-label="Dismiss" onClick={dismiss}>

@@ -1,4 +1,5 @@
 import type { DeliveryReceipt } from '../../../../../client/src/api.ts'
+import { counted } from '../../../kit/formats.ts'
 import { PUBLIC_CAUSES } from '../../../kit/waiting.ts'
 import { inOrder, type Story, type StoryEntry, type StoryEvent, statusesOf, TONES } from './entries.ts'
 import { type StoryWait, waitEntry } from './wait-entry.ts'
@@ -69,7 +70,7 @@ export function acceptedEntry(message: Accepted): StoryEntry {
     atMs: Date.parse(message.createdAt),
     tone: 'neutral',
     title: 'Accepted',
-    detail: `202, ${segments === 1 ? 'one segment' : `${segments} segments`}`,
+    detail: segments === null ? '202' : `202, ${counted(segments, 'segment')}`,
     facts: [
       ['Message id', message.msgId],
       ['Request id', 'the message id, unless one request made several messages'],
