@@ -93,3 +93,13 @@ test('the image is built of files that it gets', () => {
   for (const path of sent.filter((name) => !name.includes('*')))
     expect(existsSync(join(ROOT, path)), path).toBe(true)
 })
+
+test('docs/upgrading.md upgrades what docs/install.md has installed', () => {
+  const upgrading = read('docs/upgrading.md')
+  const { metadata, kind } = deployment
+  expect(upgrading).toContain(`kubectl set image ${kind.toLowerCase()}/${metadata.name} ${container.name}=`)
+  const [, composeUp] = /^(docker compose .+?) up /m.exec(DOCUMENT)!
+  expect(upgrading).toContain(`\`${composeUp} up --build `)
+  expect(DOCUMENT).toContain('npm install --global ./aldis-')
+  expect(upgrading).toContain('`npm install --global ./aldis-')
+})

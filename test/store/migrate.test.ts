@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,6 +10,7 @@ import { registerNode, removeNode } from '../../src/store/nodes.ts'
 import { MIGRATIONS, migrationsIn } from '../../src/store/schema.ts'
 import { freshDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
+import { ROOT } from '../support/process.ts'
 
 const directories: string[] = []
 
@@ -121,9 +122,9 @@ describe('beside the release before', () => {
     const { database, upgrade, downgrade } = await ahead(`select require_migration('9999_next');`)
     await using _ = database
     await upgrade()
-    await expect(downgrade()).rejects.toThrow(
-      'a newer version of Aldis has changed the schema (9999_next), and this version cannot work with it',
-    )
+    const document = readFileSync(join(ROOT, 'docs', 'upgrading.md'), 'utf8')
+    const [, shown] = /^error: (a newer version .+)$/m.exec(document)!
+    await expect(downgrade()).rejects.toThrow(shown!.replace(/\d{4}_\w+/, '9999_next'))
     expect((await upgrade()).newer).toEqual([])
   })
 
