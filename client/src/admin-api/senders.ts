@@ -21,36 +21,6 @@ export interface SenderSetting {
 
 /** Each operation: its input, and its answer when it succeeds. */
 export interface SendersOperations {
-  /** Create or replace a sender subscription. The service plan may use the sender while the status is approved; pending and denied are the others. */
-  setSender: {
-    input: {
-      /** Id of the service plan, 24 hex digits. */
-      servicePlanId: string
-      /** Sender: its number or name. */
-      sender: string
-    } & SenderSetting
-    answer: Sender
-  }
-  /** Show a sender subscription. Returns the status of the sender for this service plan. */
-  getSender: {
-    input: {
-      /** Id of the service plan, 24 hex digits. */
-      servicePlanId: string
-      /** Sender: its number or name. */
-      sender: string
-    }
-    answer: Sender
-  }
-  /** Delete a sender subscription. The service plan may not send from this sender any more. The change takes effect at once on the node that answers, and within 5 seconds on every other node. */
-  deleteSender: {
-    input: {
-      /** Id of the service plan, 24 hex digits. */
-      servicePlanId: string
-      /** Sender: its number or name. */
-      sender: string
-    }
-    answer: undefined
-  }
   /** List the senders of a service plan. Sorted by name or number. */
   listSenders: {
     input: {
@@ -62,5 +32,35 @@ export interface SendersOperations {
       servicePlanId: string
     }
     answer: SenderPage
+  }
+  /** Show a sender subscription. Returns the status of the sender for this service plan. */
+  getSender: {
+    input: {
+      /** Id of the service plan, 24 hex digits. */
+      servicePlanId: string
+      /** Sender: its number or name. */
+      sender: string
+    }
+    answer: Sender
+  }
+  /** Create or replace a sender subscription. The service plan may use the sender while the status is approved; pending and denied are the others. */
+  setSender: {
+    input: {
+      /** Id of the service plan, 24 hex digits. */
+      servicePlanId: string
+      /** Sender: its number or name. */
+      sender: string
+    } & SenderSetting
+    answer: Sender
+  }
+  /** Delete a sender subscription. The service plan may not send from this sender any more. The change takes effect at once on the node that answers, and within 5 seconds on every other node. */
+  deleteSender: {
+    input: {
+      /** Id of the service plan, 24 hex digits. */
+      servicePlanId: string
+      /** Sender: its number or name. */
+      sender: string
+    }
+    answer: undefined
   }
 }
