@@ -60,6 +60,13 @@ export function databaseUrl(text: string): Parsed<string> {
   return 'fault' in parsed ? { fault: `${parsed.fault}, or be ${EMBEDDED_DATABASE}` } : { value: text }
 }
 
+/** One server: a read must find the state that was looked for where it is then read. */
+export function replicaUrl(text: string): Parsed<string> {
+  const parsed = databaseAddresses(text)
+  if ('fault' in parsed) return parsed
+  return parsed.addresses.length === 1 ? { value: text } : { fault: 'must name one server' }
+}
+
 /** Kept without its last slash, so that paths can be put behind it. */
 export function baseUrl(text: string): Parsed<string> {
   const url = URL.parse(text)

@@ -18,6 +18,7 @@ import {
   operatorTokens,
   type Parsed,
   pemFile,
+  replicaUrl,
   secretKey,
   share,
   webhookSecret,
@@ -60,6 +61,19 @@ export const VARIABLES = {
     description: "Time limit of one statement, in milliseconds; 0 uses the server's own setting.",
     fallback: '30000',
     parse: integer(0, 600_000),
+  },
+  databaseReplicaUrl: optional({
+    name: 'DATABASE_REPLICA_URL',
+    description:
+      'A standby of this database that answers lists, look-ups of records and statistics, postgresql://user:password@host:port/name (read-replica.md). Unset: the primary answers them.',
+    parse: replicaUrl,
+  }),
+  databaseReplicaMaxLagMs: {
+    name: 'DATABASE_REPLICA_MAX_LAG_MS',
+    description:
+      'How long a read waits for the standby to catch up before the primary answers it, in milliseconds.',
+    fallback: '500',
+    parse: integer(0, 10_000),
   },
   allowUnsafeDurability: {
     name: 'ALLOW_UNSAFE_DURABILITY',

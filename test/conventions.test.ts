@@ -94,7 +94,7 @@ const ROOMS: Record<string, readonly string[]> = {
   webhooks: ['loops', 'messages', 'node'],
   sending: ['loops', 'links', 'quality', 'messages', 'node'],
   tracing: [],
-  upkeep: ['sending', 'webhooks', 'receiving', 'links', 'messages', 'quality', 'loops'],
+  upkeep: ['sending', 'webhooks', 'receiving', 'links', 'messages', 'quality', 'node', 'loops'],
 }
 
 /** Null outside services. */

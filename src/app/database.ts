@@ -1,6 +1,12 @@
 import { HTTP_LIMITS } from '../http/limits.ts'
 import { ensurePartitions } from '../services/upkeep/day-partitions.ts'
-import { checkDurability, connectionLimit, type Database, MINIMUM_SERVER_VERSION } from '../store/database.ts'
+import {
+  checkDurability,
+  connectionLimit,
+  type Database,
+  MINIMUM_SERVER_VERSION,
+  type Queryable,
+} from '../store/database.ts'
 import { type DatabaseOptions, openDatabase } from '../store/database-pool.ts'
 import {
   type DatabaseServer,
@@ -50,19 +56,51 @@ export type DatabaseStart = Pick<
 /** The options in which the pools of a node differ. */
 type PoolOptions = Pick<
   DatabaseOptions,
-  'poolSize' | 'statementTimeoutMs' | 'idleTimeoutMs' | 'connectTimeoutMs' | 'onConnect'
+  'poolSize' | 'statementTimeoutMs' | 'idleTimeoutMs' | 'connectTimeoutMs' | 'onConnect' | 'readOnly'
 >
+
+/** The connections to a read replica. */
+export interface ReplicaPools {
+  readonly replica: Database
+  /** For looks at it alone. */
+  readonly looks: Database
+  /** Cuts all of them. */
+  readonly cut: () => void
+}
 
 /** Limit for one statement of look-ups and of the heartbeat. */
 const READ_TIMEOUT_MS = 5_000
 /** Two more than customers' reads use at once: one for all preflights, and one so that the operator never waits for them. */
 const READ_POOL_SIZE = HTTP_LIMITS.readsAtOnce + 2
+/** Kept for good: a new one takes 30 ms to learn the partitions. Before the first migration there are none to learn. */
+const READS = {
+  poolSize: READ_POOL_SIZE,
+  idleTimeoutMs: 0,
+  onConnect: (connection: Queryable) => learnPartitions(connection).catch(() => undefined),
+}
 const BEAT_POOL_SIZE = 1
 const APPEND_POOL_SIZE = MOST_APPENDS - 1
 
 /** Most connections that one process opens. */
 export function connectionsOfNode({ databasePoolSize }: Pick<DatabaseStart, 'databasePoolSize'>): number {
   return databasePoolSize + READ_POOL_SIZE + BEAT_POOL_SIZE + APPEND_POOL_SIZE
+}
+
+/** A replica that cannot be reached is noticed after this time. */
+const LOOK_CONNECT_MS = 1_000
+
+/** Connects when it is first used. */
+export function openReplica(
+  options: Pick<DatabaseStart, 'databasePrepared' | 'log'>,
+  url: string,
+): ReplicaPools {
+  const server = directServer(url, options.databasePrepared)
+  const shared = { statementTimeoutMs: READ_TIMEOUT_MS, readOnly: true }
+  return {
+    replica: openPool(options, server, { ...shared, ...READS }),
+    looks: openPool(options, server, { ...shared, poolSize: 1, connectTimeoutMs: LOOK_CONNECT_MS }),
+    cut: () => server.hosts.cut(),
+  }
 }
 
 /** Opens the pools. Use none before `prepareDatabases`, which finds out what they connect to. */
@@ -73,11 +111,7 @@ export function openDatabases(options: DatabaseStart): Databases {
   return {
     server,
     db: open(options.databasePoolSize, options.databaseStatementTimeoutMs),
-    // Kept for good: a new one takes 30 ms to learn the partitions. Before the first migration there are none to learn.
-    reads: open(READ_POOL_SIZE, READ_TIMEOUT_MS, {
-      idleTimeoutMs: 0,
-      onConnect: (connection) => learnPartitions(connection).catch(() => undefined),
-    }),
+    reads: open(READS.poolSize, READ_TIMEOUT_MS, READS),
     // With a longer limit the lease would end before the next heartbeat has a chance.
     beats: open(BEAT_POOL_SIZE, READ_TIMEOUT_MS, { connectTimeoutMs: (options.leaseMs ?? LEASE_MS) / 2 }),
     appends: open(APPEND_POOL_SIZE, options.databaseStatementTimeoutMs),
@@ -194,9 +228,13 @@ async function judgeConnections(db: Database, options: DatabaseStart): Promise<v
     )
 }
 
-function openPool(options: DatabaseStart, server: DatabaseServer, ofPool: PoolOptions): Database {
+function openPool(
+  options: Pick<DatabaseStart, 'log'>,
+  server: DatabaseServer,
+  ofPool: PoolOptions,
+): Database {
   const db: Database = openDatabase({
-    connectionString: options.connectionString,
+    connectionString: server.hosts.primary.connectionString,
     server,
     ...ofPool,
     log: (message, error) => {

@@ -9,14 +9,17 @@ import {
   judgeConnections,
   judgeNodes,
   judgePartitions,
+  judgeReadReplica,
   judgeReplication,
   judgeVacuum,
+  type ReplicaLook,
   warning,
 } from '../domain/diagnosis.ts'
 import type { Directory } from '../domain/directory.ts'
 import { MAX_OFF_MS } from '../domain/instants.ts'
 import { bindStates } from '../domain/node-reports.ts'
 import { openSecret, SecretError } from '../domain/secrets.ts'
+import { checkIdentity, DEFAULT_MAX_LAG_MS, troubleOf, untilLevel } from '../services/node/read-replica.ts'
 import { dayName, missingPartitions } from '../services/upkeep/day-partitions.ts'
 import { carriers } from '../store/carriers.ts'
 import { checkDurability, connectionLimit } from '../store/database.ts'
@@ -24,6 +27,7 @@ import { readClockAhead, readGrowth, readReplication, readVacuum } from '../stor
 import { connect, directServer, reachServer } from '../store/database-server.ts'
 import { readDirectory } from '../store/directory.ts'
 import { listNodes } from '../store/node-reports.ts'
+import { databaseIdentity, primaryPlace } from '../store/read-replica.ts'
 import { compareSchema, MIGRATIONS, migrationsIn, schemaFault } from '../store/schema.ts'
 import { listTroubledDestinations } from '../store/webhook-destinations.ts'
 import { packageVersion } from './build-info.ts'
@@ -37,6 +41,8 @@ export type DiagnosisOptions = Pick<
   | 'connectionString'
   | 'databasePoolSize'
   | 'databasePrepared'
+  | 'databaseReplicaUrl'
+  | 'databaseReplicaMaxLagMs'
   | 'allowUnsafeDurability'
   | 'secretKey'
   | 'previousSecretKey'
@@ -122,9 +128,29 @@ async function* databaseFindings(
       ? warning('durability', faults.join(', '), advice)
       : defect('durability', faults.join(', '), advice)
   yield judgeReplication(await reading(client, readReplication), hasSeveralHosts)
+  const { databaseReplicaUrl: url, databaseReplicaMaxLagMs: maxLagMs = DEFAULT_MAX_LAG_MS } = options
+  if (url !== undefined) yield judgeReadReplica(await lookAtReplica(client, url, maxLagMs))
   yield judgeConnections(options.workers * connectionsOfNode(options), await reading(client, connectionLimit))
   yield judgeVacuum(await reading(client, readVacuum))
   yield judgeClock(await readClockAhead(client, Date.now), MAX_OFF_MS)
+}
+
+/** What a node does every second. */
+async function lookAtReplica(primary: Client, url: string, maxLagMs: number): Promise<ReplicaLook> {
+  const identity = await reading(primary, databaseIdentity)
+  let replica: Client | null = null
+  try {
+    replica = await connect(directServer(url, false).hosts, 'aldis doctor')
+    await reading(replica, (db) => checkIdentity(db, identity))
+    const place = await reading(primary, primaryPlace)
+    const askedAtMs = performance.now()
+    await reading(replica, (db) => untilLevel(db, place, maxLagMs))
+    return { lagMs: performance.now() - askedAtMs }
+  } catch (error) {
+    return { trouble: troubleOf(error), message: (error as Error).message }
+  } finally {
+    await replica?.end()
+  }
 }
 
 async function* serviceFindings(client: Client, options: DiagnosisOptions): AsyncGenerator<Finding> {

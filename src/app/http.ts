@@ -18,7 +18,7 @@ import { TestEvents, type TestEventsDeps } from '../operations/send-test-event.t
 import { LaneFollower } from '../services/messages/lane-follower.ts'
 import type { NodeLease } from '../services/node/node-lease.ts'
 import { OUTCOME_TABLE } from '../services/sandbox/outcome-table.ts'
-import { checkDurability, type Database } from '../store/database.ts'
+import { checkDurability, type Queryable } from '../store/database.ts'
 import { ASYNCHRONOUS } from './database.ts'
 import type { Limits } from './limits.ts'
 import type { MessagePath } from './message-path.ts'
@@ -54,12 +54,15 @@ export async function listenHttp(
   limits: Limits,
 ): Promise<HttpListener> {
   const { lease, reports, inProgress, submitter, sandbox, links, quality, backlog, readAlarms } = path
-  const { anomalies, databases, directoryService, guard, secretKey, random, registry } = platform
+  const { anomalies, databases, directoryService, guard, records, secretKey, random, registry } = platform
   const { db, reads } = databases
   const { nowMs: clock } = platform.clock
   const { log, worker } = options
-  const messages = messageReads(options, reads, inProgress)
-  const accepter = accepterOf(options, platform, path, limits, messages)
+  const others = new LaneFollower({ db: reads, ownLane: () => inProgress.lane, log })
+  const readsOf = (from: Queryable) => messageReads(reads, from, inProgress, others)
+  const messages = readsOf(records)
+  // Whether a message is accepted is never the replica's answer.
+  const accepter = accepterOf(options, platform, path, limits, readsOf(reads))
   const testEvents = startTestEvents(platform)
   const conditionOf = (carrierId: number, routeId: number) => submitter.conditionOf(carrierId, routeId)
   const heldCause = (msgId: string) => submitter.backlog(msgId)[0]?.cause ?? null
@@ -69,6 +72,7 @@ export async function listenHttp(
     directory: freshDirectory(directoryService),
     accepter,
     db: reads,
+    records,
     writes: db,
     guard,
     testEvents,
@@ -93,6 +97,7 @@ export async function listenHttp(
       registerAdminRoutes(admin, {
         db,
         reads,
+        records,
         directory: directoryOfAll(directoryService, worker),
         secretKey,
         operatorTokenHashes: options.operatorTokenHashes,
@@ -249,14 +254,13 @@ function pagesOf({ operatorTokenHashes }: AppOptions): NonNullable<ServerDeps['p
   return { operatorTokenHashes, console: builtFiles('console'), docs: builtFiles('docs') }
 }
 
-function messageReads({ log }: AppOptions, reads: Database, own: MessagePath['inProgress']): MessageReads {
-  return new MessageReads({
-    db: reads,
-    own,
-    others: new LaneFollower({ db: reads, ownLane: () => own.lane, log }),
-    clock: () => performance.now(),
-    wait,
-  })
+function messageReads(
+  db: Queryable,
+  records: Queryable,
+  own: MessagePath['inProgress'],
+  others: LaneFollower,
+): MessageReads {
+  return new MessageReads({ db, records, own, others, clock: () => performance.now(), wait })
 }
 
 /** Test events share the sockets of all other webhooks. */

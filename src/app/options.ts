@@ -37,6 +37,10 @@ export interface AppOptions {
   readonly databasePoolSize: number
   readonly databasePrepared: boolean
   readonly databaseStatementTimeoutMs: number
+  /** A standby for lists, look-ups and statistics. Undefined: the primary answers them. */
+  readonly databaseReplicaUrl?: string | undefined
+  /** How long a read waits for it to catch up. */
+  readonly databaseReplicaMaxLagMs?: number
   readonly allowUnsafeDurability: boolean
   readonly httpHost: string
   readonly httpPort: number

@@ -21,6 +21,7 @@ import { stopCarriers } from '../store/carriers.ts'
 import { packageVersion } from './build-info.ts'
 import { openDatabases, prepareDatabases } from './database.ts'
 import type { AppOptions } from './options.ts'
+import { openReadReplica } from './read-replica.ts'
 import type { ShutdownStack } from './shutdown.ts'
 
 /** Random bytes drawn from the system at once. Ids need a few for each message. */
@@ -48,8 +49,9 @@ export async function makePlatform(options: AppOptions, shutdown: ShutdownStack)
   const databases = openDatabases(options)
   const { db, reads, beats, appends } = databases
   const pools = { path: db, reads, beats, appends }
-  databaseMetrics(registry, pools)
   shutdown.add('database', () => Promise.all(Object.values(pools).map((pool) => pool.end())))
+  const replica = openReadReplica(options, reads, { registry, shutdown })
+  databaseMetrics(registry, { ...pools, ...(replica && { replica: replica.replica }) })
   const directoryService = new DirectoryService({ db, secretKey, clock: () => performance.now(), log })
   shutdown.add('directory', () => directoryService.stop())
   const descriptors = descriptorWatch(registry, log)
@@ -67,6 +69,7 @@ export async function makePlatform(options: AppOptions, shutdown: ShutdownStack)
   if (traces !== null) shutdown.add('traces', () => traces.stop())
   const start = async () => {
     await prepareDatabases(databases, options)
+    replica?.records.start()
     if (options.carriersStopped === true) {
       log.warn({ carriers: await stopCarriers(db) }, 'stopped all carriers because CARRIERS_STOPPED is set')
     }
@@ -81,6 +84,8 @@ export async function makePlatform(options: AppOptions, shutdown: ShutdownStack)
     anomalies,
     clock,
     databases,
+    /** For lists, look-ups and statistics of what is at rest. */
+    records: replica?.records ?? reads,
     directoryService,
     directory,
     guard,

@@ -72,6 +72,24 @@ export function judgeReplication({ standbys, synchronous }: Replication, isExpec
 
 const MOST_LAG_SECONDS = 5
 
+/** A look at the standby of DATABASE_REPLICA_URL. */
+export type ReplicaLook =
+  | { readonly lagMs: number }
+  | { readonly trouble: 'unreachable' | 'foreign' | 'behind' | 'failed'; readonly message: string }
+
+export function judgeReadReplica(look: ReplicaLook): Finding {
+  const check = 'read replica'
+  if ('lagMs' in look) return fine(check, `has what the primary has after ${Math.round(look.lagMs)} ms`)
+  const { trouble, message } = look
+  if (trouble === 'foreign')
+    return defect(check, message, 'DATABASE_REPLICA_URL must name a standby of the primary of DATABASE_URL')
+  const advice =
+    trouble === 'behind'
+      ? 'find out what holds its replay up: pg_stat_replication of the primary, long statements on the standby'
+      : 'check DATABASE_REPLICA_URL, and whether the server runs'
+  return warning(check, message, `${advice}; the primary answers its reads meanwhile`)
+}
+
 /** `aheadMs`: of this machine before the database. The node is not ready from `mostMs` on. */
 export function judgeClock(aheadMs: number, mostMs: number): Finding {
   const check = 'clock'

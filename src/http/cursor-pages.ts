@@ -18,6 +18,8 @@ interface CursorKeys {
 export interface ListDeps {
   readonly directory: DirectorySource
   readonly db: Queryable
+  /** For lists, look-ups and statistics of what is at rest: perhaps a read replica, and never for what decides. */
+  readonly records: Queryable
   readonly keys: CursorKeys
   readonly clock: () => number
   readonly random: (bytes: number) => Buffer

@@ -48,6 +48,8 @@ export interface OtherMessages {
 
 export interface MessageReadsOptions {
   readonly db: Queryable
+  /** Where records are listed and looked up. Each statement sees at least what `db` has when it begins. */
+  readonly records: Queryable
   readonly own: OwnMessages
   readonly others: OtherMessages
   /** Monotonic, milliseconds. */
@@ -80,13 +82,14 @@ export class MessageReads {
 
   /** One message of any of these plans. */
   async find(planIds: readonly number[], msgId: string): Promise<Message | null> {
-    const { db, own, others } = this.#options
+    const { db, records, own, others } = this.#options
     const id = msgId.toLowerCase()
     const mine = own.get(id)
     if (mine !== undefined && !own.isLeaving(id)) return ofPlans(planIds, messageOf(mine))
     let record: (Message & InLane) | null = null
     for (let look = 0; look < 2; look += 1) {
-      record = await findMessage(db, planIds, id)
+      // What was not found is asked of the primary again.
+      record = await findMessage(look === 0 ? records : db, planIds, id)
       // No record, and in no lane when they were read before: there is no such message.
       if (record?.lane === null || (record === null && look > 0)) break
       const lane = record?.lane ?? null
@@ -108,12 +111,12 @@ export class MessageReads {
 
   /** Messages of one plan, newest first. */
   async list(page: Page<MessageFilters, string>): Promise<Message[]> {
-    const { db } = this.#options
+    const { records } = this.#options
     const { after, limit } = page
     const wanted = wantedOfPage(page)
     const inProgress = await this.#newestInProgress(wanted, limit, messageOf)
     const recorded = await this.#recorded(
-      async (part) => ({ rows: await listMessages(db, { ...page, ...part }), searchedTo: null }),
+      async (part) => ({ rows: await listMessages(records, { ...page, ...part }), searchedTo: null }),
       { after, limit, wanted, rowOf: messageOf },
     )
     return mergeNewest(recorded.rows, mergeNewest(recorded.inProgress, inProgress, limit), limit)
@@ -121,11 +124,11 @@ export class MessageReads {
 
   /** The rows of `searchMessages`, and matching messages in progress. */
   async search(search: MessageSearch): Promise<{ rows: FoundMessage[]; searchedTo: string | null }> {
-    const { db, clock } = this.#options
+    const { db, records, clock } = this.#options
     const { after, limit } = search
     const wanted = wantedOfSearch(search)
     const inProgress = await this.#newestInProgress(wanted, limit, namelessMessage)
-    const recorded = await this.#recorded((part) => searchMessages(db, { ...search, ...part }, clock), {
+    const recorded = await this.#recorded((part) => searchMessages(records, { ...search, ...part }, clock), {
       after,
       limit,
       rowOf: namelessMessage,

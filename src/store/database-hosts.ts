@@ -101,6 +101,11 @@ export class DatabaseHosts {
     this.doubt(host)
     for (const [client, to] of this.#connected) if (to === host) dropConnection(client)
   }
+
+  /** Fails every statement in flight: nothing is expected of these connections any more. */
+  cut(): void {
+    for (const client of this.#connected.keys()) dropConnection(client)
+  }
 }
 
 /** Cuts the connection, so that a pool which holds it idle notices as well. */

@@ -14,6 +14,8 @@ export interface DatabaseOptions {
   readonly statementTimeoutMs?: number
   /** Facts about the server, shared by the pools of a process. Default: no pooler is in front of it. */
   readonly server?: DatabaseServer
+  /** Also connects to a server that takes no writes. Default: false. */
+  readonly readOnly?: boolean
   /**
    * An idle connection is closed after this long; 0: never. Default a minute; the next burst opens it again in a few
    * milliseconds.
@@ -54,7 +56,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   config.onConnect = async (client) => {
     const settings = server.pooled ? {} : sessionSettings(statementTimeoutMs)
     const { readOnly } = await setForSession(client, settings, 'session')
-    if (readOnly) throw server.hosts.refuse(client as pg.Client)
+    if (readOnly && options.readOnly !== true) throw server.hosts.refuse(client as pg.Client)
     await options.onConnect?.(client)
   }
   const pool = new pg.Pool(config)

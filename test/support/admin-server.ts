@@ -103,6 +103,7 @@ export async function startAdminServer(
       registerAdminRoutes(scope, {
         db,
         reads: db,
+        records: db,
         directory,
         secretKey,
         operatorTokenHashes,

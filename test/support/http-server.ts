@@ -67,6 +67,7 @@ export async function startHttpServer(options: Options): Promise<HttpServer> {
   const messages = readsOf(deps.db)
   const app = await buildServer({
     messages,
+    records: deps.db,
     writes,
     accepter: withoutLimits({
       db: writes,

@@ -25,6 +25,7 @@ export function readsOf(
 ): MessageReads {
   return new MessageReads({
     db,
+    records: db,
     own,
     others: new LaneFollower({ db, ownLane: () => own.lane, log: quietLog, ...options }),
     clock: () => performance.now(),

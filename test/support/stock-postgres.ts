@@ -116,21 +116,42 @@ export interface Pair extends AsyncDisposable {
   readonly standby: StockPostgres
 }
 
-/** Two servers, the second a standby of the first: a copy of its files, since npm brings no pg_basebackup. */
+/** Two servers, the second a standby of the first. */
 export async function startPair(root?: string): Promise<Pair> {
+  const { primary, standbys, ...rest } = await startReplicated(1, root)
+  return { primary, standby: standbys[0]!, ...rest }
+}
+
+export interface Replicated extends AsyncDisposable {
+  readonly primary: StockPostgres
+  readonly standbys: readonly StockPostgres[]
+}
+
+/** A server, and as many standbys of it: copies of its files, since npm brings no pg_basebackup. */
+export async function startReplicated(count: number, root?: string): Promise<Replicated> {
   const cluster = makeCluster(root)
-  const copy = { ...cluster, path: `${cluster.path}-copy` }
-  cpSync(cluster.path, copy.path, { recursive: true })
+  const copies = Array.from({ length: count }, (_, n) => ({ ...cluster, path: `${cluster.path}-copy-${n}` }))
+  for (const { path } of copies) cpSync(cluster.path, path, { recursive: true })
   const primary = await startCluster(cluster)
-  const conninfo = `primary_conninfo = 'host=127.0.0.1 port=${primary.port} user=${ROLE}'\n`
+  const standbys = await Promise.all(copies.map((copy) => startStandby(copy, primary)))
+  return {
+    primary,
+    standbys,
+    [Symbol.asyncDispose]: async () =>
+      void (await Promise.all([primary, ...standbys].map((server) => server.stop()))),
+  }
+}
+
+async function startStandby(copy: Cluster, primary: StockPostgres): Promise<StockPostgres> {
+  const conninfo = `primary_conninfo = '${conninfoOf(primary)}'\n`
   appendFileSync(join(copy.path, 'postgresql.auto.conf'), conninfo)
   writeFileSync(join(copy.path, 'standby.signal'), '')
   chmodSync(copy.path, 0o700)
   giveTo(copy.account, copy.path)
-  const standby = await startCluster(copy)
-  return {
-    primary,
-    standby,
-    [Symbol.asyncDispose]: async () => void (await Promise.all([primary.stop(), standby.stop()])),
-  }
+  return await startCluster(copy)
+}
+
+/** How a standby reaches this server. */
+export function conninfoOf({ port }: StockPostgres): string {
+  return `host=127.0.0.1 port=${port} user=${ROLE}`
 }

@@ -56,7 +56,7 @@ export function registerInboundMessages(app: FastifyInstance, deps: ListDeps): v
     const { msgId } = request.params as Static<typeof MessagePathSchema>
     const { servicePlanId } = request.query as Static<typeof LookupQuerySchema>
     const plan = planToRead(await deps.directory(), request, servicePlanId)
-    const inbound = await findInboundMessage(deps.db, plan.id, msgId)
+    const inbound = await findInboundMessage(deps.records, plan.id, msgId)
     if (inbound === undefined) throw new AppError('MESSAGE_NOT_FOUND')
     return toInboundWebhook(inbound, plan)
   })
@@ -66,7 +66,7 @@ export function registerInboundMessages(app: FastifyInstance, deps: ListDeps): v
     const { plan, page } = await pages.read(request)
     return pages.answer(
       page,
-      (wanted) => listInboundMessages(deps.db, wanted),
+      (wanted) => listInboundMessages(deps.records, wanted),
       (inbound) => inbound.msgId,
       (inbound) => toInboundWebhook(inbound, plan),
     )

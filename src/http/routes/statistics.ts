@@ -48,6 +48,6 @@ export function registerStatistics(app: FastifyInstance, deps: ListDeps): void {
     const filters = { planIds, carrierId: null, routeId: null }
     const how = { dimensions: CUSTOMER_DIMENSIONS, nowMs }
     const query = checked((faults) => parseStatisticsQuery(texts, filters, how, faults))
-    return presentStatistics(await readStatistics(deps.db, query, { directory, nowMs }))
+    return presentStatistics(await readStatistics(deps.records, query, { directory, nowMs }))
   })
 }

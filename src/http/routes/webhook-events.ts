@@ -58,14 +58,14 @@ const DETAIL = {
 
 /** `GET /v1/webhooks/events` and `/v1/webhooks/events/{eventId}`. */
 export function registerWebhookEvents(app: FastifyInstance, deps: ListDeps & LookupDeps): void {
-  const { db, directory, messages } = deps
+  const { records, directory, messages } = deps
   const pages = new CursorPages<EventFilters, EventKey>(deps, 'events', EVENT_FILTERS)
   app.get('/v1/webhooks/events', { schema: LIST }, async (request) => {
     const { plan, page } = await pages.read(request)
     await messages.untilEventsRecorded(plan.id, page.filters.msgId)
     return pages.answer(
       page,
-      (wanted) => listEvents(db, wanted),
+      (wanted) => listEvents(records, wanted),
       ({ msgId, sequence }) => ({ msgId, sequence }),
       (event) => presentEvent(event, plan.servicePlanId),
     )
@@ -75,7 +75,7 @@ export function registerWebhookEvents(app: FastifyInstance, deps: ListDeps & Loo
     const { servicePlanId } = request.query as Static<typeof LookupQuerySchema>
     const plan = planToRead(await directory(), request, servicePlanId)
     await messages.untilRecorded([key.msgId], plan.id)
-    const event = await findEvent(db, plan.id, key)
+    const event = await findEvent(records, plan.id, key)
     if (event === null) throw notFound('event')
     return presentEventDetail(event, plan.servicePlanId)
   })

@@ -33,7 +33,7 @@ const InboundMessage = titled('InspectedInboundMessage', {
 })
 
 /** Messages to numbers that somebody owns; `/unowned-inbound-messages` shows the others. */
-export function registerInboundMessages(scope: AdminScope, { reads }: AdminDeps): void {
+export function registerInboundMessages(scope: AdminScope, { reads, records }: AdminDeps): void {
   const tags = ['Inbound message search']
 
   addList(scope, '/inbound-messages', {
@@ -53,7 +53,7 @@ export function registerInboundMessages(scope: AdminScope, { reads }: AdminDeps)
       const { servicePlanId, from = null, to = null, keyword = null, after = null } = query
       const filters = { from, to, keyword, ...checked((faults) => parseWindow(query, faults)) }
       const planId = await keyOfPlan(reads, servicePlanId)
-      return listInboundForOperator(reads, { planId, filters, after, limit })
+      return listInboundForOperator(records, { planId, filters, after, limit })
     },
     keyOf: ({ msgId }) => msgId,
     present: presentInbound,
@@ -73,7 +73,7 @@ export function registerInboundMessages(scope: AdminScope, { reads }: AdminDeps)
       },
     },
     async ({ params }) => {
-      const message = await findInboundForOperator(reads, params.msgId)
+      const message = await findInboundForOperator(records, params.msgId)
       if (message === undefined) throw new AppError('MESSAGE_NOT_FOUND')
       return presentInbound(message)
     },

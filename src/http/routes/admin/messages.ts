@@ -123,7 +123,7 @@ const Message = titled('InspectedMessage', {
   updatedAt: Timestamp,
 })
 export function registerMessages(scope: AdminScope, deps: AdminDeps): void {
-  const { reads, messages, secretKey, directory, carrierCondition = () => 'unbound' as const } = deps
+  const { reads, records, messages, secretKey, directory, carrierCondition = () => 'unbound' as const } = deps
   const { heldCause = () => null } = deps
   const tags = ['Message search']
 
@@ -142,7 +142,7 @@ export function registerMessages(scope: AdminScope, deps: AdminDeps): void {
     },
     async ({ params }) => {
       await messages.untilRecorded([params.msgId])
-      const message = await findMessageForOperator(reads, params.msgId)
+      const message = await findMessageForOperator(records, params.msgId)
       if (message === undefined) throw new AppError('MESSAGE_NOT_FOUND')
       const { sender, recipient, ...rest } = message
       const shown = {

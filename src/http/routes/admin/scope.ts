@@ -18,7 +18,7 @@ import type { WaitsOfNode } from '../../../operations/explain-waits.ts'
 import type { MessageReads } from '../../../operations/read-messages.ts'
 import type { OwnReport } from '../../../operations/read-nodes.ts'
 import type { TestEvents } from '../../../operations/send-test-event.ts'
-import type { Database, Transaction } from '../../../store/database.ts'
+import type { Database, Queryable, Transaction } from '../../../store/database.ts'
 import type { ConsoleSessions } from '../../console-sessions.ts'
 
 /** The quality watch of this node: its clock (Unix ms), and how it learns which carriers are out of use. */
@@ -46,6 +46,8 @@ export interface AdminDeps {
   ) => Promise<T>
   /** For requests that only read: however long they take, they take no connection from the message path. */
   readonly reads: Database
+  /** For lists, look-ups and statistics of what is at rest: perhaps a read replica, and never for what decides. */
+  readonly records: Queryable
   readonly directory: {
     current(): Directory
     fresh(): Directory | Promise<Directory | null>

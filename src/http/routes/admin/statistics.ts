@@ -25,7 +25,7 @@ const Query = Type.Object(
 )
 
 /** Statistics of all plans, or of one. */
-export function registerStatistics(scope: AdminScope, { reads, directory, clock }: AdminDeps): void {
+export function registerStatistics(scope: AdminScope, { reads, records, directory, clock }: AdminDeps): void {
   scope.get(
     '/statistics',
     {
@@ -49,7 +49,7 @@ export function registerStatistics(scope: AdminScope, { reads, directory, clock 
       const how = { dimensions: DIMENSIONS, nowMs }
       const query = checked((faults) => parseStatisticsQuery(texts, filters, how, faults))
       const about = { directory: directory.current(), nowMs }
-      return presentStatistics(await readStatistics(reads, query, about))
+      return presentStatistics(await readStatistics(records, query, about))
     },
   )
 }

@@ -26,7 +26,10 @@ const Gift = requestBody(
 const tags = ['Inbound message search']
 
 /** Messages to numbers that nobody owned when they came. */
-export function registerUnownedInboundMessages(scope: AdminScope, { change, clock, reads }: AdminDeps): void {
+export function registerUnownedInboundMessages(
+  scope: AdminScope,
+  { change, clock, records }: AdminDeps,
+): void {
   addList(scope, '/unowned-inbound-messages', {
     operationId: 'listUnownedInboundMessages',
     summary: 'List unowned inbound messages',
@@ -35,7 +38,7 @@ export function registerUnownedInboundMessages(scope: AdminScope, { change, cloc
     query: pageQuery(MessageId, {}),
     item: UnownedInbound,
     fetch: ({ query: { after = null } }, limit) =>
-      listUnownedInboundMessages(reads, { before: after, limit }),
+      listUnownedInboundMessages(records, { before: after, limit }),
     keyOf: ({ msgId }) => msgId,
     present: presentInbound,
   })

@@ -48,7 +48,7 @@ const params = Type.Object({ eventId: EventId })
 
 /** The events that are announced to customers, and their delivery. */
 export function registerWebhookEvents(scope: AdminScope, deps: AdminDeps): void {
-  const { reads, messages } = deps
+  const { reads, records, messages } = deps
 
   addList(scope, '/webhook-events', {
     operationId: 'listWebhookEventsOfPlan',
@@ -64,7 +64,7 @@ export function registerWebhookEvents(scope: AdminScope, deps: AdminDeps): void 
       const filters = filtersOf(query)
       const planId = await keyOfPlan(reads, query.servicePlanId)
       await messages.untilEventsRecorded(planId, filters.msgId)
-      return listEvents(reads, { planId, filters, after: positionOf(query.after), limit })
+      return listEvents(records, { planId, filters, after: positionOf(query.after), limit })
     },
     keyOf: (event) => eventId(event),
     present: (event, { query }) => presentEvent(event, canonicalPublicId(query.servicePlanId)),
@@ -164,9 +164,9 @@ async function locate({ reads, messages }: AdminDeps, id: string): Promise<Event
   return { planId, key }
 }
 
-async function show({ reads, directory }: AdminDeps, { planId, key }: EventLocation) {
+async function show({ records, directory }: AdminDeps, { planId, key }: EventLocation) {
   const plan = directory.current().planById(planId)
-  const event = await findEvent(reads, planId, key)
+  const event = await findEvent(records, planId, key)
   if (event === null || plan === undefined) throw notFound('event')
   return presentEventDetail(event, plan.servicePlanId)
 }
