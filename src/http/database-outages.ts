@@ -5,15 +5,20 @@ import { sqlState } from '../store/database.ts'
 const LINES_APART_MS = 60_000
 
 /**
- * Logs requests that fail for want of the database: the first, and once a minute how many others. In an outage all of them
- * fail alike, and the log of the directory says when it began and ended.
+ * Logs requests that fail because the database cannot be reached: the first of an outage, and once a minute how many others.
+ * All of them fail alike, and the log of the directory says when the outage began and ended.
  */
 export class DatabaseOutages {
   #toldAtMs = Number.NEGATIVE_INFINITY
+  #failedAtMs = Number.NEGATIVE_INFINITY
   #others = 0
 
   failed(log: FastifyBaseLogger, error: Error, requestId: string, nowMs: number): void {
-    if (nowMs - this.#toldAtMs < LINES_APART_MS) {
+    const isFirst = nowMs - this.#failedAtMs >= LINES_APART_MS
+    this.#failedAtMs = nowMs
+    // Those of an earlier outage say nothing about this one.
+    if (isFirst) this.#others = 0
+    else if (nowMs - this.#toldAtMs < LINES_APART_MS) {
       this.#others += 1
       return
     }

@@ -144,12 +144,12 @@ export class NoPrimaryError extends Error {
   override readonly name = 'NoPrimaryError'
 }
 
-/** The server was shut down, or does not take connections yet. */
-const DOWN_STATES = new Set(['57P01', '57P02', '57P03'])
+/** The server is starting up, shutting down or recovering. */
+const CANNOT_CONNECT_NOW = '57P03'
 
-/** True when the database could not be reached, or the connection to it was lost: all statements fail so in an outage. */
+/** True when the database could not be reached, or the connection to it was lost: in an outage, every statement fails like this. */
 export function isUnreachable(error: unknown): error is Error {
-  return isConnectFailure(error) || isConnectionLost(error) || DOWN_STATES.has(sqlState(error) ?? '')
+  return isConnectFailure(error) || isConnectionLost(error) || sqlState(error) === CANNOT_CONNECT_NOW
 }
 
 /** What `pg` and `pg-pool` say when they could not get a connection at all; nothing was sent. */

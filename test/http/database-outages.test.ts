@@ -15,10 +15,13 @@ test('requests that fail for want of the database are one line, without a stack'
   expect(errors[0].error).not.toHaveProperty('stack')
 })
 
-test('once a minute their number is told', () => {
+test.each([
+  ['once a minute their number is told', [0, 1, 59_999, 60_000, 60_001], [0, 2]],
+  ['those of an earlier outage are not counted', [0, 1, 2, 200_000], [0, 0]],
+])('%s', (_, failures, told) => {
   const lines: { others: number }[] = []
   const log = pino({}, { write: (line: string) => lines.push(JSON.parse(line)) })
   const outages = new DatabaseOutages()
-  for (const nowMs of [0, 1, 59_999, 60_000, 60_001]) outages.failed(log, new Error('gone'), 'id', nowMs)
-  expect(lines.map(({ others }) => others)).toEqual([0, 2])
+  for (const nowMs of failures) outages.failed(log, new Error('gone'), 'id', nowMs)
+  expect(lines.map(({ others }) => others)).toEqual(told)
 })
