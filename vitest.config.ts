@@ -25,8 +25,8 @@ const LONG_FOR_THEIR_SIZE = new Set(
 )
 
 /**
- * Nobody waits for one long file at the end. Vitest begins with the files that took longest before or, where none has run
- * yet, with the largest; these short ones for the processor alone come last, where they fill every gap.
+ * Runs long files first, so that nobody waits for one of them at the end. Vitest itself sorts by the time that a file took
+ * before or, where none has run yet, by size. The files of `pure` come last: they never wait, so they fill every gap.
  */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -45,7 +45,7 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 60_000 } },
-    // Half of the time of a file is waiting: five keep two processors busy, of which four leave a tenth idle.
+    // A file waits for half of its time. Five workers keep two processors busy; four leave a tenth of them idle.
     maxWorkers: 5,
     sequence: { sequencer: LongestFirst },
     // Files share a process: starting one and loading src/ for each took half of the CPU of the whole run.

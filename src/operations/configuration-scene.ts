@@ -135,7 +135,9 @@ export class Scene {
     await mapInSlices(present, (object) => {
       byIdentity.set(object.identity, object)
       const name = String(object.settings.name ?? object.name)
-      byName.set(name, [...(byName.get(name) ?? []), object])
+      const alike = byName.get(name)
+      if (alike === undefined) byName.set(name, [object])
+      else alike.push(object)
     })
     this.#objects.set(kind.name, {
       present,

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { countryOf } from '../../domain/countries.ts'
 import type { SendRequest } from '../../domain/send-requests.ts'
 import { PLAIN_TEXT, type TextSettings } from '../../domain/text/encoding-choice.ts'
@@ -5,7 +6,7 @@ import { countSegments } from '../../domain/text/segments.ts'
 import { AdminRefusal, requestService } from '../admin/client.ts'
 import type { Fields } from '../admin/printing.ts'
 import type { CampaignLine } from './campaign-lines.ts'
-import { backoffAfter, pause } from './pacer.ts'
+import { backoffAfter } from './pacer.ts'
 import type { EarlierResults } from './result-file.ts'
 import { type Access, isFinal } from './send-attempts.ts'
 
@@ -123,7 +124,6 @@ async function hasSmartEncoding(access: Access, sms: SendRequest): Promise<boole
 const PATIENCE_MS = 30_000
 
 async function ask(access: Access, sms: SendRequest): Promise<Preflight> {
-  const { signal } = new AbortController()
   const startedAtMs = Date.now()
   for (let failures = 0; ; failures += 1)
     try {
@@ -134,7 +134,7 @@ async function ask(access: Access, sms: SendRequest): Promise<Preflight> {
       const backoffMs = backoffAfter(failures)
       if (isLasting || Date.now() + backoffMs - startedAtMs > PATIENCE_MS) throw error
       if (failures === 0) process.stderr.write(`${message}; retrying for ${PATIENCE_MS / 1_000} s\n`)
-      await pause(backoffMs, signal)
+      await wait(backoffMs)
     }
 }
 

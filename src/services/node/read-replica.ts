@@ -67,7 +67,7 @@ export class ReadReplica implements Queryable {
   constructor(options: ReadReplicaOptions) {
     this.#options = options
     const { log, lookMs = LOOK_MS } = options
-    this.#looks = new PeriodicTask(log, 'no look at the read replica: the primary', lookMs, () =>
+    this.#looks = new PeriodicTask(log, 'read replica not checked: the primary does not answer', lookMs, () =>
       this.#look(),
     )
   }

@@ -118,12 +118,12 @@ function presentUsage({ unit, step, begins, endsMs, most, taken }: CapUsage) {
 }
 
 function presentPause({ country, since, until, reason }: CountryPause) {
-  return { country, since: since, until: until, reason }
+  return { country, since, until, reason }
 }
 
 function presentEvent({ at, contents, attempts, takenAt }: ShownLimitEvent) {
   return {
-    at: at,
+    at,
     type: contents.type,
     text: describeLimitEvent(contents),
     attempts,
