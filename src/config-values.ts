@@ -60,7 +60,7 @@ export function databaseUrl(text: string): Parsed<string> {
   return 'fault' in parsed ? { fault: `${parsed.fault}, or be ${EMBEDDED_DATABASE}` } : { value: text }
 }
 
-/** One server: a read must find the state that was looked for where it is then read. */
+/** One server: a read waits until a server has caught up, and must then run on that one. */
 export function replicaUrl(text: string): Parsed<string> {
   const parsed = databaseAddresses(text)
   if ('fault' in parsed) return parsed

@@ -19,8 +19,8 @@ export function parseJson(bytes: Uint8Array, maxDepth: number): unknown {
 export const LARGE_BODY_BYTES = 128 * 1024
 
 /**
- * Returns or throws what `parseJson` does. The objects within the outermost value, of which a configuration has its hundreds
- * of thousands of members, are cut at the commas between these and parsed piece by piece.
+ * Returns or throws what `parseJson` does. The objects within the outermost value, in which a configuration has hundreds of
+ * thousands of members, are cut at the commas between their members and parsed piece by piece.
  */
 export function* parseJsonInSteps(bytes: Uint8Array, maxDepth: number): Steps<unknown> {
   const text = decode(bytes)
