@@ -4,6 +4,7 @@ import { Directory } from '../domain/directory.ts'
 import { publicMessage } from '../domain/events.ts'
 import { PUBLIC_ID } from '../domain/identifiers.ts'
 import { judgeRecipient } from '../domain/limits/plan-limits.ts'
+import type { Message } from '../domain/messages.ts'
 import {
   fieldFaults,
   judgeSender,
@@ -75,7 +76,6 @@ export class ShortSends {
       idempotencyKey: null,
       traceparent: request.traceparent,
     })
-    if (outcome.kind === 'refused') return null
     if (outcome.kind === 'unknown') {
       const { log, metrics, newRequestId } = this.#options
       const { accountId } = token.account
@@ -83,6 +83,8 @@ export class ShortSends {
       recordUnanswered(log, metrics, { requestId: newRequestId(), accountId, elapsedMs })
       return () => null
     }
+    // Refused, or nobody could tell whether a limit lets it through: nothing was taken.
+    if (!('message' in outcome)) return null
     return (isLast) => this.#answered(outcome, { plan, token, startMs, isLast })
   }
 
@@ -106,12 +108,10 @@ export class ShortSends {
   }
 
   #answered(
-    outcome: Exclude<AcceptOutcome, { readonly kind: 'unknown' }>,
+    outcome: Extract<AcceptOutcome, { readonly message: Message }>,
     { plan, token, startMs, isLast }: { plan: ServicePlan; token: Token; startMs: number; isLast: boolean },
   ): string {
     const { baseUrl, limits, log, metrics } = this.#options
-    if (!('message' in outcome))
-      throw new Error(`a send without an Idempotency-Key was answered ${outcome.kind}`)
     const message = publicMessage(outcome.message, plan)
     const { msgId } = message
     const isQueued = outcome.kind !== 'failed'

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { App } from '../../src/app/start.ts'
+import { exchangeInTurn, requestBytes } from '../support/raw-http.ts'
 import { eventually, RECIPIENT, type Service, startService } from '../support/service.ts'
 import { call } from '../support/tenant.ts'
 
@@ -154,6 +155,29 @@ test('what is not accepted is not counted; preflight tells of the cap and counts
     return usage.every(({ used }: { used: { messages: number } }) => used.messages === 2)
   })
   expect(plan.receiver.received.some(({ body: text }) => text.includes('capReached'))).toBe(false)
+})
+
+test('while the database counts nothing, every send of a connection is answered 503, and then they go on', async () => {
+  const { servicePlanId, token } = await capped({ messagesPerDay: 1_000_000 })
+  await service.app.refresh()
+  const bytes = requestBytes({
+    method: 'POST',
+    path: '/v1/sendsms',
+    headers: {
+      'content-type': 'application/json',
+      authorization: `Bearer ${token}`,
+      connection: 'keep-alive',
+    },
+    body: JSON.stringify({ servicePlanId, channel: 'SMS', from: 'Aldis', to: RECIPIENT, body: 'hello' }),
+  })
+  const statuses = async () => {
+    const answers = await exchangeInTurn(Number(new URL(service.app.url).port), [bytes, bytes, bytes])
+    return answers.map(({ status }) => status)
+  }
+  await service.db.query('alter table plan_usage rename to plan_usage_away')
+  expect(await statuses()).toEqual([503, 503, 503])
+  await service.db.query('alter table plan_usage_away rename to plan_usage')
+  expect(await statuses()).toEqual([202, 202, 202])
 })
 
 test('a node that stops returns what it has not used; one that starts counts on', async () => {
