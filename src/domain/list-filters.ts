@@ -146,7 +146,7 @@ export const INBOUND_FILTERS: FilterRules<InboundFilters> = {
 export interface EventFilters extends DateWindow {
   readonly state: EventState | null
   readonly msgId: string | null
-  /** An event that was not delivered yet has one once an attempt has failed or the event was parked for one. */
+  /** An undelivered event has one only after an attempt has failed, or the event was parked because of the destination. */
   readonly destination: string | null
 }
 

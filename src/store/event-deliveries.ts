@@ -49,8 +49,7 @@ const MOST_EARLIER = 28_000
 
 /**
  * From a CTE `due` of keys to the events, which belong to the node ($1) from now on. An event that was kept back without
- * end restarts its schedule. `coalesce` keeps the planner off
- * the index of rows without a holder.
+ * end restarts its schedule. `coalesce` keeps the planner off the index of rows without a holder.
  */
 const TAKEN = `
   taken as (

@@ -27,7 +27,7 @@ export const SCHEDULE_MS: number = 76 * HOUR_MS
 /** Jitter, so that receivers that failed together are not retried together. */
 const JITTER = 0.2
 
-/** Jitter alone ends a schedule at most this early: 15 h. If more is left, probes of the destination have used up delays. */
+/** How early jitter alone can end a schedule: 15 h. If more time is left, probes of the destination have used up delays. */
 const MOST_EARLY_MS = JITTER * SCHEDULE_MS
 
 /** What becomes of an event after an attempt. */

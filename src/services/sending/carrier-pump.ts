@@ -89,11 +89,12 @@ function admit(queue: CarrierQueue, job: SubmitJob, nowMs: number, pumping: Pump
 }
 
 /**
- * Lets the head of the queue begin: it is sent when its `begun` is committed.
+ * Lets the head of the queue begin. It is sent once its `begun` is committed, so the journal knows of it before a carrier can
+ * have it.
  *
- * So the journal knows that a message will be sent before a carrier can have it. A place in a window is free again when the
- * message's outcome is appended to the journal, and the next `begun` is appended behind it. A crash leaves the beginning of
- * the lane, and what has begun there without an outcome never exceeds the windows, however slow the COMMITs are.
+ * A place in a window becomes free when the message's outcome is appended to the journal, and the next `begun` is appended
+ * behind that outcome. Of a lane that a crash cuts short, the messages that have begun and have no outcome therefore never
+ * exceed the windows, however slow the COMMITs are.
  */
 function begin(queue: CarrierQueue, job: SubmitJob, nowMs: number, { held, inProgress }: Pumping): void {
   const { msgId } = job.dispatch

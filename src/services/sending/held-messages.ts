@@ -30,8 +30,8 @@ interface Held {
 /**
  * The messages that this node is to submit: with room reserved, queued or in flight. Once submitted, they remain in `Lives`. A
  * plan's messages for one route are a flow. One flow alone can fill half of the room, so neither another plan nor a slow
- * carrier of the same plan blocks a new flow. The flows of sandbox plans
- * share a tenth of the room in the same way, because they wait for one slow carrier.
+ * carrier of the same plan blocks a new flow. The flows of sandbox plans share a tenth of the room in the same way, because
+ * they wait for one slow carrier.
  */
 export class HeldMessages {
   readonly #messages = new SlotMap<string, Held>()

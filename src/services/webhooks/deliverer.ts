@@ -42,8 +42,8 @@ export interface DelivererOptions extends Pick<NodeParts, 'db' | 'directory' | '
 }
 
 /**
- * Pause before an event is retried whose plan is not known here yet. Also the first pause after an event could not be built,
- * or was open when the sending thread died. That pause doubles each time.
+ * Pause before the retry of an event whose plan this node does not know yet. It is also the first pause after an event could
+ * not be built, or after the thread that was sending it died; that pause doubles each time.
  */
 const UNREADY_DELAY_MS = 5_000
 /** Also the pause before an event is retried whose account's secrets cannot be decrypted. */
@@ -276,12 +276,12 @@ export class Deliverer {
     const troubled = !ends && destinations.failed(delivery, outcome.error ?? 'HTTP_STATUS', gone)
     if (troubled) this.#parkWaiting(delivery)
     const leftMs = this.#leftMs(event)
-    const circumstances = { own, leftMs, random: Math.random() }
-    const decision = afterAttempt(event.attempt, outcome, circumstances)
-    if (!troubled)
-      return { outcome: decision.kind, delayMs: decision.kind === 'again' ? decision.delayMs : 0 }
-    if (destinations.stateOf(delivery) === 'paused') return { outcome: 'parked', delayMs: null }
-    return leftMs > 0 ? { outcome: 'parked', delayMs: leftMs } : { outcome: 'failed', delayMs: 0 }
+    if (troubled) {
+      if (destinations.stateOf(delivery) === 'paused') return { outcome: 'parked', delayMs: null }
+      return leftMs > 0 ? { outcome: 'parked', delayMs: leftMs } : { outcome: 'failed', delayMs: 0 }
+    }
+    const decision = afterAttempt(event.attempt, outcome, { own, leftMs, random: Math.random() })
+    return { outcome: decision.kind, delayMs: decision.kind === 'again' ? decision.delayMs : 0 }
   }
 
   /** Time until the end of its schedule. */
