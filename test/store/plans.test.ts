@@ -24,6 +24,7 @@ import * as optOuts from '../../src/store/opt-outs.ts'
 import * as parked from '../../src/store/parked-receipts.ts'
 import { findRecorded } from '../../src/store/projection.ts'
 import * as quality from '../../src/store/quality.ts'
+import { primaryPlace, replayedPlace } from '../../src/store/read-replica.ts'
 import { matchClosely, matchReceipts } from '../../src/store/receipts.ts'
 import { updateRecords } from '../../src/store/record-changes.ts'
 import * as redeliveries from '../../src/store/redeliveries.ts'
@@ -100,6 +101,8 @@ const CALLS: readonly ((db: Queryable) => Promise<unknown>)[] = [
   (db) => decideUncertainMessages(db, [], ''),
   (db) => lockMessages(db, []),
   (db) => publishReport(db, 1, '{}'),
+  (db) => primaryPlace(db),
+  (db) => replayedPlace(db),
   (db) => publishConditions(db, 1, '{}'),
   (db) => readOtherNodes(db, { nodeId: 1, leftMs: 1, carriers: [] }),
   (db) => optOuts.changeOptOuts(db, []),
