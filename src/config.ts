@@ -226,7 +226,8 @@ export const VARIABLES = {
   }),
   alarmWebhookSecret: optional({
     name: 'ALARM_WEBHOOK_SECRET',
-    description: 'Signs these webhooks: whsec_ and the base64 of 24 to 64 random bytes.',
+    description:
+      'Signs these webhooks: whsec_ and the base64 of 24 to 64 random bytes. Use the same on every node.',
     parse: webhookSecret,
   }),
   alarmBacklogSeconds: {

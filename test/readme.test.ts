@@ -89,7 +89,7 @@ describe('the commands of the README, on what npm start starts', () => {
         .map((line) => line.replace('export ', '').split('=') as [string, string]),
     )
     const filledIn = setUp
-      .replace('https://sms.example.net', ALDIS_URL!)
+      .replace('http://localhost:8080', ALDIS_URL!)
       .replace('ALDIS_OPERATOR_TOKEN=…', `ALDIS_OPERATOR_TOKEN=${ALDIS_OPERATOR_TOKEN}`)
       .replace('ALDIS_CARRIER_PASSWORD=…', 'ALDIS_CARRIER_PASSWORD=secret')
     expect(filledIn).not.toContain('…')

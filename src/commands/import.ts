@@ -19,10 +19,12 @@ interface Options {
 export function register(program: Command): void {
   program
     .command('import')
-    .description('Write aldis.yaml and aldis.env from the configuration of Kannel or Jasmin; nothing is sent')
+    .description(
+      'Write aldis.yaml and secrets.env from the configuration of Kannel or Jasmin; nothing is sent',
+    )
     .argument('<file...>', 'kannel or jasmin, and the file; without the gateway, the file decides')
     .option('-o, --output <folder>', 'Folder to write to', '.')
-    .option('--force', 'Overwrite aldis.yaml and aldis.env')
+    .option('--force', 'Overwrite aldis.yaml and secrets.env')
     .option('--json', 'Print the report as JSON')
     .addHelpText('after', EXAMPLES)
     .action(importConfiguration)

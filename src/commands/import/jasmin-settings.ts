@@ -9,7 +9,7 @@ host | host
 port | port
 ssl | tls | the certificate is always checked
 username | systemId
-password | password | the value is in aldis.env
+password | password | the value is in secrets.env
 systype | systemType
 bind | bindMode
 submit_throughput | messagesPerSecond | 0 is no limit

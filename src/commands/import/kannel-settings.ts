@@ -18,7 +18,7 @@ transceiver-mode | bindMode | transceiver
 receive-port | bindMode | transmitter+receiver, also if another group of the id has it; both have the port of the transmitter
 smsc-username | systemId
 system-id | systemId | if there is no smsc-username
-smsc-password | password | the value is in aldis.env
+smsc-password | password | the value is in secrets.env
 system-type | systemType
 use-ssl | tls | the certificate is always checked
 max-pending-submits | window
@@ -91,7 +91,7 @@ sms-length || an SMS has 140 octets
 
 const SENDSMS_USER = settingRows(`
 username | its name | and that of its account and its service plan
-password | password | the value is in aldis.env
+password | password | the value is in secrets.env
 forced-smsc | routes | of the service plan, as Kannel chooses for this id
 default-smsc | routes | if there is no forced-smsc; smsc of a request changes nothing
 default-sender | defaultSender, senders | the plan may use it

@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import { Document, isMap, isPair, isScalar, type YAMLMap } from 'yaml'
 import type { ImportedConfiguration, ImportedObject } from './imported-configuration.ts'
 
-/** The files that an import writes: `aldis.yaml`, and `aldis.env` with the secrets. */
+/** The files that an import writes: `aldis.yaml`, and `secrets.env` with the secrets. */
 
 const CONFIGURATION = 'aldis.yaml'
-const SECRETS = 'aldis.env'
+const SECRETS = 'secrets.env'
 const OWNER_ONLY = 0o600
 
 /** Kinds with many settings, which have a line each. */

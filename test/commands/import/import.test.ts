@@ -31,14 +31,14 @@ it('writes both files for their owner, never over others, and says what became o
   expect(first.stdout).toMatch(/kannel\.conf:8 +alt-charset +texts are sent in the GSM alphabet or UCS-2\n/)
   expect(first.stdout).not.toContain('HOME')
   expect(read('aldis.yaml')).toContain(`  # smsc acme, ${kannel}:1\n  acme:\n    state: stopped\n`)
-  expect(read('aldis.env')).toContain(`ACME_PASSWORD="it's \\$HOME"\n`)
-  expect(statSync(join(output, 'aldis.env')).mode & 0o777).toBe(0o600)
+  expect(read('secrets.env')).toContain(`ACME_PASSWORD="it's \\$HOME"\n`)
+  expect(statSync(join(output, 'secrets.env')).mode & 0o777).toBe(0o600)
 
   const again = await runAldis(['import', kannel, '-o', output])
   expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('would be overwritten; --force') })
   const forced = await runAldis(['import', kannel, '-o', output, '--force', '--json'])
   const { files, carried, dropped } = JSON.parse(forced.stdout)
-  expect(files).toEqual([join(output, 'aldis.yaml'), join(output, 'aldis.env')])
+  expect(files).toEqual([join(output, 'aldis.yaml'), join(output, 'secrets.env')])
   expect(carried).toContainEqual({
     file: kannel,
     line: 4,
