@@ -1,13 +1,12 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
-import pg from 'pg'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { checkDurability, NoPrimaryError, sqlState } from '../../src/store/database.ts'
 import { DatabaseHosts } from '../../src/store/database-hosts.ts'
 import { openDatabase } from '../../src/store/database-pool.ts'
 import { eventually, startService } from '../support/service.ts'
-import { type Pair, type StockPostgres, startPair } from '../support/stock-postgres.ts'
+import { ask, type Pair, startPair } from '../support/stock-postgres.ts'
 
 let pair: Pair
 
@@ -21,16 +20,6 @@ afterAll(() => pair[Symbol.asyncDispose]())
 function several(...ports: number[]): string {
   const hosts = ports.map((port) => `127.0.0.1:${port}`).join(',')
   return `postgresql://aldis@${hosts}/postgres?target_session_attrs=read-write`
-}
-
-async function ask<Row extends pg.QueryResultRow>(server: StockPostgres, statement: string): Promise<Row[]> {
-  const client = new pg.Client(server.connectionString)
-  await client.connect()
-  try {
-    return (await client.query<Row>(statement)).rows
-  } finally {
-    await client.end()
-  }
 }
 
 /** Accepts connections and never says a word, as a host that is frozen does. */

@@ -11,6 +11,7 @@ import { quietLog } from '../support/log.ts'
 import { NODE_COMPILE_CACHE, ROOT, scratchFolder } from '../support/process.ts'
 import { eventually, RECIPIENT, type Service, startService } from '../support/service.ts'
 import {
+  ask,
   conninfoOf,
   type Replicated,
   type StockPostgres,
@@ -36,16 +37,6 @@ beforeAll(async () => {
 })
 
 afterAll(() => servers?.[Symbol.asyncDispose]())
-
-async function ask<Row extends pg.QueryResultRow>(server: StockPostgres, statement: string): Promise<Row[]> {
-  const client = new pg.Client(server.connectionString)
-  await client.connect()
-  try {
-    return (await client.query<Row>(statement)).rows
-  } finally {
-    await client.end()
-  }
-}
 
 const LOG = pino({ level: 'silent' })
 

@@ -17,6 +17,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import pg from 'pg'
 import { type Account, chooseAccount, invocation } from '../../src/postgres/account.ts'
 import { type Binaries, binariesIn, locateBinaries } from '../../src/postgres/binaries.ts'
 import { type Cluster, serverEnvironment } from '../../src/postgres/cluster.ts'
@@ -154,4 +155,18 @@ async function startStandby(copy: Cluster, primary: StockPostgres): Promise<Stoc
 /** How a standby reaches this server. */
 export function conninfoOf({ port }: StockPostgres): string {
   return `host=127.0.0.1 port=${port} user=${ROLE}`
+}
+
+/** The rows of one statement, on a connection of its own. */
+export async function ask<Row extends pg.QueryResultRow>(
+  server: StockPostgres,
+  statement: string,
+): Promise<Row[]> {
+  const client = new pg.Client(server.connectionString)
+  await client.connect()
+  try {
+    return (await client.query<Row>(statement)).rows
+  } finally {
+    await client.end()
+  }
 }

@@ -118,7 +118,7 @@ export class ReadReplica implements Queryable {
     const client = await replica.connect()
     let isBroken = true
     try {
-      // On the connection of the statement, so that both are on one server whatever is between.
+      // On the connection of the statement: a pooler or balancer may lead another one to another server.
       await untilLevel(client, place, maxLagMs)
       const result = await (client as Queryable).query<Row>(statement, values)
       isBroken = false
