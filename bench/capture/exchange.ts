@@ -1,4 +1,4 @@
-import type { LongMessages } from '../../src/domain/configuration.ts'
+import type { LongMessages } from '../../src/domain/configuration/configuration.ts'
 import { parseUserData } from '../../src/domain/text/concatenation.ts'
 import { decodeInboundParts } from '../../src/domain/text/inbound-text.ts'
 import { segmentText } from '../../src/domain/text/segments.ts'

@@ -1,5 +1,5 @@
 import { messageId } from '../../src/domain/identifiers.ts'
-import type { Status } from '../../src/domain/messages.ts'
+import type { Status } from '../../src/domain/messages/messages.ts'
 import { CopyRows, copyIn } from '../../src/store/copy.ts'
 import { openDatabase } from '../../src/store/database-pool.ts'
 import { type OfAKind, withKindsNoted } from '../../src/store/message-kinds.ts'

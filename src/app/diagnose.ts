@@ -1,4 +1,5 @@
 import type { Client } from 'pg'
+import type { Directory } from '../domain/configuration/directory.ts'
 import {
   defect,
   describeGrowth,
@@ -15,7 +16,6 @@ import {
   type ReplicaLook,
   warning,
 } from '../domain/diagnosis.ts'
-import type { Directory } from '../domain/directory.ts'
 import { MAX_OFF_MS } from '../domain/instants.ts'
 import { bindStates } from '../domain/node-reports.ts'
 import { openSecret, SecretError } from '../domain/secrets.ts'

@@ -1,4 +1,4 @@
-import type { SendLimits } from '../operations/accept-within-limits.ts'
+import type { SendLimits } from '../operations/sends/accept-within-limits.ts'
 import { CapShares } from '../services/limits/cap-shares.ts'
 import { CountryPauses } from '../services/limits/country-pauses.ts'
 import { LimitEvents, type LimitEventsOptions } from '../services/limits/limit-events.ts'

@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto'
 import type { Registry } from 'prom-client'
-import type { Directory } from '../domain/directory.ts'
+import type { Directory } from '../domain/configuration/directory.ts'
 import { DatabaseClock } from '../domain/instants.ts'
 import { isSandbox } from '../domain/sandbox.ts'
 import { deriveKey, type SecretKeys } from '../domain/secrets.ts'

@@ -1,6 +1,6 @@
-import type { Carrier } from '../domain/configuration.ts'
+import type { Carrier } from '../domain/configuration/configuration.ts'
+import type { DirectoryContents } from '../domain/configuration/directory.ts'
 import { defect, type Finding, fine, warning } from '../domain/diagnosis.ts'
-import type { DirectoryContents } from '../domain/directory.ts'
 import { isSandbox } from '../domain/sandbox.ts'
 import type { CallbackTarget } from '../domain/webhooks/callback-url.ts'
 import { CallbackGuard } from '../outbound/callback-guard.ts'

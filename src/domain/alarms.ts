@@ -1,5 +1,5 @@
 import type { Backlog } from './backlog.ts'
-import type { Directory } from './directory.ts'
+import type { Directory } from './configuration/directory.ts'
 import { describeLimitEvent, type StoredLimitEvent } from './limits/limit-events.ts'
 import { type Cap, capsOf, periodAt } from './limits/plan-caps.ts'
 import type { CarrierBindState } from './node-reports.ts'

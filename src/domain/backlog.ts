@@ -1,5 +1,5 @@
-import type { Directory } from './directory.ts'
-import type { CarrierCondition } from './routing.ts'
+import type { Directory } from './configuration/directory.ts'
+import type { CarrierCondition } from './routing/routing.ts'
 
 /** What is waiting, where and why. The causes are closed lists because they are labels of metrics. */
 

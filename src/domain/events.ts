@@ -1,8 +1,8 @@
-import type { ServicePlan } from './configuration.ts'
+import type { ServicePlan } from './configuration/configuration.ts'
 import { FAILURES, SUCCESSES } from './error-codes.ts'
 import { createdAtMs, isUuid, lowestIdAt } from './identifiers.ts'
 import { isoText } from './instants.ts'
-import type { Message, Status } from './messages.ts'
+import type { Message, Status } from './messages/messages.ts'
 import type { WebhookContents } from './webhooks/requests.ts'
 
 /** A message that was sent to a number of a plan. */

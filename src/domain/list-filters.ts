@@ -1,11 +1,11 @@
 import { type Fault, fault } from '../errors.ts'
-import { classifySender, isE164 } from './addresses.ts'
-import { INBOUND_NUMBER, INBOUND_SENDER, KEYWORD, MCCMNC } from './configuration.ts'
-import { normalizeCountry } from './countries.ts'
+import { INBOUND_NUMBER, INBOUND_SENDER, KEYWORD, MCCMNC } from './configuration/configuration.ts'
 import { EVENT_STATES, type EventState } from './events.ts'
 import { isUuid } from './identifiers.ts'
 import { parseTimestamp } from './instants.ts'
-import { MESSAGE_STATUSES, type Status } from './messages.ts'
+import { classifySender, isE164 } from './messages/addresses.ts'
+import { MESSAGE_STATUSES, type Status } from './messages/messages.ts'
+import { normalizeCountry } from './routing/countries.ts'
 import { isDestination } from './webhooks/targets.ts'
 
 /**

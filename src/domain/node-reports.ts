@@ -1,6 +1,6 @@
 import type { BindError } from './carriers/binds.ts'
-import { BIND_TYPES, type BindType, type Carrier } from './configuration.ts'
-import type { LinkCondition } from './routing.ts'
+import { BIND_TYPES, type BindType, type Carrier } from './configuration/configuration.ts'
+import type { LinkCondition } from './routing/routing.ts'
 
 /**
  * What a node says of itself, because only its own process knows it. Other nodes read it from the database, where it is

@@ -1,5 +1,5 @@
 import type { ReceiptState } from './carriers/receipt-states.ts'
-import type { Status } from './messages.ts'
+import type { Status } from './messages/messages.ts'
 import type { Encoding } from './text/segments.ts'
 
 /**

@@ -1,9 +1,9 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest, HookHandlerDoneFunction } from 'fastify'
-import type { ServicePlan, Token } from '../domain/configuration.ts'
+import type { ServicePlan, Token } from '../domain/configuration/configuration.ts'
+import type { Directory } from '../domain/configuration/directory.ts'
 import type { SessionKind } from '../domain/console-sessions.ts'
-import type { Directory } from '../domain/directory.ts'
-import { planForReading } from '../domain/send-requests.ts'
+import { planForReading } from '../domain/messages/send-requests.ts'
 import {
   ENVIRONMENT_OPERATOR,
   hashToken,

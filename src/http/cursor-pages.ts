@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import type { ServicePlan } from '../domain/configuration.ts'
+import type { ServicePlan } from '../domain/configuration/configuration.ts'
 import { type ListName, openCursor, type Page, sealCursor } from '../domain/cursors.ts'
 import { contradictions, DEFAULT_PAGE, type FilterRules, MAX_PAGE } from '../domain/list-filters.ts'
 import { IV_BYTES } from '../domain/secrets.ts'

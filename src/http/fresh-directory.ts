@@ -1,4 +1,4 @@
-import type { Directory } from '../domain/directory.ts'
+import type { Directory } from '../domain/configuration/directory.ts'
 import { AppError } from '../errors.ts'
 
 /** The current configuration: at once, or after a short wait. Throws or rejects with SERVICE_UNAVAILABLE. */

@@ -1,4 +1,4 @@
-import type { RateLimit } from '../domain/configuration.ts'
+import type { RateLimit } from '../domain/configuration/configuration.ts'
 
 /** Bounds of the HTTP server. Times in milliseconds, sizes in bytes. */
 export interface HttpLimits {

@@ -1,5 +1,5 @@
 import type { FastifyRequest, HookHandlerDoneFunction } from 'fastify'
-import type { Account, RateLimit } from '../domain/configuration.ts'
+import type { Account, RateLimit } from '../domain/configuration/configuration.ts'
 import { type RateLimiter, refusalHeaders } from '../domain/limits/rate-limits.ts'
 import { AppError } from '../errors.ts'
 import { tokenOf } from './authentication.ts'

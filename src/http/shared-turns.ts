@@ -1,6 +1,6 @@
 import type { RouteOptions } from 'fastify'
 import { SharedSlots } from '../collections/shared-room.ts'
-import type { RateLimit } from '../domain/configuration.ts'
+import type { RateLimit } from '../domain/configuration/configuration.ts'
 import { refusalHeaders } from '../domain/limits/rate-limits.ts'
 import { AppError } from '../errors.ts'
 import { tokenOf } from './authentication.ts'

@@ -1,10 +1,10 @@
 import type { FastifyBaseLogger } from 'fastify'
-import type { ServicePlan, Token } from '../domain/configuration.ts'
-import { Directory } from '../domain/directory.ts'
+import type { ServicePlan, Token } from '../domain/configuration/configuration.ts'
+import { Directory } from '../domain/configuration/directory.ts'
 import { publicMessage } from '../domain/events.ts'
 import { PUBLIC_ID } from '../domain/identifiers.ts'
 import { judgeRecipient } from '../domain/limits/plan-limits.ts'
-import type { Message } from '../domain/messages.ts'
+import type { Message } from '../domain/messages/messages.ts'
 import {
   fieldFaults,
   judgeSender,
@@ -12,8 +12,8 @@ import {
   planForSending,
   recordBytes,
   type SendRequest,
-} from '../domain/send-requests.ts'
-import type { AcceptOutcome } from '../operations/accept-messages.ts'
+} from '../domain/messages/send-requests.ts'
+import type { AcceptOutcome } from '../operations/sends/accept-messages.ts'
 import { liveToken } from './authentication.ts'
 import { parseJson } from './json-bodies.ts'
 import type { HttpLimits } from './limits.ts'

@@ -1,18 +1,18 @@
 import { hash } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
-import { isE164 } from '../domain/addresses.ts'
-import type { ServicePlan } from '../domain/configuration.ts'
-import { countryOf } from '../domain/countries.ts'
+import type { ServicePlan } from '../domain/configuration/configuration.ts'
 import { createdAtMs } from '../domain/identifiers.ts'
 import { validityMs } from '../domain/limits/plan-limits.ts'
+import { isE164 } from '../domain/messages/addresses.ts'
 import { type OptOutRequest, replyTo } from '../domain/opt-outs.ts'
+import { countryOf } from '../domain/routing/countries.ts'
 import { countSegments } from '../domain/text/segments.ts'
 import type { Queryable, Transaction } from '../store/database.ts'
 import { takeIdempotencyKeys } from '../store/idempotency-keys.ts'
 import type { NewMessage } from '../store/messages.ts'
 import { changeOptOuts, letRepliesOut, type OptOutPair } from '../store/opt-outs.ts'
 import { writeRecords } from '../store/records.ts'
-import { NOT_QUEUED, newRecord } from './pending-sends.ts'
+import { NOT_QUEUED, newRecord } from './sends/pending-sends.ts'
 
 /** STOP, START or HELP, as a person sent it to one of our numbers. */
 export interface OptOutAsked {

@@ -1,6 +1,6 @@
 import { type AlarmCondition, alarmConditions } from '../domain/alarms.ts'
 import type { Backlog } from '../domain/backlog.ts'
-import type { Directory } from '../domain/directory.ts'
+import type { Directory } from '../domain/configuration/directory.ts'
 import { createdAtMs, lowestIdAt } from '../domain/identifiers.ts'
 import { bindStates } from '../domain/node-reports.ts'
 import { carriers } from '../store/carriers.ts'

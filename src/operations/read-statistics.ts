@@ -1,4 +1,4 @@
-import type { Directory } from '../domain/directory.ts'
+import type { Directory } from '../domain/configuration/directory.ts'
 import { INTERVALS, SETTLED_AFTER_MS } from '../domain/statistics/figures.ts'
 import {
   type Dimension,

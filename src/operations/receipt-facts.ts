@@ -1,8 +1,8 @@
 /** A receipt as a fact of its message. */
-import type { Directory } from '../domain/directory.ts'
+import type { Directory } from '../domain/configuration/directory.ts'
 import type { Evidence, JournalReceipt } from '../domain/journal/message-facts.ts'
 import type { MessageInProgress } from '../domain/journal/messages-in-progress.ts'
-import { type Charge, chargeFor } from '../domain/rates.ts'
+import { type Charge, chargeFor } from '../domain/routing/rates.ts'
 import type { IncomingReceipt, NotedReceipt } from '../store/receipts.ts'
 
 /** The segments of a message that a receipt is for. */

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { InboundNumber, ServicePlan } from '../domain/configuration.ts'
-import type { Directory } from '../domain/directory.ts'
+import type { InboundNumber, ServicePlan } from '../domain/configuration/configuration.ts'
+import type { Directory } from '../domain/configuration/directory.ts'
 import type { EventHolder, InboundMessage } from '../domain/events.ts'
 import { bucketOf, createdAtMs } from '../domain/identifiers.ts'
 import { matchKeyword, type OptOutRequest, optOutRequest } from '../domain/opt-outs.ts'

@@ -1,5 +1,5 @@
 /** Facts of messages at rest. `addFact` decides what they do, as for messages in memory. */
-import type { Directory } from '../domain/directory.ts'
+import type { Directory } from '../domain/configuration/directory.ts'
 import type { EventHolder } from '../domain/events.ts'
 import { bucketOf } from '../domain/identifiers.ts'
 import type { LaterFact } from '../domain/journal/message-facts.ts'

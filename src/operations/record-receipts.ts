@@ -1,6 +1,6 @@
 import type { LaterFact } from '../domain/journal/message-facts.ts'
 import type { ChangedMessage, MessageInProgress } from '../domain/journal/messages-in-progress.ts'
-import { isFinal } from '../domain/messages.ts'
+import { isFinal } from '../domain/messages/messages.ts'
 import { type Database, type Queryable, withTransaction } from '../store/database.ts'
 import { lockRecords, messageOfRow } from '../store/messages-at-rest.ts'
 import { type ParkedReceipt, parkReceipts, unparkReceipts } from '../store/parked-receipts.ts'

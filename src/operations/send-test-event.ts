@@ -1,5 +1,10 @@
 import { SharedSlots } from '../collections/shared-room.ts'
-import { canSign, type RateLimit, type ServicePlan, type SigningAccount } from '../domain/configuration.ts'
+import {
+  canSign,
+  type RateLimit,
+  type ServicePlan,
+  type SigningAccount,
+} from '../domain/configuration/configuration.ts'
 import { type EventType, testEvent } from '../domain/events.ts'
 import { messageId } from '../domain/identifiers.ts'
 import { RateLimiter, refusalHeaders } from '../domain/limits/rate-limits.ts'

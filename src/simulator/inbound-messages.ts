@@ -1,5 +1,5 @@
-import { toCarrierAddress } from '../domain/addresses.ts'
-import type { LongMessages } from '../domain/configuration.ts'
+import type { LongMessages } from '../domain/configuration/configuration.ts'
+import { toCarrierAddress } from '../domain/messages/addresses.ts'
 import { type SegmentPdu, segmentText } from '../domain/text/segments.ts'
 import type { PduInput } from '../smpp/pdu.ts'
 

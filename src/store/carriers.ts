@@ -1,5 +1,5 @@
 import type { IdRule } from '../domain/carriers/message-ids.ts'
-import type { Carrier, RefusedOutcome } from '../domain/configuration.ts'
+import type { Carrier, RefusedOutcome } from '../domain/configuration/configuration.ts'
 import { ConfigurationTable } from './configuration-table.ts'
 import type { Queryable } from './database.ts'
 

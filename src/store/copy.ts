@@ -4,7 +4,7 @@
  */
 import type pg from 'pg'
 import { writeUuid } from '../domain/identifiers.ts'
-import { parseAmount } from '../domain/rates.ts'
+import { parseAmount } from '../domain/routing/rates.ts'
 
 const SIGNATURE = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1')
 const FIRST_OCTETS = 16_384

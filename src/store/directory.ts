@@ -1,5 +1,4 @@
 import { mapInSteps, mapOfInSteps, type Steps } from '../collections/steps.ts'
-import type { SenderType } from '../domain/addresses.ts'
 import type { SubmitOutcome } from '../domain/carriers/submit-outcomes.ts'
 import type {
   Account,
@@ -11,8 +10,9 @@ import type {
   SendsmsUser,
   ServicePlan,
   Token,
-} from '../domain/configuration.ts'
-import { type Directory, directoryOf, senderKey } from '../domain/directory.ts'
+} from '../domain/configuration/configuration.ts'
+import { type Directory, directoryOf, senderKey } from '../domain/configuration/directory.ts'
+import type { SenderType } from '../domain/messages/addresses.ts'
 import { isSandbox } from '../domain/sandbox.ts'
 import { accountSecretContext, carrierSecretContext, SecretError } from '../domain/secrets.ts'
 import type { Operator, TokenScope } from '../domain/tokens.ts'

@@ -2,7 +2,7 @@ import sql, { empty, raw, type Sql } from 'sql-template-tag'
 import type { Page } from '../domain/cursors.ts'
 import type { EventKey, EventState } from '../domain/events.ts'
 import type { EventFilters } from '../domain/list-filters.ts'
-import type { Status } from '../domain/messages.ts'
+import type { Status } from '../domain/messages/messages.ts'
 import type { Queryable } from './database.ts'
 import { allOf, createdIn, equals } from './list-conditions.ts'
 

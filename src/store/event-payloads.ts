@@ -1,5 +1,5 @@
 import type { EventPayload } from '../domain/events.ts'
-import type { Message } from '../domain/messages.ts'
+import type { Message } from '../domain/messages/messages.ts'
 
 /** A row of TOLD_COLUMNS. Columns of the other direction are null. */
 export interface PayloadRow extends Message {

@@ -6,7 +6,7 @@
  */
 import type pg from 'pg'
 import { createdAtMs, lowestIdAt } from '../domain/identifiers.ts'
-import type { Status } from '../domain/messages.ts'
+import type { Status } from '../domain/messages/messages.ts'
 import { storable } from './copy.ts'
 import { type Database, type Queryable, withTransaction } from './database.ts'
 

@@ -1,6 +1,6 @@
 import sql, { raw, type Sql } from 'sql-template-tag'
 import type { SearchFilters } from '../domain/list-filters.ts'
-import type { Message } from '../domain/messages.ts'
+import type { Message } from '../domain/messages/messages.ts'
 import type { Queryable } from './database.ts'
 import { allOf, equals } from './list-conditions.ts'
 import type { InLane } from './messages.ts'

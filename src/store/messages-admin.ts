@@ -5,8 +5,8 @@ import type {
   TravelEvent,
   TravelSubmission,
   TravelWebhook,
-} from '../domain/message-timeline.ts'
-import type { Message } from '../domain/messages.ts'
+} from '../domain/messages/message-timeline.ts'
+import type { Message } from '../domain/messages/messages.ts'
 import type { Queryable } from './database.ts'
 import { EVENT_STATE } from './event-list.ts'
 

@@ -4,7 +4,7 @@
  */
 import type { Accepted, Loaded } from '../domain/journal/message-facts.ts'
 import { loadedMessage, type MessageInProgress } from '../domain/journal/messages-in-progress.ts'
-import type { DispatchState, MessageState } from '../domain/messages.ts'
+import type { DispatchState, MessageState } from '../domain/messages/messages.ts'
 import type { Queryable } from './database.ts'
 
 export interface MessageKey {

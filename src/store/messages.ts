@@ -1,5 +1,5 @@
 import type { Accepted } from '../domain/journal/message-facts.ts'
-import type { Message } from '../domain/messages.ts'
+import type { Message } from '../domain/messages/messages.ts'
 import type { Queryable } from './database.ts'
 import type { MessageKey } from './messages-at-rest.ts'
 

@@ -1,4 +1,4 @@
-import type { LinkCondition } from '../domain/routing.ts'
+import type { LinkCondition } from '../domain/routing/routing.ts'
 import type { Queryable } from './database.ts'
 import { NEWEST_MIGRATION } from './schema.ts'
 

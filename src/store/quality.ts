@@ -1,4 +1,4 @@
-import type { QualityCounts, QualityMinute, RouteCarrier } from '../domain/quality.ts'
+import type { QualityCounts, QualityMinute, RouteCarrier } from '../domain/carriers/quality.ts'
 import type { Queryable } from './database.ts'
 
 /** Adds counts to their minutes. A batch has at most one row for each minute, route and carrier. */

@@ -1,4 +1,4 @@
-import type { RecipientMatch } from '../domain/configuration.ts'
+import type { RecipientMatch } from '../domain/configuration/configuration.ts'
 import { ConfigurationTable } from './configuration-table.ts'
 import type { Queryable } from './database.ts'
 

@@ -1,4 +1,4 @@
-import type { QualityFloor } from '../domain/configuration.ts'
+import type { QualityFloor } from '../domain/configuration/configuration.ts'
 import { ConfigurationTable } from './configuration-table.ts'
 import type { Queryable } from './database.ts'
 

@@ -1,4 +1,4 @@
-import type { SenderType } from '../domain/addresses.ts'
+import type { SenderType } from '../domain/messages/addresses.ts'
 import { ConfigurationTable } from './configuration-table.ts'
 
 export interface SenderRuleRecord {

@@ -1,6 +1,6 @@
-import type { SenderType } from '../domain/addresses.ts'
-import type { ServicePlan } from '../domain/configuration.ts'
+import type { ServicePlan } from '../domain/configuration/configuration.ts'
 import { canonicalPublicId } from '../domain/identifiers.ts'
+import type { SenderType } from '../domain/messages/addresses.ts'
 import { SANDBOX } from '../domain/sandbox.ts'
 import { ConfigurationTable, NAME_BEGINS } from './configuration-table.ts'
 import type { Queryable } from './database.ts'

@@ -5,7 +5,7 @@ import {
   type WaitingMessages,
   waitingCause,
 } from '../../src/domain/backlog.ts'
-import type { CarrierCondition } from '../../src/domain/routing.ts'
+import type { CarrierCondition } from '../../src/domain/routing/routing.ts'
 import { aCarrier, aDirectory, aPlan, aRoute } from '../support/directory.ts'
 
 const route = aRoute({ carriers: [1, 2].map((carrierId) => ({ carrierId, priority: 0, weight: 1 })) })

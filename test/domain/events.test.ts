@@ -16,8 +16,8 @@ import {
 } from '../../src/domain/events.ts'
 import { messageId } from '../../src/domain/identifiers.ts'
 import { FEED_FILTERS, parseFilters } from '../../src/domain/list-filters.ts'
-import type { Message } from '../../src/domain/messages.ts'
-import { formatAmount } from '../../src/domain/rates.ts'
+import type { Message } from '../../src/domain/messages/messages.ts'
+import { formatAmount } from '../../src/domain/routing/rates.ts'
 import { formatWebhookSecret, webhookHeaders } from '../../src/domain/webhooks/requests.ts'
 import { anAccount, aPlan } from '../support/directory.ts'
 

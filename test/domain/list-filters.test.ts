@@ -1,5 +1,4 @@
 import { describe, expect, it, test } from 'vitest'
-import { fromCarrierAddress } from '../../src/domain/addresses.ts'
 import {
   contradictions,
   EVENT_FILTERS,
@@ -14,6 +13,7 @@ import {
   WINDOW_RULES,
   windowFaults,
 } from '../../src/domain/list-filters.ts'
+import { fromCarrierAddress } from '../../src/domain/messages/addresses.ts'
 import type { Fault } from '../../src/errors.ts'
 
 /** Filters and faults, by the rules of a list. */

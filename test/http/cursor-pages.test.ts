@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyRequest } from 'fastify'
 import { describe, expect, it } from 'vitest'
-import type { Token } from '../../src/domain/configuration.ts'
+import type { Token } from '../../src/domain/configuration/configuration.ts'
 import type { ListName } from '../../src/domain/cursors.ts'
 import { AppError } from '../../src/errors.ts'
 import { CursorPages } from '../../src/http/cursor-pages.ts'

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { OptOutSettings, ServicePlan } from '../../src/domain/configuration.ts'
+import type { OptOutSettings, ServicePlan } from '../../src/domain/configuration/configuration.ts'
 import { DEFAULT_OPT_OUT, type OptOutRequest } from '../../src/domain/opt-outs.ts'
 import { answerOptOuts, type OptOutAsked, REPLY_PAUSE_MS } from '../../src/operations/answer-opt-outs.ts'
 import { withTransaction } from '../../src/store/database.ts'

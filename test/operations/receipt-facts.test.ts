@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Rate } from '../../src/domain/configuration.ts'
-import type { Directory } from '../../src/domain/directory.ts'
+import type { Rate } from '../../src/domain/configuration/configuration.ts'
+import type { Directory } from '../../src/domain/configuration/directory.ts'
 import type { Settled } from '../../src/domain/journal/message-facts.ts'
 import type { IncomingReceipt } from '../../src/store/receipts.ts'
 import { aDirectory } from '../support/directory.ts'

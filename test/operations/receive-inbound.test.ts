@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { ServicePlan } from '../../src/domain/configuration.ts'
-import { Directory } from '../../src/domain/directory.ts'
+import type { ServicePlan } from '../../src/domain/configuration/configuration.ts'
+import { Directory } from '../../src/domain/configuration/directory.ts'
 import { createdAtMs } from '../../src/domain/identifiers.ts'
 import { DEFAULT_OPT_OUT } from '../../src/domain/opt-outs.ts'
 import { parseUserData, UDHI } from '../../src/domain/text/concatenation.ts'

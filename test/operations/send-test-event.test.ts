@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { verifyWebhook } from '../../client/src/index.ts'
-import type { ServicePlan } from '../../src/domain/configuration.ts'
+import type { ServicePlan } from '../../src/domain/configuration/configuration.ts'
 import type { EventType } from '../../src/domain/events.ts'
 import { sealCallbackUrl } from '../../src/domain/webhooks/callback-url.ts'
 import { formatWebhookSecret } from '../../src/domain/webhooks/requests.ts'

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { noCounts, type QualityCounts } from '../../src/domain/quality.ts'
+import { noCounts, type QualityCounts } from '../../src/domain/carriers/quality.ts'
 import {
   addQualityMinutes,
   deleteOldQualityMinutes,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { lowestIdAt } from '../../src/domain/identifiers.ts'
-import { UNKNOWN_REVERSIBLE_MS } from '../../src/domain/messages.ts'
+import { UNKNOWN_REVERSIBLE_MS } from '../../src/domain/messages/messages.ts'
 import { noteReceipts } from '../../src/operations/record-receipts.ts'
 import {
   deleteOldParkedReceipts,

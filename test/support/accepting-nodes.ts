@@ -1,8 +1,12 @@
 /** Nodes that accept messages, each as far as that goes: nobody submits what they accept. */
 
 import { randomBytes } from 'node:crypto'
-import type { ServicePlan } from '../../src/domain/configuration.ts'
-import { type AcceptOutcome, GroupAccepter, type Placement } from '../../src/operations/accept-messages.ts'
+import type { ServicePlan } from '../../src/domain/configuration/configuration.ts'
+import {
+  type AcceptOutcome,
+  GroupAccepter,
+  type Placement,
+} from '../../src/operations/sends/accept-messages.ts'
 import { MessagesInProgress } from '../../src/services/messages/messages-in-progress.ts'
 import type { Database } from '../../src/store/database.ts'
 import { aDirectory } from './directory.ts'

@@ -1,5 +1,11 @@
-import type { Account, Carrier, Route, RoutingRule, ServicePlan } from '../../src/domain/configuration.ts'
-import { Directory, type DirectoryContents } from '../../src/domain/directory.ts'
+import type {
+  Account,
+  Carrier,
+  Route,
+  RoutingRule,
+  ServicePlan,
+} from '../../src/domain/configuration/configuration.ts'
+import { Directory, type DirectoryContents } from '../../src/domain/configuration/directory.ts'
 
 /** Configuration in memory, for tests without a database. What a test does not care about is left out. */
 

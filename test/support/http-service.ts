@@ -1,8 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import pino from 'pino'
-import type { Account, RateLimit, ServicePlan, Token } from '../../src/domain/configuration.ts'
-import { type Directory, type DirectoryContents, senderKey } from '../../src/domain/directory.ts'
+import type { Account, RateLimit, ServicePlan, Token } from '../../src/domain/configuration/configuration.ts'
+import {
+  type Directory,
+  type DirectoryContents,
+  senderKey,
+} from '../../src/domain/configuration/directory.ts'
 import { hashToken, makeToken } from '../../src/domain/tokens.ts'
 import type { CallbackChecker, CallbackPolicy } from '../../src/domain/webhooks/callback-url.ts'
 import { formatWebhookSecret } from '../../src/domain/webhooks/requests.ts'

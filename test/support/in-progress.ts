@@ -1,4 +1,4 @@
-import type { Directory } from '../../src/domain/directory.ts'
+import type { Directory } from '../../src/domain/configuration/directory.ts'
 import type { EventHolder } from '../../src/domain/events.ts'
 import type { ChangedMessage } from '../../src/domain/journal/messages-in-progress.ts'
 import {

@@ -2,7 +2,7 @@
  * One account with two plans and their inbound numbers, and message ids of a chosen time and bucket.
  */
 import { randomBytes } from 'node:crypto'
-import type { Directory } from '../../src/domain/directory.ts'
+import type { Directory } from '../../src/domain/configuration/directory.ts'
 import { messageId } from '../../src/domain/identifiers.ts'
 import { ensurePartitions } from '../../src/services/upkeep/day-partitions.ts'
 import type { Database } from '../../src/store/database.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { MessageFilters } from '../../src/domain/list-filters.ts'
-import type { Status } from '../../src/domain/messages.ts'
+import type { Status } from '../../src/domain/messages/messages.ts'
 import type { Database } from '../../src/store/database.ts'
 import { LaneWriter, received, settled } from './lane-writer.ts'
 

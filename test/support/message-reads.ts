@@ -3,7 +3,7 @@ import {
   type MessageReadsOptions,
   type OwnMessages,
 } from '../../src/operations/read-messages.ts'
-import { LaneFollower, type LaneFollowerOptions } from '../../src/services/messages/lane-follower.ts'
+import { LaneFollower, type LaneFollowerOptions } from '../../src/services/journal/lane-follower.ts'
 import type { Queryable } from '../../src/store/database.ts'
 import { quietLog } from './log.ts'
 

@@ -2,7 +2,7 @@
 
 import { decodeEntry } from '../../src/domain/journal/entries.ts'
 import type { JournalFact } from '../../src/domain/journal/message-facts.ts'
-import { JournalWriter, type JournalWriterOptions } from '../../src/services/messages/journal-writer.ts'
+import { JournalWriter, type JournalWriterOptions } from '../../src/services/journal/journal-writer.ts'
 import type { Database } from '../../src/store/database.ts'
 import { readEntries } from '../../src/store/journal.ts'
 import { newId } from './installation.ts'

@@ -1,6 +1,6 @@
 /** Messages on their way to a carrier, without a database. */
 import { randomBytes } from 'node:crypto'
-import type { Carrier } from '../../src/domain/configuration.ts'
+import type { Carrier } from '../../src/domain/configuration/configuration.ts'
 import { messageId } from '../../src/domain/identifiers.ts'
 import type { Dispatch } from '../../src/domain/journal/messages-in-progress.ts'
 import { type SubmitJob, submitJob } from '../../src/services/sending/submit-job.ts'

@@ -1,4 +1,4 @@
-import type { QualityFloor } from '../../src/domain/configuration.ts'
+import type { QualityFloor } from '../../src/domain/configuration/configuration.ts'
 import { databaseOfFile, type FreshDatabase } from './database.ts'
 
 export const FLOOR: QualityFloor = { minDelivered: 80, windowMinutes: 60, minMessages: 10, pauseMinutes: 15 }

@@ -1,4 +1,4 @@
-import { VALIDITY_SECONDS } from '../../domain/configuration.ts'
+import { VALIDITY_SECONDS } from '../../domain/configuration/configuration.ts'
 import type { ImportedConfiguration, Place } from './imported-configuration.ts'
 
 /** What a carrier takes. */

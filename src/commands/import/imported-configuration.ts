@@ -1,4 +1,4 @@
-import type { KindName } from '../../domain/configuration-changes.ts'
+import type { KindName } from '../../domain/configuration/configuration-changes.ts'
 
 /** What an import makes of the configuration of another gateway: objects, secrets, and a report of every setting. */
 

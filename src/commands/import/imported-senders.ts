@@ -1,4 +1,4 @@
-import { classifySender } from '../../domain/addresses.ts'
+import { classifySender } from '../../domain/messages/addresses.ts'
 
 /** Senders as other gateways write them. */
 

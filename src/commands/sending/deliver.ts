@@ -1,4 +1,4 @@
-import type { SendRequest } from '../../domain/send-requests.ts'
+import type { SendRequest } from '../../domain/messages/send-requests.ts'
 import { backoffAfter, type Pacer, pause } from './pacer.ts'
 import { type Access, type Attempt, attemptSend } from './send-attempts.ts'
 

@@ -1,4 +1,4 @@
-import type { SendRequest } from '../../domain/send-requests.ts'
+import type { SendRequest } from '../../domain/messages/send-requests.ts'
 import { exchange, parseBody } from '../admin/client.ts'
 
 /** One request to send one message, and what its answer means. */

@@ -1,5 +1,5 @@
 import type { DeliveryCode, FailureCode } from '../error-codes.ts'
-import type { Status } from '../messages.ts'
+import type { Status } from '../messages/messages.ts'
 import { ownCodeOf } from './submit-outcomes.ts'
 
 /** What a receipt says of its segment. SENT: it is still on its way. */

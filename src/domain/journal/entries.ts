@@ -1,7 +1,7 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import type { KeptReceipt } from '../carriers/receipts.ts'
-import { type DispatchState, MESSAGE_STATUSES, type MessageState } from '../messages.ts'
-import type { Charge } from '../rates.ts'
+import { type DispatchState, MESSAGE_STATUSES, type MessageState } from '../messages/messages.ts'
+import type { Charge } from '../routing/rates.ts'
 import type { Accepted, Evidence, JournalFact } from './message-facts.ts'
 import { Reader, Writer } from './octets.ts'
 

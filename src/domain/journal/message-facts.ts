@@ -1,7 +1,7 @@
 import type { ReceiptOutcome } from '../carriers/receipt-states.ts'
 import type { KeptReceipt } from '../carriers/receipts.ts'
-import type { DispatchState, MessageState } from '../messages.ts'
-import type { Charge } from '../rates.ts'
+import type { DispatchState, MessageState } from '../messages/messages.ts'
+import type { Charge } from '../routing/rates.ts'
 
 /**
  * Facts: everything that can happen to an MT message, as its owner learns it and the journal keeps it. `messages-in-progress.ts`

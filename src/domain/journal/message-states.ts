@@ -1,6 +1,11 @@
 import { lowBits } from '../../collections/bits.ts'
-import { type DispatchState, type MessageState, type Status, UNKNOWN_REVERSIBLE_MS } from '../messages.ts'
-import { type Charge, formatAmount, parseAmount } from '../rates.ts'
+import {
+  type DispatchState,
+  type MessageState,
+  type Status,
+  UNKNOWN_REVERSIBLE_MS,
+} from '../messages/messages.ts'
+import { type Charge, formatAmount, parseAmount } from '../routing/rates.ts'
 import type {
   Fact,
   Orphaned,

@@ -1,8 +1,14 @@
 import { SlotMap } from '../../collections/slot-map.ts'
 import { type KeptReceipt, withoutText } from '../carriers/receipts.ts'
 import { createdAtMs } from '../identifiers.ts'
-import { type DispatchState, hasEnded, type Message, type MessageState, type Status } from '../messages.ts'
-import type { Charge } from '../rates.ts'
+import {
+  type DispatchState,
+  hasEnded,
+  type Message,
+  type MessageState,
+  type Status,
+} from '../messages/messages.ts'
+import type { Charge } from '../routing/rates.ts'
 import type {
   Accepted,
   Attempted,

@@ -1,5 +1,5 @@
-import type { ServicePlan } from '../configuration.ts'
-import { formatAmount } from '../rates.ts'
+import type { ServicePlan } from '../configuration/configuration.ts'
+import { formatAmount } from '../routing/rates.ts'
 import { type Cap, type CapPeriod, describeCount, MESSAGES } from './plan-caps.ts'
 
 /** What a plan and its operator are told of the plan's limits (docs/limits.md). */

@@ -1,7 +1,7 @@
 import { BoundedMap } from '../../collections/bounded-map.ts'
 import { type Fault, fault } from '../../errors.ts'
-import type { PumpingGuard } from '../configuration.ts'
-import { deliveryRate, type FinalResult } from '../quality.ts'
+import { deliveryRate, type FinalResult } from '../carriers/quality.ts'
+import type { PumpingGuard } from '../configuration/configuration.ts'
 
 /**
  * Stops artificial traffic (SMS pumping): messages that somebody has an application send to numbers of one range, for a part

@@ -1,5 +1,5 @@
 import { BoundedMap } from '../../collections/bounded-map.ts'
-import type { RateLimit } from '../configuration.ts'
+import type { RateLimit } from '../configuration/configuration.ts'
 
 /** Tokens left in a bucket as of `updatedMs`. */
 interface Bucket {

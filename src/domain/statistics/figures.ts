@@ -1,4 +1,4 @@
-import { percentileMs } from '../quality.ts'
+import { percentileMs } from '../carriers/quality.ts'
 
 /** What is counted of messages over time, and by what it is told apart. docs/statistics.md explains the figures. */
 

@@ -8,7 +8,7 @@ import {
   SEARCH_FILTERS,
   type SearchFilters,
 } from '../list-filters.ts'
-import type { Status } from '../messages.ts'
+import type { Status } from '../messages/messages.ts'
 import { DAY_MS, HOUR_MS, HOURS_KEPT_MS, INTERVALS, type Interval, MINUTES_KEPT_MS } from './figures.ts'
 
 /** What a reader of statistics may ask for, and what is too much for one answer. */

@@ -1,4 +1,4 @@
-import { MESSAGE_STATUSES, type Status } from '../messages.ts'
+import { MESSAGE_STATUSES, type Status } from '../messages/messages.ts'
 import {
   BUCKETS,
   COUNTS,

@@ -1,9 +1,9 @@
+import { latencyBucket } from '../carriers/quality.ts'
 import { createdAtMs } from '../identifiers.ts'
 import type { LaterFact } from '../journal/message-facts.ts'
 import type { MessageInProgress } from '../journal/messages-in-progress.ts'
-import type { MessageState } from '../messages.ts'
-import { latencyBucket } from '../quality.ts'
-import { type Charge, parseAmount } from '../rates.ts'
+import type { MessageState } from '../messages/messages.ts'
+import { type Charge, parseAmount } from '../routing/rates.ts'
 import {
   BUCKETS,
   COUNTS,

@@ -1,4 +1,4 @@
-import type { LongMessages } from '../configuration.ts'
+import type { LongMessages } from '../configuration/configuration.ts'
 import { buildHeader, type SegmentNumber } from './concatenation.ts'
 import { DEFAULT_LANGUAGE, type Language, lockingTable } from './gsm-national-tables.ts'
 import { DEFAULT_GSM, type GsmAlphabet, gsmAlphabet, septetsOf } from './gsm0338.ts'

@@ -1,4 +1,4 @@
-import type { LongMessages } from '../configuration.ts'
+import type { LongMessages } from '../configuration/configuration.ts'
 import { buildHeader, type SegmentNumber, UDHI } from './concatenation.ts'
 import { chooseEncoding, type EncodedText, PLAIN_TEXT, roomIn, type TextSettings } from './encoding-choice.ts'
 import { DEFAULT_LANGUAGE } from './gsm-national-tables.ts'

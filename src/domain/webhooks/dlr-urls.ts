@@ -1,6 +1,6 @@
 import { receiptErrorMessage } from '../events.ts'
 import { createdAtMs } from '../identifiers.ts'
-import type { Message, Status } from '../messages.ts'
+import type { Message, Status } from '../messages/messages.ts'
 
 /**
  * URLs in which a send in Kannel's form asks for delivery reports. A report is a GET of the URL with its %-escapes replaced.

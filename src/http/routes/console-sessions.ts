@@ -1,12 +1,12 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import type { RateLimit, Token } from '../../domain/configuration.ts'
+import type { RateLimit, Token } from '../../domain/configuration/configuration.ts'
+import type { Directory } from '../../domain/configuration/directory.ts'
 import { type ConsoleSession, SESSION_KINDS, type SessionKind } from '../../domain/console-sessions.ts'
-import type { Directory } from '../../domain/directory.ts'
 import { subscriberOf } from '../../domain/ip-addresses.ts'
 import { RateLimiter } from '../../domain/limits/rate-limits.ts'
-import { readablePlanIds } from '../../domain/send-requests.ts'
+import { readablePlanIds } from '../../domain/messages/send-requests.ts'
 import {
   hashToken,
   MAX_TOKEN_LENGTH,

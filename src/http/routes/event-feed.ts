@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import type { ServicePlan } from '../../domain/configuration.ts'
+import type { ServicePlan } from '../../domain/configuration/configuration.ts'
 import type { Page } from '../../domain/cursors.ts'
 import {
   DEFAULT_FEED_PAGE,

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { PUBLIC_CAUSES, publicCause } from '../../domain/backlog.ts'
-import { MESSAGE_STATUSES } from '../../domain/messages.ts'
+import { MESSAGE_STATUSES } from '../../domain/messages/messages.ts'
 import { type WaitsOfNode, waitOf } from '../../operations/explain-waits.ts'
 import type { Queryable } from '../../store/database.ts'
 import { answered } from '../schemas/error-body.ts'

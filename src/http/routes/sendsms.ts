@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import type { ServicePlan } from '../../domain/configuration.ts'
+import type { ServicePlan } from '../../domain/configuration/configuration.ts'
 import { publicMessage } from '../../domain/events.ts'
 import { judgeRecipient, type LimitRefusal } from '../../domain/limits/plan-limits.ts'
 import type { RateLimiter } from '../../domain/limits/rate-limits.ts'
@@ -14,10 +14,10 @@ import {
   recordBytes,
   requestHash,
   type SendRequest,
-} from '../../domain/send-requests.ts'
+} from '../../domain/messages/send-requests.ts'
 import type { CallbackChecker } from '../../domain/webhooks/callback-url.ts'
 import { AppError, type Fault, fault, refuseAny } from '../../errors.ts'
-import type { LimitedAccepter, LimitedOutcome } from '../../operations/accept-within-limits.ts'
+import type { LimitedAccepter, LimitedOutcome } from '../../operations/sends/accept-within-limits.ts'
 import { authenticateCustomer, type CustomerAuthentication, tokenOf } from '../authentication.ts'
 import { unavailable } from '../fresh-directory.ts'
 import type { HttpLimits } from '../limits.ts'

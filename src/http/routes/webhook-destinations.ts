@@ -1,7 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import type { Static } from 'typebox'
-import { pauseDestination, resumeDestination, retryWaiting } from '../../operations/pause-destinations.ts'
-import { retryConflicts } from '../../operations/write-conflicts.ts'
+import {
+  pauseDestination,
+  resumeDestination,
+  retryWaiting,
+} from '../../operations/manage/webhook-destinations.ts'
+import { retryConflicts } from '../../operations/manage/write-conflicts.ts'
 import { findDestination, listDestinations } from '../../store/webhook-destinations.ts'
 import { planToRead } from '../authentication.ts'
 import { CursorPages, type ListDeps } from '../cursor-pages.ts'

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { MESSAGE_STATUSES } from '../../domain/messages.ts'
+import { MESSAGE_STATUSES } from '../../domain/messages/messages.ts'
 import { nullableInteger, nullableNumber, nullableString, oneOf, titled } from './shapes.ts'
 
 /** The public record of a message. */

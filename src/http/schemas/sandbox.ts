@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { MESSAGE_STATUSES } from '../../domain/messages.ts'
+import { MESSAGE_STATUSES } from '../../domain/messages/messages.ts'
 import { Nullable, nullableInteger, nullableString, oneOf, titled } from './shapes.ts'
 
 /** What the simulator of the sandbox plans does. */

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { countByStatus, type Status } from '../../domain/messages.ts'
+import { countByStatus, type Status } from '../../domain/messages/messages.ts'
 import { titled } from './shapes.ts'
 
 /** At most this many messages are looked at, the newest. */

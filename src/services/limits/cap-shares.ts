@@ -1,4 +1,4 @@
-import type { ServicePlan } from '../../domain/configuration.ts'
+import type { ServicePlan } from '../../domain/configuration/configuration.ts'
 import type { LimitEvent } from '../../domain/limits/limit-events.ts'
 import {
   type Cap,

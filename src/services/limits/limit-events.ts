@@ -1,4 +1,4 @@
-import { canSign, type SigningAccount } from '../../domain/configuration.ts'
+import { canSign, type SigningAccount } from '../../domain/configuration/configuration.ts'
 import {
   describeLimitEvent,
   type LimitEvent,

@@ -1,5 +1,5 @@
 import { assignBinds, type CarrierBind } from '../../domain/carriers/binds.ts'
-import type { Directory } from '../../domain/directory.ts'
+import type { Directory } from '../../domain/configuration/directory.ts'
 import { readBinds, releaseBind, takeBinds } from '../../store/carrier-binds.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
 import { PeriodicTask } from '../loops/periodic-task.ts'

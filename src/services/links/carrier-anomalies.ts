@@ -1,4 +1,4 @@
-import type { Carrier } from '../../domain/configuration.ts'
+import type { Carrier } from '../../domain/configuration/configuration.ts'
 import type { Log } from '../../log.ts'
 import { RESPONSE_BIT } from '../../smpp/commands.ts'
 import type { Pdu } from '../../smpp/pdu.ts'

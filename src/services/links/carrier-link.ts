@@ -1,6 +1,6 @@
 import { BindErrors, type LinkFailure, nextPauseMs } from '../../domain/carriers/binds.ts'
 import { CONFIRMED_AFTER_MS } from '../../domain/carriers/inbound-offers.ts'
-import type { BindType, Carrier } from '../../domain/configuration.ts'
+import type { BindType, Carrier } from '../../domain/configuration/configuration.ts'
 import type { BindReport, LinkStatus } from '../../domain/node-reports.ts'
 import type { Log } from '../../log.ts'
 import { type Connection, connect } from '../../smpp/connection.ts'

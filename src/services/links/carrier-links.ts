@@ -1,5 +1,5 @@
-import { BIND_TYPES, type Carrier } from '../../domain/configuration.ts'
-import type { Directory } from '../../domain/directory.ts'
+import { BIND_TYPES, type Carrier } from '../../domain/configuration/configuration.ts'
+import type { Directory } from '../../domain/configuration/directory.ts'
 import type { BindReport, LinkStatus, LinkSummary } from '../../domain/node-reports.ts'
 import type { Log } from '../../log.ts'
 import {

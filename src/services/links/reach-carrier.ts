@@ -1,4 +1,4 @@
-import type { Carrier } from '../../domain/configuration.ts'
+import type { Carrier } from '../../domain/configuration/configuration.ts'
 import { probe } from '../../smpp/connection.ts'
 import { tlsOf } from './carrier-link.ts'
 

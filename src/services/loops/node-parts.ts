@@ -1,4 +1,4 @@
-import type { Directory } from '../../domain/directory.ts'
+import type { Directory } from '../../domain/configuration/directory.ts'
 import type { Log } from '../../log.ts'
 import type { Database } from '../../store/database.ts'
 

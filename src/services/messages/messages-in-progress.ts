@@ -14,12 +14,13 @@ import {
   type StatusEvent,
 } from '../../domain/journal/messages-in-progress.ts'
 import { isPushed } from '../../domain/webhooks/targets.ts'
-import type { Acceptance, AcceptanceJournal, KeptMessage } from '../../operations/accept-messages.ts'
 import type { BatchMeter, OnWritten } from '../../operations/batches.ts'
+import type { Acceptance, AcceptanceJournal, KeptMessage } from '../../operations/sends/accept-messages.ts'
 import type { Database, Transaction } from '../../store/database.ts'
 import type { LoadedMessage } from '../../store/messages-at-rest.ts'
 import { endLane } from '../../store/projection.ts'
 import { writeRecords } from '../../store/records.ts'
+import { JournalWriter } from '../journal/journal-writer.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
 import {
   acceptedItem,
@@ -35,7 +36,6 @@ import {
   renewedItem,
   type Waiting,
 } from './journal-items.ts'
-import { JournalWriter } from './journal-writer.ts'
 import { type Live, Lives, newLive, reenter } from './lives.ts'
 import { LostMessages } from './lost-messages.ts'
 import { Projector, projectionOf } from './projector.ts'

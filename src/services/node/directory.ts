@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Directory } from '../../domain/directory.ts'
+import type { Directory } from '../../domain/configuration/directory.ts'
 import { openSecret, type SecretKeys } from '../../domain/secrets.ts'
 import type { Log } from '../../log.ts'
 import type { Queryable } from '../../store/database.ts'

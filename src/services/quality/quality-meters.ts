@@ -6,7 +6,7 @@ import {
   SUBMIT_LATENCY_BOUNDS_MS,
   SUBMIT_RESULTS,
   type SubmitResult,
-} from '../../domain/quality.ts'
+} from '../../domain/carriers/quality.ts'
 import { Histogram } from '../../histogram.ts'
 import type { QualityMeters } from './quality-watch.ts'
 

@@ -1,5 +1,3 @@
-import type { ChangedMessage } from '../../domain/journal/messages-in-progress.ts'
-import { RECEIPT_GRACE_MS } from '../../domain/messages.ts'
 import {
   belowFloor,
   type FinalResult,
@@ -8,7 +6,9 @@ import {
   QualityTallies,
   type RouteCarrier,
   type SubmitResult,
-} from '../../domain/quality.ts'
+} from '../../domain/carriers/quality.ts'
+import type { ChangedMessage } from '../../domain/journal/messages-in-progress.ts'
+import { RECEIPT_GRACE_MS } from '../../domain/messages/messages.ts'
 import { isSandbox } from '../../domain/sandbox.ts'
 import {
   addQualityMinutes,

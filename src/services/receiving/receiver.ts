@@ -1,4 +1,3 @@
-import { dialledDigits, fromCarrierAddress } from '../../domain/addresses.ts'
 import { canonicalId, idRuleOf, isUnlearned, ruleInForce } from '../../domain/carriers/message-ids.ts'
 import { codeOfReceipt, RECEIPT_STATES } from '../../domain/carriers/receipt-states.ts'
 import {
@@ -10,10 +9,11 @@ import {
   type Receipt,
   receiptText,
 } from '../../domain/carriers/receipts.ts'
-import type { Carrier } from '../../domain/configuration.ts'
+import type { Carrier } from '../../domain/configuration/configuration.ts'
 import type { WriteEvents } from '../../domain/events.ts'
 import { messageId } from '../../domain/identifiers.ts'
 import { InstantSource } from '../../domain/instants.ts'
+import { dialledDigits, fromCarrierAddress } from '../../domain/messages/addresses.ts'
 import { parseUserData } from '../../domain/text/concatenation.ts'
 import { Batcher, type BatchMeter } from '../../operations/batches.ts'
 import {

@@ -1,4 +1,4 @@
-import type { Carrier } from '../../domain/configuration.ts'
+import type { Carrier } from '../../domain/configuration/configuration.ts'
 import type { Log } from '../../log.ts'
 
 export type RefusedKind = 'receipt' | 'inbound'

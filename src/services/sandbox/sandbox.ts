@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Carrier } from '../../domain/configuration.ts'
+import type { Carrier } from '../../domain/configuration/configuration.ts'
 import { type HandsetMessage, type HandsetSubmission, isSandbox, SANDBOX } from '../../domain/sandbox.ts'
 import { countSegments } from '../../domain/text/segments.ts'
 import { type Simulator, startSimulator } from '../../simulator/simulator.ts'

@@ -1,5 +1,5 @@
-import type { Route, ServicePlan } from '../../domain/configuration.ts'
-import type { Directory } from '../../domain/directory.ts'
+import type { Route, ServicePlan } from '../../domain/configuration/configuration.ts'
+import type { Directory } from '../../domain/configuration/directory.ts'
 import { drawOf, messageId } from '../../domain/identifiers.ts'
 import type { Dispatch } from '../../domain/journal/messages-in-progress.ts'
 import {
@@ -8,8 +8,8 @@ import {
   candidateCarriers,
   chooseCarrier,
   type Routed,
-} from '../../domain/routing.ts'
-import type { Placement } from '../../operations/accept-messages.ts'
+} from '../../domain/routing/routing.ts'
+import type { Placement } from '../../operations/sends/accept-messages.ts'
 import type { CarrierLinks } from '../links/carrier-links.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
 import type { NodeLease } from '../node/node-lease.ts'

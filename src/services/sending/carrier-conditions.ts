@@ -1,4 +1,9 @@
-import { bestConditions, isAsGood, type LinkCondition, type LinkConditions } from '../../domain/routing.ts'
+import {
+  bestConditions,
+  isAsGood,
+  type LinkCondition,
+  type LinkConditions,
+} from '../../domain/routing/routing.ts'
 import { publishConditions, readOtherNodes } from '../../store/nodes.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
 import { PeriodicTask } from '../loops/periodic-task.ts'

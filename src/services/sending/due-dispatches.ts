@@ -1,5 +1,5 @@
-import type { Route } from '../../domain/configuration.ts'
-import type { Directory } from '../../domain/directory.ts'
+import type { Route } from '../../domain/configuration/configuration.ts'
+import type { Directory } from '../../domain/configuration/directory.ts'
 import type { MessageInProgress } from '../../domain/journal/messages-in-progress.ts'
 import {
   lockDueDispatches,

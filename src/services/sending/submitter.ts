@@ -1,17 +1,17 @@
 import type { HeldGroup } from '../../domain/backlog.ts'
+import { submitResultOf } from '../../domain/carriers/quality.ts'
 import type { Refusal } from '../../domain/carriers/submission-progress.ts'
 import { codeOfSubmitStatus } from '../../domain/carriers/submit-outcomes.ts'
 import { ambiguityWaitMs, nextTryMs, RebindCounts } from '../../domain/carriers/submit-retries.ts'
-import type { Carrier, ServicePlan } from '../../domain/configuration.ts'
+import type { Carrier, ServicePlan } from '../../domain/configuration/configuration.ts'
 import {
   type Dispatch,
   dispatchOf,
   type MessageInProgress,
 } from '../../domain/journal/messages-in-progress.ts'
-import { submitResultOf } from '../../domain/quality.ts'
-import type { CarrierCondition, LinkCondition, Routed } from '../../domain/routing.ts'
+import type { CarrierCondition, LinkCondition, Routed } from '../../domain/routing/routing.ts'
 import type { Log } from '../../log.ts'
-import type { Placement } from '../../operations/accept-messages.ts'
+import type { Placement } from '../../operations/sends/accept-messages.ts'
 import type { ResponsePdu } from '../../smpp/pdu.ts'
 import { STATUSES } from '../../smpp/statuses.ts'
 import type { CarrierLink, SubmitEvents } from '../links/carrier-link.ts'

@@ -1,5 +1,5 @@
-import { countryOf } from '../../domain/countries.ts'
 import type { Accepted } from '../../domain/journal/message-facts.ts'
+import { countryOf } from '../../domain/routing/countries.ts'
 import { FLUSH_MS } from '../../domain/statistics/figures.ts'
 import { type StateChange, StatisticsTallies } from '../../domain/statistics/tallies.ts'
 import type { ReceivedInbound } from '../../operations/receive-inbound.ts'

@@ -7,9 +7,9 @@ import {
   type WaitingWebhooks,
   waitingCause,
 } from '../../domain/backlog.ts'
-import type { Directory } from '../../domain/directory.ts'
+import type { Directory } from '../../domain/configuration/directory.ts'
 import { createdAtMs } from '../../domain/identifiers.ts'
-import type { CarrierCondition } from '../../domain/routing.ts'
+import type { CarrierCondition } from '../../domain/routing/routing.ts'
 import {
   countParkedEvents,
   countWaitingEvents,

@@ -1,15 +1,15 @@
 import { VALIDITY_MS } from '../../domain/carriers/submit-retries.ts'
 import { NO_HOLDER } from '../../domain/events.ts'
 import { createdAtMs, highestIdAt, lowestIdAt } from '../../domain/identifiers.ts'
-import { RECEIPT_GRACE_MS } from '../../domain/messages.ts'
+import { RECEIPT_GRACE_MS } from '../../domain/messages/messages.ts'
 import { HOURS_KEPT_MS, MINUTES_KEPT_MS, ROLL_UP_AFTER_MS } from '../../domain/statistics/figures.ts'
-import { IDEMPOTENCY_LIFETIME_MS } from '../../operations/idempotency-keys.ts'
 import {
   deliverCompleteSets,
   deliverIncompleteSets,
   type InboundDeps,
 } from '../../operations/receive-inbound.ts'
 import { type Announcing, recordFacts } from '../../operations/record-facts.ts'
+import { IDEMPOTENCY_LIFETIME_MS } from '../../operations/sends/idempotency-keys.ts'
 import { deleteOldAuditEntries } from '../../store/audit-log.ts'
 import { deleteDeliveriesBefore, releaseEvents, requeueStranded } from '../../store/event-deliveries.ts'
 import { deleteOldIdempotencyKeys } from '../../store/idempotency-keys.ts'

@@ -1,5 +1,5 @@
 import { BoundedMap } from '../../collections/bounded-map.ts'
-import { canSign, type ServicePlan, type SigningAccount } from '../../domain/configuration.ts'
+import { canSign, type ServicePlan, type SigningAccount } from '../../domain/configuration/configuration.ts'
 import { eventBody, eventId } from '../../domain/events.ts'
 import type { SecretKeys } from '../../domain/secrets.ts'
 import {

@@ -804,7 +804,7 @@ alter table quality_minutes add primary key (route_id, carrier_id, minute);
 comment on table quality_minutes is 'how a carrier did in a route: counts of all nodes, added up every few seconds';
 comment on column quality_minutes.minute is 'of the answer to the submit_sm, or of the message''s sent_at';
 comment on column quality_minutes.accepted is 'submit_sm, as refused, throttled, no_answer; sent and what follows: messages';
-comment on column quality_minutes.submit_latency is 'answers by SUBMIT_LATENCY_BOUNDS_MS of domain/quality.ts';
+comment on column quality_minutes.submit_latency is 'answers by SUBMIT_LATENCY_BOUNDS_MS of domain/carriers/quality.ts';
 comment on column quality_minutes.submit_latency_max is 'ms';
 comment on column quality_minutes.receipt_latency is 'final receipts by RECEIPT_LATENCY_BOUNDS_MS';
 

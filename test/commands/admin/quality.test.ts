@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { noCounts } from '../../../src/domain/quality.ts'
+import { noCounts } from '../../../src/domain/carriers/quality.ts'
 import { addQualityMinutes, pauseCarriers } from '../../../src/store/quality.ts'
 import { type AdminServer, CARRIER, startAdminServer } from '../../support/admin-server.ts'
 import { runAldis } from '../../support/cli.ts'

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { decodeEntry, encodeEntry } from '../../../src/domain/journal/entries.ts'
 import type { JournalFact } from '../../../src/domain/journal/message-facts.ts'
-import { MESSAGE_STATUSES } from '../../../src/domain/messages.ts'
+import { MESSAGE_STATUSES } from '../../../src/domain/messages/messages.ts'
 
 type FactOf<K extends JournalFact['fact']['kind']> = Extract<JournalFact['fact'], { kind: K }>
 

@@ -9,7 +9,7 @@ import {
   type MessageState,
   type Status,
   UNKNOWN_REVERSIBLE_MS,
-} from '../../../src/domain/messages.ts'
+} from '../../../src/domain/messages/messages.ts'
 
 /** What the statements decide is compared with this rule in test/store/messages-at-rest.test.ts. */
 

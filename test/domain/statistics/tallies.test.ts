@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { messageId } from '../../../src/domain/identifiers.ts'
 import type { LaterFact } from '../../../src/domain/journal/message-facts.ts'
 import { acceptedState, applyFact } from '../../../src/domain/journal/message-states.ts'
-import type { MessageState } from '../../../src/domain/messages.ts'
+import type { MessageState } from '../../../src/domain/messages/messages.ts'
 import { LATEST_WRITE_MS, MINUTE_MS, type StatisticsRow } from '../../../src/domain/statistics/figures.ts'
 import { StatisticsTallies } from '../../../src/domain/statistics/tallies.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { LongMessages } from '../../../src/domain/configuration.ts'
+import type { LongMessages } from '../../../src/domain/configuration/configuration.ts'
 import { parseUserData } from '../../../src/domain/text/concatenation.ts'
 import {
   lockingTable,

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { FAILURES } from '../../../src/domain/error-codes.ts'
-import type { Message } from '../../../src/domain/messages.ts'
+import type { Message } from '../../../src/domain/messages/messages.ts'
 import {
   dlrUrl,
   isDlrUrl,

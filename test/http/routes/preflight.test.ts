@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { ServicePlan } from '../../../src/domain/configuration.ts'
+import type { ServicePlan } from '../../../src/domain/configuration/configuration.ts'
 import { DEFAULT_OPT_OUT } from '../../../src/domain/opt-outs.ts'
 import { withTransaction } from '../../../src/store/database.ts'
 import { aCarrier, aRoute, aRule } from '../../support/directory.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { pauseDestination } from '../../../src/operations/pause-destinations.ts'
+import { pauseDestination } from '../../../src/operations/manage/webhook-destinations.ts'
 import { openBreaker } from '../../../src/store/webhook-destinations.ts'
 import { faultsOf, pagesFrom } from '../../support/http-answers.ts'
 import {

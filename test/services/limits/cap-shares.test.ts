@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { PlanCaps, ServicePlan } from '../../../src/domain/configuration.ts'
+import type { PlanCaps, ServicePlan } from '../../../src/domain/configuration/configuration.ts'
 import { CapShares } from '../../../src/services/limits/cap-shares.ts'
 import { takeShares } from '../../../src/store/plan-usage.ts'
 import { installedDatabase } from '../../support/installation.ts'

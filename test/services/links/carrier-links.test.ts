@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Carrier } from '../../../src/domain/configuration.ts'
-import type { Directory } from '../../../src/domain/directory.ts'
+import type { Carrier } from '../../../src/domain/configuration/configuration.ts'
+import type { Directory } from '../../../src/domain/configuration/directory.ts'
 import type { LinkListeners, LinkTimings, SubmitEvents } from '../../../src/services/links/carrier-link.ts'
 import { CarrierLinks } from '../../../src/services/links/carrier-links.ts'
 import { STATUSES } from '../../../src/smpp/statuses.ts'

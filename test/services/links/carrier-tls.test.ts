@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import type { Carrier } from '../../../src/domain/configuration.ts'
+import type { Carrier } from '../../../src/domain/configuration/configuration.ts'
 import { CarrierLinks } from '../../../src/services/links/carrier-links.ts'
 import {
   createServerCertificate,

@@ -6,7 +6,7 @@ import {
   isUnlearned,
   ruleInForce,
 } from '../../../src/domain/carriers/message-ids.ts'
-import type { Directory } from '../../../src/domain/directory.ts'
+import type { Directory } from '../../../src/domain/configuration/directory.ts'
 import { IdRules } from '../../../src/services/messages/id-rules.ts'
 import { Recorder } from '../../../src/services/messages/recorder.ts'
 import { readDirectory } from '../../../src/store/directory.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Directory } from '../../../src/domain/directory.ts'
+import type { Directory } from '../../../src/domain/configuration/directory.ts'
 import type { EventHolder } from '../../../src/domain/events.ts'
 import type { Accepted, EventTaken } from '../../../src/domain/journal/message-facts.ts'
 import type { ChangedMessage } from '../../../src/domain/journal/messages-in-progress.ts'

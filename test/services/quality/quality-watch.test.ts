@@ -1,7 +1,7 @@
 import { Registry } from 'prom-client'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { ChangedMessage } from '../../../src/domain/journal/messages-in-progress.ts'
-import type { Status } from '../../../src/domain/messages.ts'
+import type { Status } from '../../../src/domain/messages/messages.ts'
 import { qualityMeters } from '../../../src/services/quality/quality-meters.ts'
 import { QualityWatch, type QualityWatchOptions } from '../../../src/services/quality/quality-watch.ts'
 import { endPause, sumQuality } from '../../../src/store/quality.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { Carrier } from '../../../src/domain/configuration.ts'
+import type { Carrier } from '../../../src/domain/configuration/configuration.ts'
 import { Refusals } from '../../../src/services/receiving/refusals.ts'
 import { KeptLog } from '../../support/log.ts'
 

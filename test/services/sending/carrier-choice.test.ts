@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { messageId } from '../../../src/domain/identifiers.ts'
 import type { Dispatch } from '../../../src/domain/journal/messages-in-progress.ts'
-import type { LinkCondition } from '../../../src/domain/routing.ts'
+import type { LinkCondition } from '../../../src/domain/routing/routing.ts'
 import { CarrierLink, type LinkListeners } from '../../../src/services/links/carrier-link.ts'
 import { CarrierChoice } from '../../../src/services/sending/carrier-choice.ts'
 import type { SubmitJob, SubmitToken } from '../../../src/services/sending/submit-job.ts'

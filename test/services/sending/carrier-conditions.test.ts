@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { LinkCondition } from '../../../src/domain/routing.ts'
+import type { LinkCondition } from '../../../src/domain/routing/routing.ts'
 import { CarrierConditions } from '../../../src/services/sending/carrier-conditions.ts'
 import { registerNode, removeNode } from '../../../src/store/nodes.ts'
 import { aCarrier, aDirectory } from '../../support/directory.ts'

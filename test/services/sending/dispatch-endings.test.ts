@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Rate } from '../../../src/domain/configuration.ts'
+import type { Rate } from '../../../src/domain/configuration/configuration.ts'
 import type { Dispatch } from '../../../src/domain/journal/messages-in-progress.ts'
 import {
   type Ending,

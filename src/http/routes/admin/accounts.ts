@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { orUnreadable } from '../../../domain/audit-log.ts'
+import { rateLimitColumns, rateLimitField } from '../../../domain/configuration/settings.ts'
 import type { SecretKeys } from '../../../domain/secrets.ts'
-import { rateLimitColumns, rateLimitField } from '../../../domain/setting-forms.ts'
 import { MAX_WEBHOOK_HEADERS } from '../../../domain/webhooks/requests.ts'
 import {
   createAccount,
@@ -10,7 +10,7 @@ import {
   rotateWebhookSecret,
   updateAccount,
   webhookHeadersOf,
-} from '../../../operations/manage-accounts.ts'
+} from '../../../operations/manage/accounts.ts'
 import { type AccountRecord, accounts as table } from '../../../store/accounts.ts'
 import type { Transaction } from '../../../store/database.ts'
 import { PublicId } from '../../schemas/parameters.ts'

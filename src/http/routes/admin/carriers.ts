@@ -9,9 +9,9 @@ import {
   REFUSED_OUTCOMES,
   VALIDITY_FORMATS,
   VALIDITY_SECONDS,
-} from '../../../domain/configuration.ts'
-import { outcomesByHexStatus } from '../../../domain/setting-forms.ts'
-import { createCarrier, updateCarrier } from '../../../operations/manage-carriers.ts'
+} from '../../../domain/configuration/configuration.ts'
+import { outcomesByHexStatus } from '../../../domain/configuration/settings.ts'
+import { createCarrier, updateCarrier } from '../../../operations/manage/carriers.ts'
 import { readNodes } from '../../../operations/read-nodes.ts'
 import { type CarrierRecord, carriers as table } from '../../../store/carriers.ts'
 import { Nullable, requestBody, titled } from '../../schemas/shapes.ts'

@@ -1,9 +1,13 @@
 import { Type } from 'typebox'
-import { CONFIGURATION_KINDS, type KindName, type Settings } from '../../../domain/configuration-changes.ts'
+import {
+  CONFIGURATION_KINDS,
+  type KindName,
+  type Settings,
+} from '../../../domain/configuration/configuration-changes.ts'
 import { nearestName } from '../../../domain/near-names.ts'
 import { type Fault, fault } from '../../../errors.ts'
-import type { WantedConfiguration } from '../../../operations/apply-configuration.ts'
-import type { Entry } from '../../../operations/configuration-scene.ts'
+import type { WantedConfiguration } from '../../../operations/configuration/apply.ts'
+import type { Entry } from '../../../operations/configuration/scene.ts'
 import { mapInSlices } from '../../../slices.ts'
 import { portablePattern } from '../../schemas/portable-patterns.ts'
 import { Nullable } from '../../schemas/shapes.ts'

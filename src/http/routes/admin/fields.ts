@@ -7,7 +7,7 @@ import {
   MCCMNC,
   NUMBER_PREFIX,
   SENDSMS_USERNAME,
-} from '../../../domain/configuration.ts'
+} from '../../../domain/configuration/configuration.ts'
 import {
   BASIC_PASSWORD,
   BASIC_USERNAME,

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { createdAtMs } from '../../../domain/identifiers.ts'
 import { parseWindow } from '../../../domain/list-filters.ts'
 import { AppError, checked } from '../../../errors.ts'
-import { keyOfPlan } from '../../../operations/configuration-rows.ts'
+import { keyOfPlan } from '../../../operations/manage/configuration-rows.ts'
 import { findInboundForOperator, listInboundForOperator } from '../../../store/inbound-message-list.ts'
 import { titled } from '../../schemas/shapes.ts'
 import {

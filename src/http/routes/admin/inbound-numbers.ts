@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { createInboundNumber, updateInboundNumber } from '../../../operations/manage-inbound-numbers.ts'
+import { createInboundNumber, updateInboundNumber } from '../../../operations/manage/inbound-numbers.ts'
 import { type InboundNumberRecord, inboundNumbers } from '../../../store/inbound-numbers.ts'
 import { changeBody, requestBody, titled } from '../../schemas/shapes.ts'
 import { InboundNumberField, Keyword, pageQuery, ServicePlanId, Timestamp } from './fields.ts'

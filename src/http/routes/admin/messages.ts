@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { decimal, EVENT_STATES, eventId } from '../../../domain/events.ts'
 import { createdAtMs } from '../../../domain/identifiers.ts'
-import { attemptsOf, receiptsOf, timelineOf } from '../../../domain/message-timeline.ts'
+import { attemptsOf, receiptsOf, timelineOf } from '../../../domain/messages/message-timeline.ts'
 import { AppError } from '../../../errors.ts'
 import { waitOf } from '../../../operations/explain-waits.ts'
 import { findMessageForOperator } from '../../../store/messages-admin.ts'

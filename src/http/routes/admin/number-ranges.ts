@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { putNumberRange, putNumberRanges } from '../../../operations/manage-number-ranges.ts'
+import { putNumberRange, putNumberRanges } from '../../../operations/manage/number-ranges.ts'
 import { type NumberRangeRecord, numberRanges } from '../../../store/number-ranges.ts'
 import { requestBody, titled } from '../../schemas/shapes.ts'
 import { Mccmnc, NumberPrefix, pageQuery, Timestamp } from './fields.ts'

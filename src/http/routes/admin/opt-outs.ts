@@ -6,7 +6,7 @@ import {
   deleteOptOut,
   importOptOuts,
   listOptOuts,
-} from '../../../operations/manage-opt-outs.ts'
+} from '../../../operations/manage/opt-outs.ts'
 import type { OptOutRecord } from '../../../store/opt-outs.ts'
 import { withPlus } from '../../query-strings.ts'
 import { requestBody, titled } from '../../schemas/shapes.ts'

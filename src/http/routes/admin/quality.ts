@@ -6,9 +6,9 @@ import {
   percentileMs,
   RECEIPT_LATENCY_BOUNDS_MS,
   SUBMIT_LATENCY_BOUNDS_MS,
-} from '../../../domain/quality.ts'
+} from '../../../domain/carriers/quality.ts'
 import { notFound } from '../../../errors.ts'
-import { keyOfCarrier, keyOfRoute } from '../../../operations/configuration-rows.ts'
+import { keyOfCarrier, keyOfRoute } from '../../../operations/manage/configuration-rows.ts'
 import type { Queryable } from '../../../store/database.ts'
 import {
   type CarrierPause,

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { createRate, importRates, updateRate } from '../../../operations/manage-rates.ts'
+import { createRate, importRates, updateRate } from '../../../operations/manage/rates.ts'
 import { type RateRecord, rates } from '../../../store/rates.ts'
 import { changeBody, Nullable, requestBody, titled } from '../../schemas/shapes.ts'
 import {

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import { completeFloor, completeRouteCarrier } from '../../../domain/setting-forms.ts'
-import { createRoute, updateRoute } from '../../../operations/manage-routes.ts'
+import { completeFloor, completeRouteCarrier } from '../../../domain/configuration/settings.ts'
+import { createRoute, updateRoute } from '../../../operations/manage/routes.ts'
 import { type RouteRecord, routes } from '../../../store/routes.ts'
 import { changeBody, Nullable, requestBody, titled } from '../../schemas/shapes.ts'
 import { described, LinkName, pageQuery, RouteKey, Timestamp } from './fields.ts'

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { createRoutingRule, updateRoutingRule } from '../../../operations/manage-routing-rules.ts'
+import { createRoutingRule, updateRoutingRule } from '../../../operations/manage/routing-rules.ts'
 import { type RoutingRuleRecord, routingRules } from '../../../store/routing-rules.ts'
 import { Nullable, requestBody, titled } from '../../schemas/shapes.ts'
 import {

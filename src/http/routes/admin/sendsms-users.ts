@@ -1,10 +1,10 @@
 import { Type } from 'typebox'
-import { CALLING_CODE } from '../../../domain/configuration.ts'
+import { CALLING_CODE } from '../../../domain/configuration/configuration.ts'
 import {
   createSendsmsUser,
   updateSendsmsUser,
   withHashedPassword,
-} from '../../../operations/manage-sendsms-users.ts'
+} from '../../../operations/manage/sendsms-users.ts'
 import { type SendsmsUserRecord, sendsmsUsers } from '../../../store/sendsms-users.ts'
 import { changeBody, Nullable, requestBody, titled } from '../../schemas/shapes.ts'
 import { patterned } from '../../validate.ts'

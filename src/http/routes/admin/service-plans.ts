@@ -1,21 +1,25 @@
 import { type Static, Type } from 'typebox'
-import { SENDER_TYPES } from '../../../domain/addresses.ts'
-import { AMBIGUOUS_SUBMITS, TEXT_RETENTIONS, VALIDITY_SECONDS } from '../../../domain/configuration.ts'
-import { MAX_WORD_CHARACTERS, MAX_WORDS } from '../../../domain/opt-outs.ts'
-import type { SecretKeys } from '../../../domain/secrets.ts'
-import { MAX_BODY_CHARACTERS } from '../../../domain/send-requests.ts'
+import {
+  AMBIGUOUS_SUBMITS,
+  TEXT_RETENTIONS,
+  VALIDITY_SECONDS,
+} from '../../../domain/configuration/configuration.ts'
 import {
   languageIdentifiers,
   languageNames,
   rateLimitColumns,
   rateLimitField,
-} from '../../../domain/setting-forms.ts'
+} from '../../../domain/configuration/settings.ts'
+import { SENDER_TYPES } from '../../../domain/messages/addresses.ts'
+import { MAX_BODY_CHARACTERS } from '../../../domain/messages/send-requests.ts'
+import { MAX_WORD_CHARACTERS, MAX_WORDS } from '../../../domain/opt-outs.ts'
+import type { SecretKeys } from '../../../domain/secrets.ts'
 import { NATIONAL_LANGUAGES } from '../../../domain/text/gsm-national-tables.ts'
 import {
   createServicePlan,
   removeServicePlan,
   updateServicePlan,
-} from '../../../operations/manage-service-plans.ts'
+} from '../../../operations/manage/service-plans.ts'
 import { type ServicePlanRecord, servicePlans } from '../../../store/service-plans.ts'
 import { PublicId } from '../../schemas/parameters.ts'
 import { changeBody, Nullable, requestBody, titled } from '../../schemas/shapes.ts'

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { DIMENSIONS, parseStatisticsQuery } from '../../../domain/statistics/query.ts'
 import { checked } from '../../../errors.ts'
-import { keyOfCarrier, keyOfPlan, keyOfRoute } from '../../../operations/configuration-rows.ts'
+import { keyOfCarrier, keyOfPlan, keyOfRoute } from '../../../operations/manage/configuration-rows.ts'
 import { readStatistics } from '../../../operations/read-statistics.ts'
 import {
   groupByParameter,

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { canonicalPublicId } from '../../../domain/identifiers.ts'
-import { giveUnownedInbound } from '../../../operations/give-unowned-inbound.ts'
+import { giveUnownedInbound } from '../../../operations/manage/unowned-inbound-messages.ts'
 import { listUnownedInboundMessages } from '../../../store/unowned-inbound-messages.ts'
 import { requestBody, titled } from '../../schemas/shapes.ts'
 import { MessageId, NullableText, pageQuery, ServicePlanId, Timestamp } from './fields.ts'

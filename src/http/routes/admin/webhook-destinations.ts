@@ -1,6 +1,10 @@
 import { canonicalPublicId } from '../../../domain/identifiers.ts'
-import { keyOfPlan } from '../../../operations/configuration-rows.ts'
-import { pauseDestination, resumeDestination, retryWaiting } from '../../../operations/pause-destinations.ts'
+import { keyOfPlan } from '../../../operations/manage/configuration-rows.ts'
+import {
+  pauseDestination,
+  resumeDestination,
+  retryWaiting,
+} from '../../../operations/manage/webhook-destinations.ts'
 import type { Queryable } from '../../../store/database.ts'
 import { findDestination, listDestinations } from '../../../store/webhook-destinations.ts'
 import { requestBody } from '../../schemas/shapes.ts'

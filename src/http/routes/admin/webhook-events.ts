@@ -3,7 +3,7 @@ import { EVENT_STATES, type EventKey, eventId, parseEventId } from '../../../dom
 import { canonicalPublicId } from '../../../domain/identifiers.ts'
 import { parseEventFilters } from '../../../domain/list-filters.ts'
 import { checked, invalidField, notFound } from '../../../errors.ts'
-import { keyOfPlan } from '../../../operations/configuration-rows.ts'
+import { keyOfPlan } from '../../../operations/manage/configuration-rows.ts'
 import { redeliverEvent, redeliverEvents } from '../../../operations/redeliver-events.ts'
 import { findEvent, findPlanOfEvent, listEvents } from '../../../store/event-list.ts'
 import { oneOf, requestBody } from '../../schemas/shapes.ts'

@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
-import type { Carrier } from '../../../domain/configuration.ts'
-import type { Directory } from '../../../domain/directory.ts'
+import type { Carrier } from '../../../domain/configuration/configuration.ts'
+import type { Directory } from '../../../domain/configuration/directory.ts'
 import { Histogram } from '../../../histogram.ts'
 import { BATCHES, type BatchMeter } from '../../../operations/batches.ts'
 import type { ThreadLoad } from '../../../outbound/thread-messages.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { CONFIGURATION_KINDS } from '../../../../src/domain/configuration-changes.ts'
+import { CONFIGURATION_KINDS } from '../../../../src/domain/configuration/configuration-changes.ts'
 import { adminServerOfFile } from '../../../support/admin-server.ts'
 
 /** Applying what was exported changes nothing. */

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { noCounts, type QualityCounts } from '../../../../src/domain/quality.ts'
+import { noCounts, type QualityCounts } from '../../../../src/domain/carriers/quality.ts'
 import { addQualityMinutes, pauseCarriers } from '../../../../src/store/quality.ts'
 import { adminServerOfFile, CARRIER } from '../../../support/admin-server.ts'
 

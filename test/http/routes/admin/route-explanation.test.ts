@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { CarrierCondition } from '../../../../src/domain/routing.ts'
+import type { CarrierCondition } from '../../../../src/domain/routing/routing.ts'
 import { adminServerOfFile, CARRIER, createPlan } from '../../../support/admin-server.ts'
 
 const conditions = new Map<string, CarrierCondition>()

@@ -1,0 +1,186 @@
+import { atOnce, type Steps } from '../../collections/steps.ts'
+import type { SenderType } from '../messages/addresses.ts'
+import { countryOf } from '../routing/countries.ts'
+import { type Priced, RateTable } from '../routing/rates.ts'
+import { PrefixTable } from '../routing/recipients.ts'
+import { type Routed, RoutingRules, routed } from '../routing/routing.ts'
+import { isSandbox } from '../sandbox.ts'
+import type { Operator } from '../tokens.ts'
+import type {
+  Account,
+  Carrier,
+  InboundNumber,
+  Rate,
+  Route,
+  RoutingRule,
+  SenderRule,
+  SendsmsUser,
+  ServicePlan,
+  Token,
+} from './configuration.ts'
+
+export interface DirectoryContents {
+  readonly version: string
+  /** Version of `numberRanges` and `rates`. These may be large, and are read and sorted again only when it changes. */
+  readonly bulkVersion: string
+  /** What is wrong with each secret that cannot be decrypted. Its carrier is stopped, the webhooks of its account wait. */
+  readonly unreadable: readonly string[]
+  readonly accounts: readonly Account[]
+  readonly plans: readonly ServicePlan[]
+  /** By SHA-256 of the token, hex. Revoked tokens are not here. */
+  readonly tokens: ReadonlyMap<string, Token>
+  /** By SHA-256 of the operator token, hex. Revoked tokens are not here. */
+  readonly operators: ReadonlyMap<string, Operator>
+  /** Subscription status by `senderKey(planId, sender)`. */
+  readonly senders: ReadonlyMap<string, string>
+  readonly carriers: readonly Carrier[]
+  readonly routes: readonly Route[]
+  readonly routingRules: readonly RoutingRule[]
+  /** mccmnc by prefix (`+` and digits). */
+  readonly numberRanges: ReadonlyMap<string, string>
+  readonly rates: readonly Rate[]
+  readonly senderRules: readonly SenderRule[]
+  readonly inboundNumbers: ReadonlyMap<string, InboundNumber>
+  /** By username. */
+  readonly sendsmsUsers: ReadonlyMap<string, SendsmsUser>
+}
+
+export function senderKey(planId: number, sender: string): string {
+  return `${planId}:${sender}`
+}
+
+/** What is made of the parts of a configuration that may have 100,000 objects or more. */
+interface Tables {
+  readonly rules: RoutingRules
+  readonly networks: PrefixTable<string>
+  readonly rates: RateTable
+}
+
+function* tablesOf(contents: DirectoryContents, previous: Directory | null): Steps<Tables> {
+  const rules = new RoutingRules()
+  for (const rule of contents.routingRules) yield void rules.add(rule)
+  if (previous?.contents.bulkVersion === contents.bulkVersion) return { ...previous.tables, rules }
+  const networks = new PrefixTable<string>()
+  for (const [prefix, mccmnc] of contents.numberRanges) yield void networks.add(prefix, mccmnc)
+  const rates = new RateTable()
+  for (const rate of contents.rates) yield void rates.add(rate)
+  return { rules, networks, rates }
+}
+
+/** `previous`: the snapshot before, whose large tables are reused where they are still the same. */
+export function* directoryOf(contents: DirectoryContents, previous: Directory | null): Steps<Directory> {
+  return new Directory(contents, yield* tablesOf(contents, previous))
+}
+
+/** An immutable snapshot of the whole configuration, with the look-ups the message path needs. */
+export class Directory {
+  readonly contents: DirectoryContents
+  readonly tables: Tables
+  readonly #plansById: ReadonlyMap<number, ServicePlan>
+  readonly #plansByPublicId: ReadonlyMap<string, ServicePlan>
+  readonly #carriersById: ReadonlyMap<number, Carrier>
+  /** Made when first needed: at most one for each route and rule. */
+  readonly #routed = new Map<Route | RoutingRule, Routed>()
+  readonly #routesOf = new Map<ServicePlan, ReadonlySet<Route>>()
+  readonly #senderRules: ReadonlyMap<string, SenderRule>
+
+  constructor(contents: DirectoryContents, tables: Tables = atOnce(tablesOf(contents, null))) {
+    this.contents = contents
+    this.tables = tables
+    this.#plansById = new Map(contents.plans.map((plan) => [plan.id, plan]))
+    this.#plansByPublicId = new Map(contents.plans.map((plan) => [plan.servicePlanId, plan]))
+    this.#carriersById = new Map(contents.carriers.map((carrier) => [carrier.id, carrier]))
+    this.#senderRules = new Map(contents.senderRules.map((rule) => [`${rule.planId}:${rule.country}`, rule]))
+  }
+
+  tokenByHash(sha256Hex: string): Token | undefined {
+    return this.contents.tokens.get(sha256Hex)
+  }
+
+  /** Plan ids compare case-insensitively. */
+  planByPublicId(servicePlanId: string): ServicePlan | undefined {
+    return this.#plansByPublicId.get(servicePlanId.toLowerCase())
+  }
+
+  planById(id: number): ServicePlan | undefined {
+    return this.#plansById.get(id)
+  }
+
+  carrierById(id: number): Carrier | undefined {
+    return this.#carriersById.get(id)
+  }
+
+  /** Whether the carrier is the simulator of the sandbox plans. */
+  isSandboxCarrier(id: number): boolean {
+    const carrier = this.#carriersById.get(id)
+    return carrier !== undefined && isSandbox(carrier)
+  }
+
+  /** Subscription status: `approved`, `pending`, `denied`, or anything else an operator wrote. */
+  senderStatus(planId: number, sender: string): string | undefined {
+    return this.contents.senders.get(senderKey(planId, sender))
+  }
+
+  inboundNumber(msisdn: string): InboundNumber | undefined {
+    return this.contents.inboundNumbers.get(msisdn)
+  }
+
+  /** What a segment from the plan to the recipient costs; null when no rate fits. `mccmnc`: if it is known already. */
+  rateOf(planId: number, recipient: string, mccmnc = this.mccmncOf(recipient)): Rate | null {
+    if (this.contents.rates.length === 0) return null
+    return this.rateFor({ planId, recipient, country: countryOf(recipient), mccmnc })
+  }
+
+  /** What a segment of the message costs; null when no rate fits, or the plan is a sandbox. */
+  rateFor(message: Priced): Rate | null {
+    return this.planById(message.planId)?.sandbox === true ? null : this.tables.rates.rateFor(message)
+  }
+
+  /** Whether a receipt that names another network can change a price. */
+  get hasNetworkRates(): boolean {
+    return this.tables.rates.hasNetworks
+  }
+
+  /** Types of sender allowed by the plan's own rule, or else by the rule for all plans; null: no rule. */
+  senderTypesTowards(planId: number, country: string | null): ReadonlySet<SenderType> | null {
+    if (country === null || this.#senderRules.size === 0) return null
+    const rule = this.#senderRules.get(`${planId}:${country}`) ?? this.#senderRules.get(`null:${country}`)
+    return rule?.senderTypes ?? null
+  }
+
+  /** Network of a number by the longest prefix known. */
+  mccmncOf(recipient: string): string | null {
+    return this.tables.networks.longest(recipient) ?? null
+  }
+
+  /**
+   * Where a message goes: by the most specific rule, else by the plan's own route; null when it has none. No rule matches
+   * messages of a sandbox plan.
+   */
+  routeFor(plan: ServicePlan, sender: string, recipient: string): Routed | null {
+    const isRuled = !plan.sandbox && !this.tables.rules.none
+    const rule = !isRuled
+      ? null
+      : this.tables.rules.mostSpecific(plan.id, sender, {
+          recipient,
+          country: countryOf(recipient),
+          mccmnc: this.mccmncOf(recipient),
+        })
+    const route = rule?.route ?? plan.route
+    if (route === null) return null
+    const known = this.#routed.get(rule ?? route)
+    if (known !== undefined) return known
+    const made = routed(route, rule, (id) => this.carrierById(id)?.name ?? String(id))
+    this.#routed.set(rule ?? route, made)
+    return made
+  }
+
+  /** Every route that a message of the plan may take. */
+  routesOf(plan: ServicePlan): ReadonlySet<Route> {
+    const known = this.#routesOf.get(plan)
+    if (known !== undefined) return known
+    const made = this.tables.rules.routesOf(plan)
+    this.#routesOf.set(plan, made)
+    return made
+  }
+}

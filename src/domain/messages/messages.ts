@@ -1,0 +1,110 @@
+import type { Charge } from '../routing/rates.ts'
+
+/** The public status of an MT message. What changes it: message-states.ts. */
+
+export const MESSAGE_STATUSES = ['QUEUED', 'SENT', 'DELIVERED', 'FAILED', 'UNKNOWN'] as const
+export type Status = (typeof MESSAGE_STATUSES)[number]
+
+/** How many of these messages have each status. */
+export function countByStatus(messages: readonly { readonly status: Status }[]): Record<Status, number> {
+  const counts = { QUEUED: 0, SENT: 0, DELIVERED: 0, FAILED: 0, UNKNOWN: 0 }
+  for (const { status } of messages) counts[status] += 1
+  return counts
+}
+
+const HOUR_MS = 3_600_000
+
+/** How long an UNKNOWN message may still get a final status. */
+export const UNKNOWN_REVERSIBLE_MS = 72 * HOUR_MS
+
+/** How long after the longest validity (24 h) a message waits for a final receipt before it is overdue. */
+export const RECEIPT_GRACE_MS = 48 * HOUR_MS
+
+/** An outbound (MT) message as stored. Times are Dates; createdAt is the millisecond inside msgId. */
+export interface Message {
+  readonly planId: number
+  readonly msgId: string
+  readonly status: Status
+  readonly sender: string
+  readonly recipient: string
+  /** Empty: discarded, because no message is sent without a text. */
+  readonly body: string
+  readonly segments: number
+  readonly callbackUrl: string | null
+  readonly country: string | null
+  readonly mccmnc: string | null
+  readonly errorCode: string
+  readonly price: string | null
+  readonly ptf: string | null
+  readonly currency: string | null
+  readonly sentAt: Date | null
+  readonly updatedAt: Date
+}
+
+/** Whether no receipt changes the status any more. */
+export function isFinal(status: Status): boolean {
+  return status === 'DELIVERED' || status === 'FAILED'
+}
+
+/** Whether the message is not submitted any more, and no receipt is missing. UNKNOWN may still change. */
+export function hasEnded(status: Status): boolean {
+  return status !== 'QUEUED' && status !== 'SENT'
+}
+
+/** What a caller asks to send, after validation and authorisation. */
+export interface Draft {
+  readonly sender: string
+  readonly recipient: string
+  readonly body: string
+  readonly callbackUrl: string | null
+}
+
+/** What facts change about a message. Its text and its numbers never change. */
+export interface MessageState {
+  readonly status: Status
+  /** Of the last announcement; 0: none was made. */
+  readonly sequence: number
+  /** When the status changed, Unix ms. */
+  readonly changedAtMs: number
+  readonly sentAtMs: number | null
+  readonly errorCode: string
+  /** What the carrier said last: command_status, or the word and code of a receipt. */
+  readonly carrierCode: string | null
+  readonly carrierId: number | null
+  readonly routeId: number | null
+  readonly routeReason: string | null
+  readonly segments: number
+  /** How the text of the segments that count is divided, if the message has started over; null: as at first. */
+  readonly segmentation: string | null
+  /** Bit n: segment n. */
+  readonly deliveredBits: bigint
+  readonly unknownBits: bigint
+  readonly mccmnc: string | null
+  /** Of all segments. */
+  readonly charge: Charge | null
+  /** What is still to be submitted; null: nothing is. */
+  readonly dispatch: DispatchState | null
+}
+
+/** The dispatch of a message: how far submitting it has got. */
+export interface DispatchState {
+  /** Attempts so far that count against a limit. */
+  readonly attempt: number
+  /** Carrier of the last attempt: the one that has the accepted segments. */
+  readonly carrierId: number | null
+  /** Bit n: PDU n is accepted. */
+  readonly acceptedPduBits: bigint
+  /** How the text of these is divided; null when there are none. */
+  readonly segmentation: string | null
+  /** Segments of it were sent again, divided differently. */
+  readonly startedOver: boolean
+  /** It may have reached a carrier in an earlier attempt. */
+  readonly ambiguous: boolean
+  /** An attempt is in flight: a crash from now on leaves it in doubt. */
+  readonly begun: boolean
+  readonly dueAtMs: number
+  /** The route that it waits for; 0: not known yet. */
+  readonly routeId: number
+  /** The carrier whose node is to take it up; 0: any. */
+  readonly chosenCarrierId: number
+}

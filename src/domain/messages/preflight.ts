@@ -1,0 +1,140 @@
+import type { Fault } from '../../errors.ts'
+import type { ServicePlan } from '../configuration/configuration.ts'
+import type { Directory } from '../configuration/directory.ts'
+import { nearestName } from '../near-names.ts'
+import { countryOf } from '../routing/countries.ts'
+import { type Charge, chargeFor } from '../routing/rates.ts'
+import { type CarrierCondition, candidateCarriers, describeOrigin } from '../routing/routing.ts'
+import { explainText, type TextExplanation } from '../text/text-explanation.ts'
+import { classifySender, isE164, readE164, type SenderType } from './addresses.ts'
+import { judgeSender, type SenderRefusal } from './send-requests.ts'
+
+/** What would become of a send (docs/preflight.md), as far as its customer may know. What cannot be told is null. */
+
+export interface Preflight {
+  readonly text: TextExplanation | null
+  readonly sender: {
+    readonly kind: SenderType | null
+    readonly isAllowed: boolean | null
+    readonly refusal: SenderRefusal | null
+  }
+  readonly recipient: {
+    readonly isValid: boolean
+    /** The number as a send has to write it. */
+    readonly msisdn: string | null
+    readonly country: string | null
+    readonly mccmnc: string | null
+  }
+  readonly route: PreflightRoute | null
+  readonly charge: Charge | null
+  /** Null: the request has none. */
+  readonly callbackUrl: { readonly isAllowed: boolean; readonly fault: Fault | null } | null
+  readonly unknownFields: readonly UnknownField[]
+}
+
+/**
+ * Which carriers it has is the operator's business, and how busy they are follows from what other customers send. Whether any
+ * carrier takes messages is the customer's business too: without one, they wait.
+ */
+interface PreflightRoute {
+  readonly name: string
+  readonly reason: string
+  readonly isAvailable: boolean
+}
+
+interface UnknownField {
+  readonly field: string
+  readonly suggestion: string | null
+}
+
+export interface PreflightQuestion {
+  readonly directory: Directory
+  /** Null: the token has no such plan. */
+  readonly plan: ServicePlan | null
+  /** The body of the request, unchecked. */
+  readonly fields: Readonly<Record<string, unknown>>
+  /** The faults that a send would be refused for. */
+  readonly faults: readonly Fault[]
+  /** Names of the fields that a send has. */
+  readonly known: readonly string[]
+  readonly conditionOf: (carrierId: number, routeId: number) => CarrierCondition
+}
+
+/** A request of 64 KiB could have thousands. */
+const MAX_UNKNOWN_FIELDS = 50
+
+/** Answers with the look-ups of the message path itself. */
+export function preflight(question: PreflightQuestion): Preflight {
+  const { directory, plan, fields, faults, known } = question
+  const sound = (field: string): string | null => {
+    const value = fields[field]
+    return typeof value === 'string' && !faults.some((one) => one.field === field) ? value : null
+  }
+  const [from, to, body] = [sound('from'), sound('to'), sound('body')]
+  const recipient = recipientOf(directory, fields.to)
+  const text = plan === null || body === null ? null : explainText(body, plan)
+  const sender = senderOf(directory, plan, from, to)
+  const isRouted = plan !== null && plan.route !== null && to !== null && sender.isAllowed === true
+  const isPriced = plan !== null && to !== null && text !== null
+  return {
+    text,
+    sender,
+    recipient,
+    route: isRouted ? routeOf(question, plan, from!, to) : null,
+    charge: isPriced ? chargeOf(directory, plan, to, text.segments.length) : null,
+    callbackUrl: fields.callbackUrl === undefined ? null : callbackUrlOf(faults),
+    unknownFields: unknownFields(Object.keys(fields), known),
+  }
+}
+
+function recipientOf(directory: Directory, to: unknown): Preflight['recipient'] {
+  const msisdn = typeof to === 'string' ? readE164(to) : null
+  return {
+    isValid: typeof to === 'string' && isE164(to),
+    msisdn,
+    country: msisdn === null ? null : countryOf(msisdn),
+    mccmnc: msisdn === null ? null : directory.mccmncOf(msisdn),
+  }
+}
+
+function senderOf(
+  directory: Directory,
+  plan: ServicePlan | null,
+  from: string | null,
+  to: string | null,
+): Preflight['sender'] {
+  const kind = from === null ? null : classifySender(from)
+  if (plan === null || from === null || to === null) return { kind, isAllowed: null, refusal: null }
+  const refusal = judgeSender(directory, plan, { from, to })
+  return { kind, isAllowed: refusal === null, refusal }
+}
+
+function routeOf(
+  { directory, conditionOf }: PreflightQuestion,
+  plan: ServicePlan,
+  from: string,
+  to: string,
+): PreflightRoute | null {
+  const routed = directory.routeFor(plan, from, to)
+  if (routed === null) return null
+  const { route, rule } = routed
+  const open = candidateCarriers(route, (carrierId) => conditionOf(carrierId, route.id))
+  return { name: route.name, reason: describeOrigin(route, rule), isAvailable: open.length > 0 }
+}
+
+function chargeOf(directory: Directory, plan: ServicePlan, to: string, segments: number): Charge | null {
+  const rate = directory.rateOf(plan.id, to)
+  return rate && chargeFor(rate, segments)
+}
+
+function callbackUrlOf(faults: readonly Fault[]): Preflight['callbackUrl'] {
+  const fault = faults.find(({ field }) => field === 'callbackUrl') ?? null
+  return { isAllowed: fault === null, fault }
+}
+
+function unknownFields(names: readonly string[], known: readonly string[]): UnknownField[] {
+  return names
+    .filter((name) => !known.includes(name))
+    .slice(0, MAX_UNKNOWN_FIELDS)
+    .map((field) => ({ field, suggestion: nearestName(field, known) }))
+}

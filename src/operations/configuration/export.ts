@@ -1,0 +1,93 @@
+import type { KindName, PresentObject, Settings } from '../../domain/configuration/configuration-changes.ts'
+import type { SecretKeys } from '../../domain/secrets.ts'
+import { withoutCredentials } from '../../domain/webhooks/callback-url.ts'
+import type { Transaction } from '../../store/database.ts'
+import { readDirectoryVersion, readOneSnapshot } from '../../store/directory.ts'
+import { KINDS } from './kinds.ts'
+import { type Kind, Scene } from './scene.ts'
+import { senderInFile } from './service-plans.ts'
+
+export interface ExportedConfiguration {
+  readonly version: string
+  /** By kind and name, in the form of a file. */
+  readonly configuration: Readonly<Partial<Record<KindName, Settings>>>
+  /** Paths of settings that are not exported, because they are secret: `carriers.acme.password`. */
+  readonly withheld: readonly string[]
+}
+
+/** The whole configuration as a file, which changes nothing when it is applied. It has no secrets. */
+export async function exportConfiguration(
+  transaction: Transaction,
+  secretKey: SecretKeys,
+): Promise<ExportedConfiguration> {
+  await readOneSnapshot(transaction)
+  const version = await readDirectoryVersion(transaction)
+  const scene = new Scene(transaction, secretKey)
+  const configuration: Partial<Record<KindName, Settings>> = {}
+  const withheld: string[] = []
+  for (const kind of KINDS) {
+    const present = await scene.read(kind)
+    const objects = present.map((object): [string, Settings] => {
+      const { open, secret } = inFile(scene, kind, object)
+      withheld.push(...secret.map((name) => `${kind.name}.${object.name}.${name}`))
+      return [kind.name === 'senders' ? object.identity : object.name, open]
+    })
+    configuration[kind.name] = kind.name === 'senders' ? byPlan(scene, objects) : Object.fromEntries(objects)
+  }
+  return { version, configuration, withheld }
+}
+
+/** The settings as a file has them, and the names of those that it must not have. */
+function inFile(
+  scene: Scene,
+  { name: kind, secrets = [], urls = [], isNumbered }: Kind,
+  object: PresentObject,
+) {
+  const secret: string[] = []
+  const open = Object.entries(object.settings).flatMap(([name, value]): [string, unknown][] => {
+    // What a rule or a rate does not name is no limit of it.
+    if (value === null && !secrets.includes(name)) return isNumbered ? [] : [[name, value]]
+    const isUrl = urls.includes(name) && typeof value === 'string'
+    if (secrets.includes(name) || (isUrl && !isPublic(value))) {
+      if (value !== null) secret.push(name)
+      return []
+    }
+    // The key of an object is its name.
+    if (name === 'name' && value === object.name) return []
+    if (name === 'sandbox' && value === false) return []
+    if (name === 'account') return [[name, nameOf(scene, 'accounts', value as string)]]
+    if (name === 'plan') return [[name, nameOf(scene, 'plans', value as string)]]
+    return [[name, value]]
+  })
+  const id = ID_FIELDS[kind]
+  return { secret, open: { ...(id && { [id]: object.identity }), ...Object.fromEntries(open) } }
+}
+
+const ID_FIELDS: Readonly<Partial<Record<KindName, string>>> = {
+  accounts: 'accountId',
+  plans: 'servicePlanId',
+}
+
+/** A URL that can be read and has no credentials. */
+function isPublic(url: string): boolean {
+  return URL.canParse(url) && withoutCredentials(url) === url
+}
+
+function nameOf(scene: Scene, kind: 'accounts' | 'plans', id: string): string {
+  return scene.presentWith(kind, id)!.name
+}
+
+function byPlan(
+  scene: Scene,
+  objects: readonly (readonly [identity: string, settings: Settings])[],
+): Settings {
+  const ofPlans = Map.groupBy(objects, ([identity]) => identity.slice(0, identity.indexOf('/')))
+  const senders = [...ofPlans].map(([plan, own]) => {
+    const settings = own.map(([identity, { status }]) => [
+      identity.slice(plan.length + 1),
+      senderInFile(status),
+    ])
+    return [nameOf(scene, 'plans', plan), Object.fromEntries(settings)]
+  })
+  return Object.fromEntries(senders)
+}

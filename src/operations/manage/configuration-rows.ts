@@ -1,0 +1,149 @@
+import { isSandbox, SANDBOX } from '../../domain/sandbox.ts'
+import { conflict, type Fault, fault, invalidField, notFound, refuseAny } from '../../errors.ts'
+import { accounts } from '../../store/accounts.ts'
+import { carriers } from '../../store/carriers.ts'
+import type { AnyTable, ConfigurationTable } from '../../store/configuration-table.ts'
+import type { Queryable, Transaction } from '../../store/database.ts'
+import { routes } from '../../store/routes.ts'
+import { type ServicePlanRecord, servicePlans } from '../../store/service-plans.ts'
+import { sayConflicts } from './write-conflicts.ts'
+
+/** Rows of the configuration as operators change and name them. Functions called `refuse…` throw. */
+
+/** Refuses to give a carrier or a route the name of those of sandbox plans. */
+export function refuseReservedName({ name }: { readonly name?: string }): void {
+  if (name === SANDBOX) refuseAny([reservedName('name')])
+}
+
+/** The fault of a field that has the name of the carrier and route of sandbox plans. */
+export function reservedName(field: string): Fault {
+  return fault(field, 'NOT_ALLOWED', `must not be ${SANDBOX}, which is for sandbox plans`)
+}
+
+/** Returns the row with this key, locked against other writers until the transaction ends, or throws 404. */
+export async function lockedRow<Row extends object>(
+  transaction: Transaction,
+  table: AnyTable<Row>,
+  key: string,
+): Promise<Row> {
+  const row = await table.find(transaction, key, 'for update')
+  if (row === undefined) throw notFound(table.noun)
+  return row
+}
+
+/** Writes the given properties. 404 if there is no such row. */
+export async function changeRow<Row extends object, Columns extends object>(
+  transaction: Transaction,
+  table: ConfigurationTable<Row, Columns>,
+  key: string,
+  change: Partial<Columns>,
+): Promise<Row> {
+  const row = await table.update(transaction, key, change)
+  if (row === undefined) throw notFound(table.noun)
+  return row
+}
+
+/** Deletes a row. 404 if there is none; 409 with the words of `inUse` if others name it. */
+export async function deleteRow(
+  transaction: Transaction,
+  table: AnyTable,
+  key: string,
+  inUse?: string,
+): Promise<void> {
+  const deleted = await sayConflicts({ ...(inUse !== undefined && { inUse }) }, () =>
+    table.delete(transaction, key),
+  )
+  if (!deleted) throw notFound(table.noun)
+}
+
+/** Ends a token for good; revoking it again changes nothing. 404 if there is none. */
+export async function revokeRow(
+  transaction: Transaction,
+  table: Pick<ConfigurationTable<object, object>, 'noun' | 'revoke'>,
+  key: string,
+): Promise<void> {
+  if (!(await table.revoke(transaction, key))) throw notFound(table.noun)
+}
+
+/**
+ * Limits what every node keeps in memory. Call it after the write: writers of the configuration wait for each other at
+ * directory_version, so the count is exact.
+ */
+export async function refuseMore(transaction: Transaction, table: AnyTable, most: number): Promise<void> {
+  if ((await table.count(transaction)) > most) {
+    throw conflict(`there can be at most ${most} ${table.noun}s`)
+  }
+}
+
+// Database keys of the rows that a request names. A name that does not exist is a fault.
+
+export async function keyOfAccount(db: Queryable, accountId: string): Promise<number> {
+  return (await rowOf(db, accounts, 'accountId', accountId)).id
+}
+
+export async function keyOfPlan(db: Queryable, servicePlanId: string): Promise<number> {
+  return (await planOf(db, servicePlanId)).id
+}
+
+/** The plan that a body names. */
+export async function planOf(db: Queryable, servicePlanId: string): Promise<ServicePlanRecord> {
+  return rowOf(db, servicePlans, 'servicePlanId', servicePlanId)
+}
+
+/** The database key of the plan that a path names. 404 if there is none. */
+export async function keyOfPlanInPath(db: Queryable, servicePlanId: string): Promise<number> {
+  const plan = await servicePlans.find(db, servicePlanId)
+  if (plan === undefined) throw notFound(servicePlans.noun)
+  return plan.id
+}
+
+/** Null names every plan. */
+export async function keyOfPlanOrAll(db: Queryable, servicePlanId: string | null): Promise<number | null> {
+  return servicePlanId === null ? null : keyOfPlan(db, servicePlanId)
+}
+
+/** Refuses rows of a list whose plan does not exist. `path` is put before the fields of a row: `rates.3.`. */
+export function refuseMissingPlans(
+  missing: readonly string[],
+  rows: readonly { servicePlanId: string | null }[],
+  path: (index: number) => string,
+): void {
+  const gone = new Set<string | null>(missing)
+  const faults = rows.flatMap(({ servicePlanId }, index) =>
+    gone.has(servicePlanId)
+      ? [fault(`${path(index)}servicePlanId`, 'NOT_FOUND', mustExist(servicePlans))]
+      : [],
+  )
+  refuseAny(faults)
+}
+
+export async function keyOfCarrier(db: Queryable, nameOrId: string): Promise<number> {
+  return (await rowOf(db, carriers, 'carrier', nameOrId)).carrierId
+}
+
+export async function keyOfRoute(db: Queryable, nameOrId: string): Promise<number> {
+  return (await rowOf(db, routes, 'route', nameOrId)).routeId
+}
+
+/** Of a route that a plan or a rule may name: not that of sandbox plans, which only they have. */
+export async function keyOfAssignableRoute(db: Queryable, nameOrId: string): Promise<number> {
+  const route = await rowOf(db, routes, 'route', nameOrId)
+  if (isSandbox(route))
+    throw invalidField('route', 'NOT_ALLOWED', `must not be ${SANDBOX}, which is for sandbox plans`)
+  return route.routeId
+}
+
+async function rowOf<Row extends object>(
+  db: Queryable,
+  table: AnyTable<Row>,
+  field: string,
+  key: string,
+): Promise<Row> {
+  const row = await table.find(db, key)
+  if (row === undefined) throw invalidField(field, 'NOT_FOUND', mustExist(table))
+  return row
+}
+
+function mustExist({ noun }: { noun: string }): string {
+  return `must be an existing ${noun}`
+}

@@ -1,6 +1,0 @@
-import { expect, test } from 'vitest'
-import { UNKNOWN_REVERSIBLE_MS } from '../../src/domain/messages.ts'
-
-test('UNKNOWN gives way for 72 h', () => {
-  expect(UNKNOWN_REVERSIBLE_MS).toBe(72 * 3_600_000)
-})
