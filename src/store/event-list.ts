@@ -64,7 +64,8 @@ const RECORD = raw(`
 const LAST_ATTEMPT = raw(`
   left join lateral (
     select w.attempt, w.response_status, w.error from webhook_attempts w
-    where w.msg_id = e.msg_id and w.sequence = e.sequence order by w.attempt desc limit 1
+    where w.plan_id = e.plan_id and w.msg_id = e.msg_id and w.sequence = e.sequence
+    order by w.attempt desc limit 1
   ) last on true`)
 
 /**
@@ -129,7 +130,8 @@ async function attemptsOf(db: Queryable, planId: number, key: EventKey): Promise
              e.response_head
       from events e
       where e.plan_id = $1 and e.msg_id = $2 and e.sequence = $3 and e.attempts = 1 and not exists (
-        select from webhook_attempts w where w.msg_id = $2 and w.sequence = $3 and w.attempt = 1)
+        select from webhook_attempts w
+        where w.plan_id = $1 and w.msg_id = $2 and w.sequence = $3 and w.attempt = 1)
       order by attempt desc limit $4`,
     values: [planId, key.msgId, key.sequence, MAX_ATTEMPTS_SHOWN],
   })

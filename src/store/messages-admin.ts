@@ -45,7 +45,7 @@ export async function findMessageForOperator(
           select t.attempted_at as "attemptedAt", t.attempted_at + t.took_ms * interval '1 ms' as "endedAt",
                  tc.name as carrier, t.outcome, t.command_status as "commandStatus", t.segment, t.resubmission, t.reason
           from submit_attempts t left join carriers tc on tc.id = t.carrier_id
-          where t.msg_id = m.msg_id order by t.attempted_at limit $2) t) as attempts,
+          where t.plan_id = m.plan_id and t.msg_id = m.msg_id order by t.attempted_at limit $2) t) as attempts,
        (select coalesce(json_agg(s), '[]') from (
           select s.segment, s.carrier_message_id as "carrierMessageId", sc.name as carrier,
                  $3::timestamptz + s.answered_ms * interval '1 ms' - s.latency_ms * interval '1 ms' as "sentAt",
@@ -56,7 +56,8 @@ export async function findMessageForOperator(
        (select coalesce(json_agg(x), '[]') from (
           select x.received_at as "receivedAt", x.matched_at as "matchedAt", xc.name as carrier, x.carrier_message_id as "carrierMessageId",
                  x.outcome, x.error_code as "errorCode", x.receipt
-          from receipts x left join carriers xc on xc.id = x.carrier_id where x.msg_id = m.msg_id
+          from receipts x left join carriers xc on xc.id = x.carrier_id
+          where x.plan_id = m.plan_id and x.msg_id = m.msg_id
           union all
           select e.occurred_at, null, c.name, null, e.status, e.error_code, e.receipt
           from events e where e.plan_id = m.plan_id and e.msg_id = m.msg_id and e.receipt is not null
@@ -64,13 +65,14 @@ export async function findMessageForOperator(
        (select coalesce(json_agg(w), '[]') from (
           select w.sequence as event, w.attempt, w.attempted_at as "attemptedAt", w.latency_ms as "latencyMs",
                  w.response_status as "responseStatus", w.error, w.response_head as "responseHead"
-          from webhook_attempts w where w.msg_id = m.msg_id
+          from webhook_attempts w where w.plan_id = m.plan_id and w.msg_id = m.msg_id
           union all
           select e.sequence, e.attempts, e.delivered_at - e.latency_ms * interval '1 ms', e.latency_ms, e.response_status, null,
                  e.response_head
           from events e
           where e.plan_id = m.plan_id and e.msg_id = m.msg_id and e.attempts = 1 and not exists (
-            select from webhook_attempts w where w.msg_id = m.msg_id and w.sequence = e.sequence and w.attempt = 1)
+            select from webhook_attempts w
+            where w.plan_id = m.plan_id and w.msg_id = m.msg_id and w.sequence = e.sequence and w.attempt = 1)
           order by event, attempt limit $2) w) as "webhookAttempts",
        (select coalesce(json_agg(e), '[]') from (
           select e.sequence as event, e.status, ${EVENT_STATE} as state,

@@ -209,16 +209,17 @@ async function insertParticulars(tx: Queryable, messages: readonly MessageInProg
           "carrierCode" text, "receiptAt" timestamptz)
         on conflict do nothing
       ), attempted as (
-        insert into submit_attempts (msg_id, attempted_at, took_ms, carrier_id, outcome, command_status, segment,
+        insert into submit_attempts (plan_id, msg_id, attempted_at, took_ms, carrier_id, outcome, command_status, segment,
                                      resubmission, reason)
         select * from json_to_recordset($2) as i (
-          "msgId" uuid, "attemptedAt" timestamptz, "tookMs" integer, "carrierId" integer, outcome attempt_outcome,
+          "planId" integer, "msgId" uuid, "attemptedAt" timestamptz, "tookMs" integer, "carrierId" integer, outcome attempt_outcome,
           "commandStatus" bigint, segment smallint, resubmission boolean, reason text)
         on conflict do nothing
       )
-      insert into receipts (msg_id, carrier_message_id, received_at, matched_at, carrier_id, outcome, error_code, receipt)
+      insert into receipts (plan_id, msg_id, carrier_message_id, received_at, matched_at, carrier_id, outcome, error_code,
+                            receipt)
       select * from json_to_recordset($3) as i (
-        "msgId" uuid, "carrierMessageId" text, "receivedAt" timestamptz, "matchedAt" timestamptz, "carrierId" integer,
+        "planId" integer, "msgId" uuid, "carrierMessageId" text, "receivedAt" timestamptz, "matchedAt" timestamptz, "carrierId" integer,
         outcome message_status, "errorCode" text, kept json)
       on conflict do nothing`,
     values: [
@@ -251,12 +252,12 @@ export function answeredMs(msgId: string, { atMs }: { readonly atMs: number | nu
   return Math.max(-MOST_INTEGER, Math.min(atMs - createdAtMs(msgId), MOST_INTEGER))
 }
 
-function attemptRows({ msgId, attempts }: MessageInProgress) {
-  return attempts.map((attempt) => ({ msgId, ...attempt, attemptedAt: instantOf(attempt.atMs) }))
+function attemptRows({ msgId, accepted: { planId }, attempts }: MessageInProgress) {
+  return attempts.map((attempt) => ({ planId, msgId, ...attempt, attemptedAt: instantOf(attempt.atMs) }))
 }
 
-function receiptRows({ msgId, receipts }: MessageInProgress) {
-  return receipts.map((receipt) => ({ msgId, ...receipt, matchedAt: instantOf(receipt.matchedAtMs) }))
+function receiptRows({ msgId, accepted: { planId }, receipts }: MessageInProgress) {
+  return receipts.map((receipt) => ({ planId, msgId, ...receipt, matchedAt: instantOf(receipt.matchedAtMs) }))
 }
 
 /** PostgreSQL stores neither a NUL nor half of a surrogate pair in a text. JSON escapes both. */

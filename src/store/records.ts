@@ -132,11 +132,11 @@ function emptyRecords() {
       copy submissions (carrier_id, carrier_message_id, msg_id, plan_id, answered_ms, latency_ms, segment, outcome,
         error_code, carrier_code, receipt_at, segmentation) from stdin (format binary)`),
     attempts: new CopyRows(`
-      copy submit_attempts (msg_id, attempted_at, took_ms, carrier_id, outcome, command_status, segment, resubmission,
+      copy submit_attempts (plan_id, msg_id, attempted_at, took_ms, carrier_id, outcome, command_status, segment, resubmission,
         reason)
         from stdin (format binary)`),
     receipts: new CopyRows(`
-      copy receipts (msg_id, carrier_message_id, received_at, matched_at, carrier_id, outcome, error_code, receipt)
+      copy receipts (plan_id, msg_id, carrier_message_id, received_at, matched_at, carrier_id, outcome, error_code, receipt)
         from stdin (format binary)`),
     deliveries: new CopyRows(`
       copy event_deliveries (plan_id, msg_id, sequence, bucket, holder, due_at, began_at) from stdin (format binary)`),
@@ -221,9 +221,10 @@ function writeSubmissions(to: CopyRows, { msgId, accepted, submissions }: Messag
   }
 }
 
-function writeAttempts(to: CopyRows, { msgId, attempts }: MessageInProgress): void {
+function writeAttempts(to: CopyRows, { msgId, accepted, attempts }: MessageInProgress): void {
   for (const one of firstOfEachKey(attempts, ({ atMs }) => atMs)) {
-    to.row(9)
+    to.row(10)
+    to.int4(accepted.planId)
     to.uuid(msgId)
     to.timestamptz(one.atMs)
     to.int4(one.tookMs)
@@ -236,11 +237,12 @@ function writeAttempts(to: CopyRows, { msgId, attempts }: MessageInProgress): vo
   }
 }
 
-function writeReceipts(to: CopyRows, { msgId, receipts }: MessageInProgress): void {
+function writeReceipts(to: CopyRows, { msgId, accepted, receipts }: MessageInProgress): void {
   const keyOf = (one: (typeof receipts)[number]) =>
     `${one.receivedAt} ${one.outcome} ${storable(one.carrierMessageId)}`
   for (const one of firstOfEachKey(receipts, keyOf)) {
-    to.row(8)
+    to.row(9)
+    to.int4(accepted.planId)
     to.uuid(msgId)
     to.text(one.carrierMessageId)
     writeInstant(to, one.receivedAt)

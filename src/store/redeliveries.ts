@@ -21,7 +21,7 @@ const REACHABLE = `
     ) e
     cross join lateral (
       select greatest(e.attempts, max(w.attempt), 0) as attempts from webhook_attempts w
-      where w.msg_id = e.msg_id and w.sequence = e.sequence
+      where w.plan_id = e.plan_id and w.msg_id = e.msg_id and w.sequence = e.sequence
     ) made
     cross join lateral (
       select case when c.sequence > 0 then a.default_dlr_url else p.inbound_url end as url

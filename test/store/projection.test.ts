@@ -189,11 +189,11 @@ test('a message that is still to be submitted is written with its dispatch and i
     [
       {
         ...{ attempted_at: new Date(at + 1), took_ms: 7, carrier_id: CARRIER_ID, outcome: 'no-answer' },
-        ...{ command_status: null, segment: null, resubmission: false, reason: null },
+        ...{ plan_id: plan, command_status: null, segment: null, resubmission: false, reason: null },
       },
       {
         ...{ attempted_at: new Date(at + 2), took_ms: 7, carrier_id: CARRIER_ID, outcome: 'retry' },
-        ...{ command_status: 0xffffffff, segment: 3, resubmission: true, reason: 'busy' },
+        ...{ plan_id: plan, command_status: 0xffffffff, segment: 3, resubmission: true, reason: 'busy' },
       },
     ],
   ])

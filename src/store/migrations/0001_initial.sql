@@ -550,6 +550,7 @@ create type attempt_outcome as enum ('accepted', 'refused', 'retry', 'no-answer'
 create table submit_attempts (
   msg_id uuid not null,
   attempted_at timestamptz not null,
+  plan_id integer not null,
   took_ms integer,
   carrier_id integer,
   outcome attempt_outcome not null,
@@ -557,7 +558,7 @@ create table submit_attempts (
   segment smallint,
   resubmission boolean not null,
   reason text,
-  primary key (msg_id, attempted_at)
+  primary key (plan_id, msg_id, attempted_at)
 ) partition by range (msg_id);
 comment on table submit_attempts is 'attempts, but for a first one that was accepted: the message itself tells of that';
 comment on column submit_attempts.took_ms is 'until the last answer came, or was no longer awaited';
@@ -581,11 +582,12 @@ create table receipts (
   carrier_message_id text not null,
   received_at timestamptz not null,
   matched_at timestamptz,
+  plan_id integer not null,
   carrier_id integer not null,
   outcome message_status not null,
   error_code text not null,
   receipt json,
-  primary key (msg_id, carrier_message_id, received_at, outcome)
+  primary key (plan_id, msg_id, carrier_message_id, received_at, outcome)
 ) partition by range (msg_id);
 comment on table receipts is 'receipts, but for those that stand in an event: of several segments, intermediate, repeated, late';
 comment on column receipts.matched_at is 'when its message was found, if it had been parked until then';
@@ -764,7 +766,7 @@ create table webhook_attempts (
   response_status smallint,
   error text,
   response_head text,
-  primary key (msg_id, sequence, attempt)
+  primary key (plan_id, msg_id, sequence, attempt)
 ) partition by range (msg_id);
 
 -- Destinations in trouble; all others have no row.

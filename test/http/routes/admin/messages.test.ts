@@ -137,11 +137,12 @@ test('200: what happened on its way, each list and the timeline in order', async
     [planId, msgId, routes[0].id, at(9_000), at(12_000)],
   )
   await db.query(
-    `insert into submit_attempts (msg_id, attempted_at, took_ms, carrier_id, outcome, command_status, segment, resubmission,
-       reason)
-     values ($1, $2, 20, 1, 'retry', 88, 1, false, null), ($1, $3, null, 1, 'no-answer', null, null, false, 'link lost'),
-            ($1, $4, 0, 1, 'accepted', null, null, true, 'weight 3 of 4')`,
-    [msgId, at(1_000), at(2_000), at(8_000)],
+    `insert into submit_attempts (plan_id, msg_id, attempted_at, took_ms, carrier_id, outcome, command_status, segment,
+       resubmission, reason)
+     values ($5, $1, $2, 20, 1, 'retry', 88, 1, false, null),
+            ($5, $1, $3, null, 1, 'no-answer', null, null, false, 'link lost'),
+            ($5, $1, $4, 0, 1, 'accepted', null, null, true, 'weight 3 of 4')`,
+    [msgId, at(1_000), at(2_000), at(8_000), planId],
   )
   await db.query(
     `insert into submissions (carrier_id, carrier_message_id, msg_id, plan_id, segment, outcome, error_code, carrier_code,
