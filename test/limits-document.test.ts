@@ -16,12 +16,25 @@ beforeAll(async () => {
 afterAll(() => server?.[Symbol.asyncDispose]())
 
 test('every command does what it says', async () => {
-  const { servicePlanId } = await createPlan(server)
-  expect(SETTING).toMatch(/^export ALDIS_URL=\S+ ALDIS_OPERATOR_TOKEN=\S+ ALDIS_PLAN=\S+\n$/)
+  const { accountId, servicePlanId } = await createPlan(server)
+  const { token } = (await server.request('POST', '/tokens', { accountId, name: 'own' })).body
+  expect(SETTING).toMatch(/^export ALDIS_URL=\S+ ALDIS_OPERATOR_TOKEN=\S+ ALDIS_TOKEN=\S+ ALDIS_PLAN=\S+\n$/)
   const { baseUrl, operatorToken } = server
-  const env = { ALDIS_URL: baseUrl, ALDIS_OPERATOR_TOKEN: operatorToken, ALDIS_PLAN: servicePlanId }
+  const env = {
+    ALDIS_URL: baseUrl,
+    ALDIS_OPERATOR_TOKEN: operatorToken,
+    ALDIS_TOKEN: token,
+    ALDIS_PLAN: servicePlanId,
+  }
   await using shell = new Shell({ env })
-  for (const command of COMMANDS) await shell.type(command)
+  const outputs: string[] = []
+  for (const command of COMMANDS) outputs.push(await shell.type(command))
+  const own = outputs[COMMANDS.findIndex((command) => command.includes('/v1/limits'))]!
+  expect(JSON.parse(own)).toMatchObject({
+    servicePlanId,
+    usage: [{ per: 'month', used: { messages: 0 } }, { cap: { cost: '2500', currency: 'EUR' } }],
+    pauses: [],
+  })
   expect(shell.stderr).toBe('')
   const { body } = await server.request('GET', `/service-plans/${servicePlanId}`)
   expect(body).toMatchObject({

@@ -56,11 +56,14 @@ export type * from './admin-api/tokens.ts'
 export type * from './admin-api/webhook-administration.ts'
 
 export type {
+  CapUsage,
+  CountryPause,
   CountsByStatus,
   ErrorBody,
   ErrorCode,
   EventType,
   Fault,
+  LimitCount,
   Redelivered,
   Statistics,
   StatisticsBounds,

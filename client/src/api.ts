@@ -36,6 +36,7 @@ export const OPERATIONS = {
   countMessages: 'GET /v1/messages/sms/counts?servicePlanId&from&to&status&country&mccmnc&fromDate&toDate',
   getMessageWait: 'GET /v1/messages/sms/{msgId}/wait?servicePlanId',
   listSenders: 'GET /v1/senders?servicePlanId&limit&cursor',
+  getLimits: 'GET /v1/limits?servicePlanId',
   getInboundMessage: 'GET /v1/inbound/sms/{msgId}?servicePlanId',
   listInboundMessages: 'GET /v1/inbound/sms?servicePlanId&from&to&keyword&fromDate&toDate&limit&cursor',
   listEvents: 'GET /v1/events?servicePlanId&since&limit&cursor',

@@ -30,6 +30,7 @@ import { registerInboundMessages } from './routes/inbound-messages.ts'
 import { registerMessageWaits, type WaitDeps } from './routes/message-waits.ts'
 import { type LookupDeps, registerMessages } from './routes/messages.ts'
 import { registerMetrics } from './routes/metrics.ts'
+import { registerLimits } from './routes/plan-limits.ts'
 import { registerPreflight } from './routes/preflight.ts'
 import { registerHandset, registerSandbox, type SandboxDeps } from './routes/sandbox.ts'
 import { registerSenders } from './routes/senders.ts'
@@ -168,6 +169,7 @@ async function registerCustomerRoutes(
     registerMessages(reads, deps)
     registerMessageWaits(reads, deps)
     registerSenders(reads, deps)
+    registerLimits(reads, deps)
     registerInboundMessages(reads, deps)
     registerEventFeed(reads, deps)
     registerWebhookEvents(reads, deps)

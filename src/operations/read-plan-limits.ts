@@ -1,9 +1,9 @@
+import type { ServicePlan } from '../domain/configuration.ts'
 import { type Cap, type CapPeriod, capsOf, periodAt } from '../domain/limits/plan-caps.ts'
 import { type CountryPause, listCountryPauses } from '../store/country-pauses.ts'
 import type { Queryable } from '../store/database.ts'
 import { listLimitEvents, type ShownLimitEvent } from '../store/limit-events.ts'
 import { readUsage } from '../store/plan-usage.ts'
-import type { ServicePlanRecord } from '../store/service-plans.ts'
 
 /** A cap in its present period. `taken`: used, or given to processes for messages to come. */
 export interface CapUsage extends Cap, CapPeriod {
@@ -12,18 +12,23 @@ export interface CapUsage extends Cap, CapPeriod {
 
 const MAX_EVENTS = 100
 
-export interface PlanLimitsNow {
+type CappedPlan = Pick<ServicePlan, 'id' | 'caps'>
+
+interface PlanUsage {
   readonly usage: readonly CapUsage[]
   readonly pauses: readonly CountryPause[]
+}
+
+export interface PlanLimitsNow extends PlanUsage {
   readonly events: readonly ShownLimitEvent[]
 }
 
-/** How much of its caps a plan has used, where it may not send now, and its newest events. */
-export async function readPlanLimits(
+/** How much of its caps a plan has used, and where it may not send now. */
+export async function readPlanUsage(
   db: Queryable,
-  { id, caps }: ServicePlanRecord,
+  { id, caps }: CappedPlan,
   nowMs: number,
-): Promise<PlanLimitsNow> {
+): Promise<PlanUsage> {
   const periods = { day: periodAt('day', nowMs), month: periodAt('month', nowMs) }
   const begins = { day: periods.day.begins, month: periods.month.begins }
   const counted = await readUsage(db, id, begins)
@@ -31,6 +36,11 @@ export async function readPlanLimits(
     const found = counted.find(({ unit, step }) => unit === cap.unit && step === cap.step)
     return { ...cap, ...periods[cap.step], taken: found?.taken ?? 0 }
   })
-  const pauses = await listCountryPauses(db, id, new Date(nowMs))
-  return { usage, pauses, events: await listLimitEvents(db, id, MAX_EVENTS) }
+  return { usage, pauses: await listCountryPauses(db, id, new Date(nowMs)) }
+}
+
+/** The same, with the newest events of the plan's limits. */
+export async function readPlanLimits(db: Queryable, plan: CappedPlan, nowMs: number): Promise<PlanLimitsNow> {
+  const usage = await readPlanUsage(db, plan, nowMs)
+  return { ...usage, events: await listLimitEvents(db, plan.id, MAX_EVENTS) }
 }

@@ -29,6 +29,11 @@ async function limitsOf({ servicePlanId }: Service) {
   return await service.admin('GET', `/service-plans/${servicePlanId}/limits`)
 }
 
+/** As the customer sees them. */
+async function ownLimitsOf({ servicePlanId, token }: Service) {
+  return (await call(`${service.app.url}/v1/limits?servicePlanId=${servicePlanId}`, token, 'GET')).body
+}
+
 /** The bodies of the limit events that came, by percentage. */
 async function told({ receiver }: Service, count: number) {
   const events = () =>
@@ -72,6 +77,7 @@ test('both nodes together let exactly as many through as the cap says, and tell 
   expect(usage).toMatchObject([
     { per: 'month', used: { messages: 100 }, cap: { messages: 100 }, percent: 100 },
   ])
+  expect(await ownLimitsOf(plan)).toEqual({ servicePlanId: plan.servicePlanId, usage, pauses: [] })
   const { servicePlanId, accountId } = plan
   const [eighty, full, ...more] = await told(plan, 2)
   const cap = { per: 'month', messages: 100, cost: null, currency: null }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { pauseCountries } from '../../src/store/country-pauses.ts'
 import { type ConsolePage, openConsole } from '../support/console-page.ts'
 import { CARRIER, eventually, ROUTE, type Service, startService } from '../support/service.ts'
 import { call } from '../support/tenant.ts'
@@ -87,6 +88,20 @@ describe('the overview of a customer', () => {
     for (let presses = 0; presses < 3; presses++) await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
     await page.waitForURL('**/console/messages?*status=FAILED*')
+  })
+
+  it('has what is used of the caps of the plan, and its paused countries', async () => {
+    await using tenant = await service.tenant({ plan: { caps: { messagesPerDay: 4 } } })
+    const reason = 'fewer than 30 % delivered'
+    const pause = { planId: await tenant.planKey(), country: 'SE', minutes: 60, reason }
+    await pauseCountries(service.db, [pause], new Date())
+    await using opened = await open(tenant.token)
+    await opened.goto('/')
+    const limits = opened.page.getByRole('region', { name: 'Limits' })
+    await limits.getByText('0 of 4 (0 %)').waitFor()
+    await limits.getByText(`: ${reason}`).waitFor()
+    expect(await limits.innerText()).toContain('Sweden is paused until')
+    expect(await opened.problems()).toEqual([])
   })
 
   it('says how to send the first message', async () => {

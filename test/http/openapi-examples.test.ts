@@ -5,6 +5,7 @@
  */
 import { afterAll, describe, expect, test } from 'vitest'
 import { openApiDocument } from '../../scripts/openapi-document.ts'
+import { PLAN_LIMITS } from '../../src/http/schemas/response-examples.ts'
 import { NameResolver } from '../../src/outbound/resolver.ts'
 import { writeStatistics } from '../../src/store/statistics.ts'
 import { startAdminServer } from '../support/admin-server.ts'
@@ -79,6 +80,8 @@ const isSetUp = ({ path, method, operation }: Step) =>
   (method === 'put' || method === 'post') &&
   !/webhook-|webhooks|unowned-/.test(path) &&
   !/^(send|preflight)Sms$/.test(operation.operationId)
+/** The accepter of this server refuses sends of a plan with caps. */
+const showsCaps = ({ operation }: Step) => operation.operationId === 'getLimits'
 /** What others use is deleted after them. */
 const USED = ['deleteServicePlan', 'deleteRoute', 'deleteCarrier', 'deleteAccount']
 const byUse = (a: Step, b: Step) =>
@@ -90,7 +93,12 @@ describe('examples of requests', () => {
   test('messages and events of the plan are stored', storeHistory)
   test('statistics of the plan are stored', storeStatistics)
   test.each(chosen(({ method }) => method === 'patch'))('change: $operation.operationId', follow)
-  test.each(chosen((step) => ofCustomers(step)))('customers: $operation.operationId', follow)
+  test.each(chosen((step) => ofCustomers(step) && !showsCaps(step)))(
+    'customers: $operation.operationId',
+    follow,
+  )
+  test('the plan gets a cap', setCap)
+  test.each(chosen((step) => showsCaps(step)))('customers: $operation.operationId', follow)
   test.each(chosen((step) => !ofCustomers(step) && !isSetUp(step) && /get|post/.test(step.method)))(
     'operators: $operation.operationId',
     follow,
@@ -192,6 +200,11 @@ async function storeStatistics(): Promise<void> {
     ...{ accept: latency(2), submit: latency(4), receipt: latency(4) },
   })
   await writeStatistics(server.database.db, 1, [row])
+}
+
+async function setCap(): Promise<void> {
+  const { servicePlanId } = PLAN_LIMITS
+  await server.request('PATCH', `/service-plans/${servicePlanId}`, { caps: { messagesPerDay: 10_000 } })
 }
 
 async function clearHistory(): Promise<void> {

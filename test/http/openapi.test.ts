@@ -134,6 +134,7 @@ describe('answers are as documented', () => {
       ['200', '/v1/senders', `?servicePlanId=${PLAN}`],
       ['400', '/v1/senders', `?servicePlanId=${PLAN}&limit=0`],
       ['403', '/v1/senders', `?servicePlanId=${PLAN_OTHER}`],
+      ['200', '/v1/limits', `?servicePlanId=${PLAN}`],
     ])('GET: %s of %s%s', async (status, path, query) => {
       const answer = await service.get(path.replace('{eventId}', eventId) + query)
       expect(String(answer.status)).toBe(status)

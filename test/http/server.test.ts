@@ -163,6 +163,7 @@ describe('GET /openapi.json', () => {
       '/v1/events',
       '/v1/inbound/sms',
       '/v1/inbound/sms/{msgId}',
+      '/v1/limits',
       '/v1/messages/sms',
       '/v1/messages/sms/counts',
       '/v1/messages/sms/{msgId}',

@@ -1,27 +1,6 @@
 // Made from the OpenAPI document by `npm run generate-client`.
 
-export interface CapUsage {
-  per: 'day' | 'month'
-  begins: string
-  endsAt: string
-  used: LimitCount
-  cap: LimitCount
-  /** of the cap, rounded down. */
-  percent: number
-}
-
-export interface CountryPause {
-  country: string
-  since: string
-  until: string
-  reason: string
-}
-
-export interface LimitCount {
-  messages: number | null
-  cost: string | null
-  currency: string | null
-}
+import type { CapUsage, CountryPause } from '../api.ts'
 
 export interface LimitEvent {
   at: string

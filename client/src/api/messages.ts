@@ -2,12 +2,36 @@
 
 import type { DeliveryReceipt, ErrorCode, Fault, MessageStatus, Pagination } from './several-tags.ts'
 
+export interface CapUsage {
+  per: 'day' | 'month'
+  begins: string
+  endsAt: string
+  used: LimitCount
+  cap: LimitCount
+  /** of the cap, rounded down. */
+  percent: number
+}
+
+export interface CountryPause {
+  country: string
+  since: string
+  until: string
+  reason: string
+}
+
 export interface CountsByStatus {
   QUEUED: number
   SENT: number
   DELIVERED: number
   FAILED: number
   UNKNOWN: number
+}
+
+export interface LimitCount {
+  messages: number | null
+  /** decimal; null: messages are counted. */
+  cost: string | null
+  currency: string | null
 }
 
 export interface MessageList {
@@ -24,6 +48,14 @@ export interface MessageWait {
   cause: string | null
   /** When it is tried again at the latest; null: as soon as it can be submitted. */
   nextAttemptAt: string | null
+}
+
+export interface OwnLimits {
+  servicePlanId: string
+  /** Of each cap; empty for a plan without caps. */
+  usage: CapUsage[]
+  /** Countries to which sends are answered 429 COUNTRY_PAUSED now. */
+  pauses: CountryPause[]
 }
 
 export interface OwnSender {
@@ -273,5 +305,13 @@ export interface MessagesOperations {
       cursor?: string | undefined
     }
     answer: OwnSenderList
+  }
+  /** Show the limits of a service plan. Returns how much of its caps the plan has used in this day and month (UTC), and the countries that are paused for it. What nodes hold for messages to come counts as used. */
+  getLimits: {
+    input: {
+      /** Service plan: 24 hex digits. */
+      servicePlanId: string
+    }
+    answer: OwnLimits
   }
 }

@@ -73,6 +73,30 @@ export const SENDER_LIST = {
   pagination: LAST_PAGE,
 }
 
+const NO_COUNT = { messages: null, cost: null, currency: null }
+
+export const PLAN_LIMITS = {
+  servicePlanId: OWNER.servicePlanId,
+  usage: [
+    {
+      per: 'day',
+      begins: '2026-04-20',
+      endsAt: '2026-04-21T00:00:00.000Z',
+      used: { ...NO_COUNT, messages: 8_100 },
+      cap: { ...NO_COUNT, messages: 10_000 },
+      percent: 81,
+    },
+  ],
+  pauses: [
+    {
+      country: 'SE',
+      since: '2026-04-20T13:20:00.000Z',
+      until: '2026-04-20T14:20:00.000Z',
+      reason: 'more than 200 messages to +467012… in an hour',
+    },
+  ],
+}
+
 export const SANDBOX_DESCRIPTION = {
   servicePlanId: OWNER.servicePlanId,
   numbers: [{ number: '71234', keywords: ['JOIN'] }],

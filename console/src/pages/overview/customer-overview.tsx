@@ -1,6 +1,7 @@
 import { useCustomer } from '../../api/customer.ts'
 import { FirstMessage } from './first-message.tsx'
 import { OverviewHeader } from './overview-header.tsx'
+import { OwnLimits } from './own-limits.tsx'
 import { isQuiet, useTraffic } from './statistics.ts'
 import { TrafficView } from './traffic-view.tsx'
 
@@ -17,6 +18,7 @@ function OfPlan({ planId }: { planId: string }) {
     <>
       <OverviewHeader traffic={traffic} />
       {isQuiet(traffic) && <FirstMessage planId={planId} />}
+      <OwnLimits planId={planId} />
       <TrafficView traffic={traffic} />
     </>
   )

@@ -1,20 +1,14 @@
-import { Button, Skeleton, Stack, Text } from '@mantine/core'
+import { Button, Skeleton, Text } from '@mantine/core'
 import { type UseQueryResult, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import type {
-  CapUsage,
-  CountryPause,
-  LimitCount,
-  LimitEvent,
-  PlanLimits as Limits,
-} from '../../../../client/src/admin-api.ts'
+import type { CountryPause, LimitEvent, PlanLimits as Limits } from '../../../../client/src/admin-api.ts'
 import { operatorClient } from '../../api/clients.ts'
 import { listOf } from '../../api/list.ts'
 import { useOperator } from '../../api/operator.ts'
 import { operatorQuery } from '../../api/queries.ts'
+import { CapBars } from '../../kit/cap-bars.tsx'
 import { type Column, DataTable } from '../../kit/data-table.tsx'
 import { ErrorState } from '../../kit/error-state.tsx'
-import { count, countryName, money } from '../../kit/formats.ts'
-import { Bar } from '../../kit/progress.tsx'
+import { countryName } from '../../kit/formats.ts'
 import { Section } from '../../kit/section.tsx'
 import { Time } from '../../kit/time.tsx'
 
@@ -40,11 +34,7 @@ export function PlanLimits({ servicePlanId }: { servicePlanId: string }) {
         {data.usage.length === 0 ? (
           <Text size="sm">This plan has no caps. Set them with Edit.</Text>
         ) : (
-          <Stack gap="sm" maw="40rem">
-            {data.usage.map((usage) => (
-              <Usage key={`${usage.per} ${usage.cap.currency}`} usage={usage} />
-            ))}
-          </Stack>
+          <CapBars usage={data.usage} />
         )}
       </Section>
       {data.pauses.length > 0 && <Pauses servicePlanId={servicePlanId} limits={limits} />}
@@ -61,27 +51,6 @@ export function PlanLimits({ servicePlanId }: { servicePlanId: string }) {
       )}
     </>
   )
-}
-
-/** Periods are those of UTC. */
-function Usage({ usage: { per, used, cap, percent, endsAt } }: { usage: CapUsage }) {
-  const period = per === 'day' ? 'today' : 'this month'
-  return (
-    <Bar
-      label={`${cap.messages === null ? 'Cost' : 'Messages'} ${period} (UTC)`}
-      text={
-        <>
-          {written(used)} of {written(cap)} ({percent} %), ends <Time at={endsAt} />
-        </>
-      }
-      value={percent}
-      max={100}
-    />
-  )
-}
-
-function written({ messages, cost, currency }: LimitCount): string {
-  return messages === null ? money(Number(cost), currency) : count(messages)
 }
 
 function Pauses({ servicePlanId, limits }: { servicePlanId: string; limits: UseQueryResult<Limits> }) {

@@ -1,43 +1,23 @@
 import { Type } from 'typebox'
 import { canonicalPublicId } from '../../../domain/identifiers.ts'
-import { describeLimitEvent, publicCount } from '../../../domain/limits/limit-events.ts'
-import { CAP_STEPS } from '../../../domain/limits/plan-caps.ts'
+import { describeLimitEvent } from '../../../domain/limits/limit-events.ts'
 import { notFound } from '../../../errors.ts'
 import { keyOfPlanInPath } from '../../../operations/manage/configuration-rows.ts'
-import { type CapUsage, readPlanLimits } from '../../../operations/read-plan-limits.ts'
+import { readPlanLimits } from '../../../operations/read-plan-limits.ts'
 import { type CountryPause, endCountryPause } from '../../../store/country-pauses.ts'
 import type { ShownLimitEvent } from '../../../store/limit-events.ts'
 import { servicePlans } from '../../../store/service-plans.ts'
-import { instant, Nullable, oneOf, titled } from '../../schemas/shapes.ts'
-import { CountryCode, NullableText, ServicePlanId, Timestamp } from './fields.ts'
+import { CapUsageSchema, CountryPauseSchema, presentUsage } from '../../schemas/plan-limits.ts'
+import { instant, Nullable, titled } from '../../schemas/shapes.ts'
+import { CountryCode, ServicePlanId, Timestamp } from './fields.ts'
 import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
-const Count = titled('LimitCount', {
-  messages: Nullable(Type.Integer()),
-  cost: NullableText,
-  currency: NullableText,
-})
-const Pause = titled('CountryPause', {
-  country: Type.String(),
-  since: Timestamp,
-  until: Timestamp,
-  reason: Type.String(),
-})
 const Params = Type.Object({ servicePlanId: ServicePlanId, country: CountryCode })
 const tags = ['Plan limits']
 const PlanLimits = titled('PlanLimits', {
-  usage: Type.Array(
-    titled('CapUsage', {
-      per: oneOf(CAP_STEPS),
-      begins: Type.String({ format: 'date' }),
-      endsAt: Timestamp,
-      used: Count,
-      cap: Count,
-      percent: Type.Integer({ description: 'of the cap, rounded down' }),
-    }),
-  ),
-  pauses: Type.Array(Pause),
+  usage: Type.Array(CapUsageSchema),
+  pauses: Type.Array(CountryPauseSchema),
   events: Type.Array(
     titled('LimitEvent', {
       at: Timestamp,
@@ -104,17 +84,6 @@ export function registerPlanLimits(
       return reply.code(204).send(null)
     },
   )
-}
-
-function presentUsage({ unit, step, begins, endsMs, most, taken }: CapUsage) {
-  return {
-    per: step,
-    begins,
-    endsAt: new Date(endsMs),
-    used: publicCount(unit, taken),
-    cap: publicCount(unit, most),
-    percent: Math.floor((100 * taken) / most),
-  }
 }
 
 function presentPause({ country, since, until, reason }: CountryPause) {
