@@ -176,7 +176,7 @@ export const VARIABLES = {
   retentionDays: {
     name: 'RETENTION_DAYS',
     description:
-      'Age at which message records are dropped, in days; at least 4, because a receipt may take three days.',
+      'Age at which message records are dropped, in days; at least 4, because a receipt may take 72 hours.',
     fallback: '90',
     parse: integer(4, 3_650),
   },

@@ -38,8 +38,8 @@ const RETRY_DELAY_MS = 500
 /** lock_not_available: the wait reached its bound. */
 const LOCK_TIMEOUT = '55P03'
 /**
- * While a migration waits for a table, whoever uses the table next waits behind it. So it gives up soon, lets them pass, and
- * begins again.
+ * While a migration waits to lock a table, later statements on that table queue behind it. So the wait is short: the migration
+ * gives up, lets them pass, and starts again.
  */
 const TABLE_LOCK_TIMEOUT_MS = 2_000
 

@@ -82,7 +82,7 @@ test('waiting for another that migrates is bounded', async () => {
   expect((await migrate({ connectionString, directory })).applied).toHaveLength(2)
 })
 
-test('a table in use is waited for, and whoever uses it next does not wait behind the migration', async () => {
+test('a migration waits for a table in use, without blocking later statements on that table', async () => {
   await using database = await freshDatabase({ state: 'empty' })
   const { connectionString, db } = database
   const directory = migrationsOf(FILES)

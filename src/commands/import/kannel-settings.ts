@@ -70,7 +70,7 @@ dlr-storage, dlr-spool || receipts are matched to messages in PostgreSQL; there 
 maximum-queue-length, sms-incoming-queue-limit, sms-outgoing-queue-limit || messages wait in PostgreSQL: aldis queue
 sms-resend-freq, sms-resend-retry || retries follow the answer of the carrier, while the message is valid
 sms-combine-concatenated-mo, sms-combine-concatenated-mo-timeout || parts are always joined
-http-timeout || a webhook without an answer is retried for three days
+http-timeout || a webhook without an answer is retried for 76 hours
 `)
 
 const SMSBOX = settingRows(`
@@ -85,7 +85,7 @@ immediate-sendsms-reply || an answer always says that the message is stored
 log-file, log-level, syslog-level, syslog-facility, access-log, access-log-time, access-log-clean || ${LOGS}
 white-list, white-list-regex, black-list, black-list-regex || ${OTHER_LISTS}
 allowed-prefix, denied-prefix || it is not in the user guide; put it into the sendsms-user groups
-reply-couldnotfetch, reply-couldnotrepresent, reply-requestfailed, reply-emptymessage, mo-recode, http-request-retry, http-queue-delay, http-timeout || inbound messages are webhooks: their answers are not sent back, and they are retried for three days
+reply-couldnotfetch, reply-couldnotrepresent, reply-requestfailed, reply-emptymessage, mo-recode, http-request-retry, http-queue-delay, http-timeout || inbound messages are webhooks: their answers are not sent back, and they are retried for 76 hours
 sms-length || an SMS has 140 octets
 `)
 

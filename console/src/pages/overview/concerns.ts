@@ -22,7 +22,7 @@ export interface Installation {
   readonly alarms: readonly Alarm[]
 }
 
-/** The alarms, and what is not worth one. Empty when nothing needs a person; the worst first. */
+/** The alarms and lesser troubles, the worst first. Empty when nothing needs a person. */
 export function concernsOf({ carriers, queue, nodes, alarms }: Installation, nowMs: number): Concern[] {
   const concerns = [
     ...alarms.map((alarm) => ofAlarm(alarm, nowMs)),
