@@ -1,4 +1,4 @@
-import type { ServicePlan } from '../domain/configuration.ts'
+import type { ServicePlan } from '../domain/configuration/configuration.ts'
 import { type Cap, type CapPeriod, capsOf, periodAt } from '../domain/limits/plan-caps.ts'
 import { type CountryPause, listCountryPauses } from '../store/country-pauses.ts'
 import type { Queryable } from '../store/database.ts'
