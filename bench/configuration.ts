@@ -1,14 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { requestAdmin } from '../src/commands/admin/client.ts'
+import { startSimulator } from '../src/simulator/simulator.ts'
 import { openDatabase } from './aldis/database.ts'
 import type { ServiceConfig, ServiceReady } from './aldis/service.ts'
-import { script } from './children.ts'
+import type { LongestTurn } from './aldis/turn-watch.ts'
+import { type Child, script } from './children.ts'
 import { Rig } from './rig.ts'
 
 /**
- * `npm run configuration-changes`: how long changes of a large configuration hold up a node. The figure is the longest delay
- * of its event loop (`perf_hooks.monitorEventLoopDelay`), which /metrics reports and resets.
+ * `npm run configuration-changes`: what a large configuration takes of a node: memory, time to start, size and time of /metrics,
+ * and how long its changes hold up the node, as the longest turn of its event loop. All carriers are bound.
  */
 
 const ACCOUNTS = 10_000
@@ -19,6 +21,8 @@ const OPT_OUTS = 1_000_000
 const TIMEOUT_MS = 300_000
 /** Longer than the nodes' poll of the configuration's version. */
 const SETTLE_MS = 1_500
+const BOUND_TIMEOUT_MS = 120_000
+const MIB = 1_048_576
 
 const rig = new Rig(null)
 try {
@@ -29,60 +33,113 @@ try {
 
 async function measure(): Promise<void> {
   const operatorToken = randomBytes(24).toString('base64url')
-  const config: ServiceConfig = {
-    dataDir: join(rig.folder, 'data'),
-    databaseUrl: null,
-    nodeName: 'bench',
-    logLevel: 'warn',
-    operatorToken,
-    caPem: null,
-    workers: 1,
-    explain: false,
+  const start = async (nodeName: string, databaseUrl: string | null) => {
+    const config: ServiceConfig = {
+      dataDir: join(rig.folder, 'data'),
+      databaseUrl,
+      nodeName,
+      logLevel: 'warn',
+      operatorToken,
+      caPem: null,
+      workers: 1,
+      explain: false,
+    }
+    const program = script('aldis/service.ts', JSON.stringify(config))
+    const service = rig.child<ServiceReady>(nodeName, program, { logFile: rig.serviceLog })
+    return { service, ...(await service.ready()) }
   }
-  const program = script('aldis/service.ts', JSON.stringify(config))
-  const service = rig.child<ServiceReady>('service', program, { logFile: rig.serviceLog })
-  const { url, databaseUrl } = await service.ready()
+  const { service, url, databaseUrl } = await start('bench', null)
+  service.tell('watchTurns')
   const db = await openDatabase(databaseUrl)
   rig.resources.defer(() => db.end())
-  const apply = (body: object, query = '') =>
-    requestAdmin({ url, operatorToken }, 'POST', `/configuration/apply${query}`, body, {
-      timeoutMs: TIMEOUT_MS,
-    })
+  const simulator = await startSimulator({ port: 0, enquireLinkIntervalMs: 0 })
+  rig.resources.defer(() => simulator.stop())
+  const ask = (method: string, path: string, body?: object) =>
+    requestAdmin({ url, operatorToken }, method, path, body, { timeoutMs: TIMEOUT_MS })
+  const apply = (body: object, query = '') => ask('POST', `/configuration/apply${query}`, body)
   const report = async (what: string, work: () => Promise<unknown>) => {
-    await longestDelayMs(url)
+    await longestTurn(service)
     const sinceMs = performance.now()
     await work()
     const seconds = ((performance.now() - sinceMs) / 1_000).toFixed(1)
     await rig.pause(SETTLE_MS)
-    const longestMs = (await longestDelayMs(url)).toFixed(0)
-    process.stdout.write(`${what}: longest delay ${longestMs} ms, answered after ${seconds} s\n`)
+    say(`${what}: ${turnText(await longestTurn(service))}, done after ${seconds} s`)
   }
 
   await report('nothing', async () => undefined)
+  say(`memory at first: ${await memoryText(service)}`)
   await report('apply 10,000 accounts and plans', () => apply({ accounts: accounts(), plans: plans() }))
-  await report('apply 1,000 carriers, 1,000 routes', () => apply({ carriers: carriers(), routes: routes() }))
+  const carriers = carriersAt(simulator.port)
+  await report('apply 1,000 carriers, 1,000 routes', () => apply({ carriers, routes: routes() }))
+  await report('bind 1,000 carriers', () => bound(url))
   await report('apply 100,000 rules', () => apply({ rules: rules() }))
   await report('apply 200,000 rates', () => apply({ rates: rates('0.01') }))
   await report('apply 200,000 number ranges', () => apply({ ranges: ranges() }))
   const insert = `insert into opt_outs (plan_id, sender, recipient) select id, 'Aldis', '+1555' || lpad(n::text, 7, '0')
     from service_plans, generate_series(1, ${OPT_OUTS / ACCOUNTS}) n`
   await report('insert 1,000,000 opt-outs', () => db.query(insert))
+  say(`memory with all: ${await memoryText(service)}`)
+
+  const { rows } = await db.query<{ id: number }>('select min(id) as id from rates')
+  await report('change one rate', () => ask('PATCH', `/rates/${rows[0]!.id}`, { price: '0.03' }))
+  await report('create one plan', () => apply({ plans: { new: { account: 'account 1' } } }))
+  await report('change one route', () =>
+    apply({ routes: { 'route-1': { qualityFloor: { minDelivered: 80 } } } }),
+  )
+  await report('replace 100,000 rules', () => apply({ rules: rules(1) }))
   await report('compare 200,000 equal rates', () => apply({ rates: rates('0.01') }, '?dryRun=true'))
   await report('change 200,000 rates', () => apply({ rates: rates('0.02') }))
+  await report('export all', () => ask('GET', '/configuration'))
+  await report('scrape /metrics', () => metrics(url))
+  const text = await metrics(url)
+  say(`/metrics: ${(text.length / MIB).toFixed(2)} MiB, ${text.split('\n').length} lines`)
+
+  const sinceMs = performance.now()
+  const second = await start('second', databaseUrl)
+  say(`start of another node: ${((performance.now() - sinceMs) / 1_000).toFixed(1)} s`)
+  await rig.pause(SETTLE_MS)
+  say(`memory of it: ${await memoryText(second.service)}`)
+  await second.service.stop()
+
   await report('delete 200,000 rates, create one', () =>
     apply(
-      { rates: { one: { country: 'SE', price: '1', currency: 'EUR' } } },
+      { rates: { one: { country: 'DK', price: '1', currency: 'EUR' } } },
       `?prune=true&confirm=rates=${RATES}`,
     ),
   )
-  const changed = { routes: { 'route-1': { qualityFloor: { minDelivered: 80 } } } }
-  await report('change one route', () => apply(changed))
+  say(`memory in the end: ${await memoryText(service)}`)
 }
 
-async function longestDelayMs(url: string): Promise<number> {
-  const metrics = await (await fetch(`${url}/metrics`)).text()
-  const [, seconds] = /^nodejs_eventloop_lag_max_seconds ([0-9.e-]+)$/m.exec(metrics)!
-  return Number(seconds) * 1_000
+function say(line: string): void {
+  process.stdout.write(`${line}\n`)
+}
+
+function longestTurn(service: Child<ServiceReady>): Promise<LongestTurn> {
+  return service.request<LongestTurn>('longestTurn')
+}
+
+function turnText({ cpuMs, wallMs, collectionMs }: LongestTurn): string {
+  const [cpu, wall, collection] = [cpuMs, wallMs, collectionMs].map((ms) => ms.toFixed(0))
+  return `longest turn ${cpu} ms of CPU, ${wall} ms by the clock, longest collection ${collection} ms`
+}
+
+async function memoryText(service: Child<ServiceReady>): Promise<string> {
+  const { rss, heapUsed } = await service.request<NodeJS.MemoryUsage>('memory')
+  return `${Math.round(rss / MIB)} MiB, of which ${Math.round(heapUsed / MIB)} in use by the heap`
+}
+
+async function metrics(url: string): Promise<string> {
+  return await (await fetch(`${url}/metrics`)).text()
+}
+
+/** Resolves when every carrier has a bound link. */
+async function bound(url: string): Promise<void> {
+  for (const deadlineMs = performance.now() + BOUND_TIMEOUT_MS; ; ) {
+    const links = (await metrics(url)).match(/^aldis_carrier_bound\{.* 1$/gm)?.length ?? 0
+    if (links >= CARRIERS) return
+    if (performance.now() > deadlineMs) throw new Error(`only ${links} carriers were bound in time`)
+    await rig.pause(SETTLE_MS)
+  }
 }
 
 function objects<T>(count: number, one: (index: number) => [string, T]): Record<string, T> {
@@ -97,8 +154,8 @@ function plans() {
   return objects(ACCOUNTS, (index) => [`plan ${index}`, { account: `account ${index}` }])
 }
 
-function carriers() {
-  const link = { state: 'stopped', host: '127.0.0.1', port: 2775, systemId: 'aldis', password: 'aldis' }
+function carriersAt(port: number) {
+  const link = { host: '127.0.0.1', port, systemId: 'aldis', password: 'aldis' }
   return objects(CARRIERS, (index) => [`carrier-${index}`, link])
 }
 
@@ -106,10 +163,11 @@ function routes() {
   return objects(CARRIERS, (index) => [`route-${index}`, { carriers: [{ carrier: `carrier-${index}` }] }])
 }
 
-function rules() {
+/** `moved`: each goes to another route. */
+function rules(moved = 0) {
   return objects(RULES, (index) => {
     const limits = { plan: `plan ${index % ACCOUNTS}`, prefix: `+44${1_000 + Math.floor(index / ACCOUNTS)}` }
-    return [`rule ${index}`, { ...limits, route: `route-${index % CARRIERS}` }]
+    return [`rule ${index}`, { ...limits, route: `route-${(index + moved) % CARRIERS}` }]
   })
 }
 

@@ -8,6 +8,7 @@ import { appOptions, workersConfig } from './app-options.ts'
 import { addPastDays } from './database.ts'
 import { startProfile } from './profile.ts'
 import { createOn, type RunDatabase, startEmbedded } from './run-database.ts'
+import { TurnWatch } from './turn-watch.ts'
 
 /**
  * The service as in production, in a process of its own, with the embedded PostgreSQL or a database of its own on the server
@@ -68,6 +69,7 @@ async function startWorkers(): Promise<{ url: string; port: number; stop(): Prom
 }
 
 let stopProfile: (() => Promise<object>) | null = null
+let turns: TurnWatch | null = null
 const ready: ServiceReady = {
   url: service.url,
   port: service.port,
@@ -81,6 +83,11 @@ serveParent(
       stopProfile = await startProfile()
     },
     stopProfile: () => stopProfile?.(),
+    watchTurns() {
+      turns = new TurnWatch()
+    },
+    longestTurn: () => turns?.longest(),
+    memory: () => process.memoryUsage(),
   },
   async () => {
     await service.stop()

@@ -44,6 +44,22 @@ export interface DispatchKey {
   readonly msgId: string
 }
 
+/** The plans of which anything waits, due or not, by one probe of the index each. */
+export async function findWaitingPlans(db: Queryable): Promise<number[]> {
+  const { rows } = await db.query<{ planId: number }>({
+    name: 'find_waiting_plans',
+    text: `
+      with recursive waiting as (
+        (select plan_id from dispatches order by plan_id limit 1)
+        union all
+        select (select d.plan_id from dispatches d where d.plan_id > w.plan_id order by d.plan_id limit 1)
+        from waiting w where w.plan_id is not null
+      )
+      select plan_id as "planId" from waiting where plan_id is not null`,
+  })
+  return rows.map(({ planId }) => planId)
+}
+
 /**
  * Locks the messages of dispatches that are due. Plans have equal shares of the limit, and the routes of a plan equal
  * shares of the plan's, oldest due first. Messages that wait for a closed route are never read (300,000 such rows cost

@@ -5,7 +5,7 @@ import * as backlog from '../../src/store/backlog.ts'
 import { addPrefixCounts } from '../../src/store/country-pauses.ts'
 import type { Queryable } from '../../src/store/database.ts'
 import { readDirectoryVersion } from '../../src/store/directory.ts'
-import { lockDueDispatches, takeDispatches } from '../../src/store/dispatches.ts'
+import { findWaitingPlans, lockDueDispatches, takeDispatches } from '../../src/store/dispatches.ts'
 import * as deliveries from '../../src/store/event-deliveries.ts'
 import { feedEnd, readFeed } from '../../src/store/event-feed.ts'
 import { drawPositions } from '../../src/store/feed-positions.ts'
@@ -68,6 +68,7 @@ const CALLS: readonly ((db: Queryable) => Promise<unknown>)[] = [
   (db) => destinations.listDestinations(db, { planId: 1, after: '', limit: 1 }),
   (db) => destinations.findDestination(db, 1, ''),
   readDirectoryVersion,
+  findWaitingPlans,
   (db) => lockDueDispatches(db, DUE),
   (db) => takeDispatches(db, 1, []),
   (db) => deliveries.takeDueEvents(db, HOLD),

@@ -4,6 +4,16 @@ import { type RecipientArea, RecipientTable, specificity } from './recipients.ts
 /** Rules by the plan and the sender they are limited to; null: all. */
 const key = (planId: number | null, sender: string | null) => `${planId ?? ''}:${sender ?? ''}`
 
+const FNV_BASIS = 0x811c9dc5
+const FNV_PRIME = 0x01000193
+
+/** FNV-1a of the text, continued from `hash`. */
+function fnv(hash: number, text: string): number {
+  let mixed = hash
+  for (let at = 0; at < text.length; at += 1) mixed = Math.imul(mixed ^ text.charCodeAt(at), FNV_PRIME)
+  return mixed
+}
+
 /**
  * Finds the rule for a message: a sender's before any other, then the more specific match, then the plan's own
  * (docs/adr/0007-order-of-routing-rules.md).
@@ -12,6 +22,7 @@ export class RoutingRules {
   readonly #tables = new Map<string, RecipientTable<RoutingRule>>()
   /** By plan; null: for every plan. */
   readonly #routes = new Map<number | null, Set<Route>>()
+  #fingerprint = FNV_BASIS
 
   constructor(rules: Iterable<RoutingRule> = []) {
     for (const rule of rules) this.add(rule)
@@ -24,6 +35,13 @@ export class RoutingRules {
     this.#tables.set(group, table)
     table.add(rule)
     this.#routes.set(planId, (this.#routes.get(planId) ?? new Set()).add(route))
+    const { prefix, country, mccmnc } = rule
+    this.#fingerprint = fnv(this.#fingerprint, [group, prefix, country, mccmnc, route.id].join())
+  }
+
+  /** Differs between sets of rules, but for one pair in four thousand million. */
+  get fingerprint(): number {
+    return this.#fingerprint
   }
 
   get none(): boolean {

@@ -1,7 +1,7 @@
 import type { Route } from '../../domain/configuration/configuration.ts'
-import type { Directory } from '../../domain/configuration/directory.ts'
 import type { MessageInProgress } from '../../domain/journal/messages-in-progress.ts'
 import {
+  findWaitingPlans,
   lockDueDispatches,
   type PlanRequest,
   type TakeRequest,
@@ -15,7 +15,7 @@ import type { NodeLease } from '../node/node-lease.ts'
 import { MAX_BACKLOG } from './carrier-pump.ts'
 import { type HeldMessages, MOST_PLACES } from './held-messages.ts'
 
-export interface DueDispatchesOptions extends Pick<NodeParts, 'directory' | 'log'> {
+export interface DueDispatchesOptions extends Pick<NodeParts, 'db' | 'directory' | 'log'> {
   readonly inProgress: Pick<MessagesInProgress, 'load' | 'hasRoom'>
   readonly lease: Pick<NodeLease, 'nodeId' | 'buckets'>
   readonly recorder: Pick<Recorder, 'backlog' | 'isStalled'>
@@ -57,7 +57,7 @@ export class DueDispatches extends DueLoader {
   #expiredAtMs = Number.NEGATIVE_INFINITY
   #recheckUntilMs = Number.NEGATIVE_INFINITY
   /** Null at the start, when nobody knows by which rules the rows got their labels. */
-  #rules: string | null = null
+  #rules: number | null = null
 
   constructor(options: DueDispatchesOptions) {
     const { held, lease, log, pollMs = POLL_MS, recorder } = options
@@ -73,17 +73,19 @@ export class DueDispatches extends DueLoader {
 
   /** Configuration has changed. */
   adopt(): void {
-    const rules = describeRules(this.#options.directory())
+    const { fingerprint: rules } = this.#options.directory().tables.rules
     if (rules !== this.#rules)
       this.#recheckUntilMs = performance.now() + (this.#options.recheckMs ?? RECHECK_MS)
     this.#rules = rules
   }
 
   protected async look(): Promise<number | undefined> {
-    const { inProgress, lease, recorder, take } = this.#options
+    const { db, inProgress, lease, recorder, take } = this.#options
+    if (!this.isOpen || recorder.backlog > MAX_BACKLOG || this.#limit < MIN_TAKEN) return undefined
+    const waiting = await findWaitingPlans(db)
     const expired = performance.now() - this.#expiredAtMs >= EXPIRED_MS
-    const request = this.#request(expired)
-    if (!this.isOpen || recorder.backlog > MAX_BACKLOG || request.limit < MIN_TAKEN) return undefined
+    const request = this.#request(waiting, expired)
+    if (!this.isOpen || request.limit < MIN_TAKEN) return undefined
     if (!expired && request.plans.size === 0) return undefined
     if (expired) this.#expiredAtMs = performance.now()
     const load = () =>
@@ -95,27 +97,31 @@ export class DueDispatches extends DueLoader {
     return taken >= MIN_TAKEN ? 0 : undefined
   }
 
-  #request(expired: boolean): TakeRequest {
-    const { carriers, directory, held, isOpen, lease } = this.#options
+  /** All of them have room even if each is of the longest, unless the limit had to be raised to the minimum. */
+  get #limit(): number {
+    const { free } = this.#options.held.room
+    return Math.min(free, Math.max(Math.floor(free / MOST_PLACES), MIN_TAKEN), MAX_TAKEN)
+  }
+
+  #request(waiting: readonly number[], expired: boolean): TakeRequest {
+    const { carriers, directory, isOpen, lease } = this.#options
     const { here, elsewhere } = carriers()
     const rechecks = performance.now() < this.#recheckUntilMs
     const closed = directory().contents.routes.filter((route) => !isOpen(route))
-    const { free } = held.room
-    // All of them have room even if each is of the longest, unless the limit had to be raised to the minimum.
-    const limit = Math.min(free, Math.max(Math.floor(free / MOST_PLACES), MIN_TAKEN), MAX_TAKEN)
     return {
       buckets: lease.buckets,
-      plans: this.#plans(new Set(closed), new Set(here), new Set(elsewhere)),
+      plans: this.#plans(waiting, new Set(closed), new Set(here), new Set(elsewhere)),
       closedRoutes: rechecks ? [] : closed.map(({ id }) => id),
       carriers: here,
-      limit,
+      limit: this.#limit,
       expired,
       overdueMs: OVERDUE_MS,
     }
   }
 
-  /** Plans that may send over this node, and the room on each of their routes. */
+  /** Those of the plans that may send over this node, and the room on each of their routes. */
   #plans(
+    waiting: readonly number[],
     closed: ReadonlySet<Route>,
     here: ReadonlySet<number>,
     elsewhere: ReadonlySet<number>,
@@ -123,23 +129,26 @@ export class DueDispatches extends DueLoader {
     const { directory, held, inProgress, webhookRoom } = this.#options
     const isReached = (route: Route) => route.carriers.some(({ carrierId }) => here.has(carrierId))
     const plans = new Map<number, PlanRequest>()
-    for (const plan of directory().contents.plans) {
-      const routes = plan.active ? [...directory().routesOf(plan)] : []
+    for (const id of waiting) {
+      const plan = directory().planById(id)
+      const routes = plan?.active ? [...directory().routesOf(plan)] : []
       if (!routes.some((route) => !closed.has(route) || isReached(route))) continue
       // Long texts of some plans that wait for slow carriers can fill memory. The minimum lets other plans go on.
-      const most = inProgress.hasRoom ? Math.max(webhookRoom(plan.id), MIN_OF_PLAN) : MIN_TAKEN
+      const most = inProgress.hasRoom ? Math.max(webhookRoom(id), MIN_OF_PLAN) : MIN_TAKEN
       const roomOf = (routeId: number) => {
-        const own = held.of(plan.id, routeId)
-        const room = Math.min(held.roomFor(plan.id, routeId), most - own)
+        const own = held.of(id, routeId)
+        const room = Math.min(held.roomFor(id, routeId), most - own)
         return room >= MIN_TAKEN || own < MIN_TAKEN ? Math.min(Math.max(room, 0), MAX_TAKEN) : 0
       }
       const rooms = routes.map((route) => roomOf(route.id))
       // A message without a label may turn out to belong to any of these routes.
       const room = Math.min(...routes.map((route, index) => (closed.has(route) ? MAX_TAKEN : rooms[index]!)))
       // Only rooms that differ are listed: 5,000 plans with 50 routes each would be 4 MB in every look.
-      const others = routes.flatMap(({ id }, index) => (rooms[index] === room ? [] : [[id, rooms[index]!]]))
+      const others = routes.flatMap((route, index) =>
+        rooms[index] === room ? [] : [[route.id, rooms[index]!]],
+      )
       const left = elsewhere.size === 0 ? [] : carriersAmong(elsewhere, routes)
-      plans.set(plan.id, {
+      plans.set(id, {
         room,
         routes: Object.fromEntries(others),
         ...(left.length > 0 && { elsewhere: left }),
@@ -153,12 +162,4 @@ export class DueDispatches extends DueLoader {
 function carriersAmong(carriers: ReadonlySet<number>, routes: readonly Route[]): number[] {
   const ofRoutes = new Set(routes.flatMap((route) => route.carriers.map(({ carrierId }) => carrierId)))
   return [...carriers].filter((carrierId) => ofRoutes.has(carrierId))
-}
-
-function describeRules({ contents }: Directory): string {
-  return contents.routingRules
-    .map(({ planId, sender, prefix, country, mccmnc, route }) =>
-      [planId, sender, prefix, country, mccmnc, route.id].join(),
-    )
-    .join(';')
 }

@@ -32,7 +32,7 @@ import { SubmitRecorder } from './submit-recorder.ts'
 
 export interface SubmitterOptions
   extends Pick<NewMessagesOptions, 'directory' | 'lease' | 'nowMs' | 'random'>,
-    Pick<DueDispatchesOptions, 'webhookRoom'> {
+    Pick<DueDispatchesOptions, 'db' | 'webhookRoom'> {
   readonly inProgress: MessagesInProgress
   readonly recorder: Recorder
   readonly log: Log
@@ -94,6 +94,7 @@ export class Submitter implements SubmitEvents<SubmitToken> {
     }
     this.#due = new DueDispatches({
       ...both,
+      db: options.db,
       directory,
       webhookRoom: options.webhookRoom,
       isOpen: (route) => choice.isOpen(route),

@@ -53,6 +53,7 @@ const loading = (pool: typeof db): DueDispatchesOptions['inProgress'] => ({
 
 function due(directory: () => Directory, changes: Partial<DueDispatchesOptions> = {}): DueDispatches {
   return new DueDispatches({
+    db,
     inProgress: loading(db),
     directory,
     lease: { nodeId: 1, buckets: ALL },
@@ -161,6 +162,7 @@ test('what has no label yet finds no more room than there is for any open route'
 })
 
 test('closed routes are told once; of routes only those whose room is not that of the others', async () => {
+  await store(1, closed.id)
   const wishes: unknown[] = []
   const query = async ({ values }: { values: string[] }) => {
     wishes.push({ ...JSON.parse(values[1]!)[plan], closed: values[5] })
