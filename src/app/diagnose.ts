@@ -16,6 +16,7 @@ import {
   type ReplicaLook,
   warning,
 } from '../domain/diagnosis.ts'
+import { DAY_MS } from '../domain/durations.ts'
 import { MAX_OFF_MS } from '../domain/instants.ts'
 import { bindStates } from '../domain/node-reports.ts'
 import { openSecret, SecretError } from '../domain/secrets.ts'
@@ -52,7 +53,6 @@ export type DiagnosisOptions = Pick<
   | 'dnsServers'
 > & { readonly workers: number }
 
-const DAY_MS = 86_400_000
 /** Time for one statement of the diagnosis. */
 const STATEMENT_TIMEOUT_MS = 10_000
 

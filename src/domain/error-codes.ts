@@ -40,3 +40,9 @@ export const SUCCESSES = {
   SENT: 'Message sent to the carrier',
   DELIVERED: 'Message delivered to the handset',
 } as const
+
+/** The text for an errorCode. For 000 it describes the status. A code from another release gets a general text. */
+export function receiptErrorMessage(status: string, errorCode: string): string {
+  const texts: Readonly<Record<string, string>> = errorCode === '000' ? SUCCESSES : FAILURES
+  return texts[errorCode === '000' ? status : errorCode] ?? 'No more is known'
+}

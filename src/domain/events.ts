@@ -1,8 +1,12 @@
 import type { ServicePlan } from './configuration/configuration.ts'
-import { FAILURES, SUCCESSES } from './error-codes.ts'
-import { createdAtMs, isUuid, lowestIdAt } from './identifiers.ts'
-import { isoText } from './instants.ts'
-import type { Message, Status } from './messages/messages.ts'
+import { isUuid } from './identifiers.ts'
+import type { Message } from './messages/messages.ts'
+import {
+  type InboundSmsWebhook,
+  type PublicMessage,
+  publicMessage,
+  toInboundWebhook,
+} from './messages/public-messages.ts'
 import type { WebhookContents } from './webhooks/requests.ts'
 
 /** A message that was sent to a number of a plan. */
@@ -75,102 +79,6 @@ export function eventBody(payload: EventPayload, plan: ServicePlan): PublicMessa
     : toInboundWebhook(payload.inbound, plan)
 }
 
-/** A message as the API and webhooks show it: the schema `DeliveryReceipt`. */
-export interface PublicMessage {
-  accountId: string | null
-  servicePlanId: string | null
-  msgId: string
-  channel: 'SMS'
-  direction: 'MT'
-  from: string | null
-  to: string | null
-  body: string | null
-  status: Status
-  errorCode: string
-  errorMessage: string
-  segments: number | null
-  price: number | null
-  ptf: number | null
-  currency: string | null
-  mccmnc: string | null
-  country: string | null
-  createdAt: string
-  sentAt: string | null
-  updatedAt: string
-}
-
-export function publicMessage(message: Message, plan: ServicePlan): PublicMessage {
-  return {
-    accountId: plan.account.accountId,
-    servicePlanId: plan.servicePlanId,
-    msgId: message.msgId,
-    channel: 'SMS',
-    direction: 'MT',
-    from: message.sender,
-    to: message.recipient,
-    body: message.body === '' ? null : message.body,
-    status: message.status,
-    errorCode: message.errorCode,
-    errorMessage: receiptErrorMessage(message.status, message.errorCode),
-    segments: message.segments,
-    price: decimal(message.price),
-    ptf: decimal(message.ptf),
-    currency: message.currency,
-    mccmnc: message.mccmnc,
-    country: message.country,
-    createdAt: isoText(createdAtMs(message.msgId)),
-    sentAt: message.sentAt === null ? null : isoText(message.sentAt.getTime()),
-    updatedAt: isoText(message.updatedAt.getTime()),
-  }
-}
-
-/** The text for an errorCode. For 000 it describes the status. A code from another release gets a general text. */
-export function receiptErrorMessage(status: Status, errorCode: string): string {
-  const texts: Readonly<Record<string, string>> = errorCode === '000' ? SUCCESSES : FAILURES
-  return texts[errorCode === '000' ? status : errorCode] ?? 'No more is known'
-}
-
-/** Exact decimals in the database, JSON numbers on the wire. */
-export function decimal(text: string | null): number | null {
-  return text === null ? null : Number(text)
-}
-
-/** The body of the inbound webhook. */
-
-export interface InboundSmsWebhook {
-  readonly accountId: string
-  readonly servicePlanId: string
-  readonly msgId: string
-  readonly channel: 'SMS'
-  readonly direction: 'MO'
-  readonly from: string
-  readonly to: string
-  /** Only when the message matched a configured keyword. */
-  readonly keyword?: string
-  readonly body: string
-  /** RFC 3339, UTC. */
-  readonly receivedAt: string
-}
-
-/** `plan` owns the number the message was sent to. receivedAt is the millisecond inside msgId. */
-export function toInboundWebhook(
-  inbound: { msgId: string; sender: string; recipient: string; body: string; keyword: string | null },
-  plan: ServicePlan,
-): InboundSmsWebhook {
-  return {
-    accountId: plan.account.accountId,
-    servicePlanId: plan.servicePlanId,
-    msgId: inbound.msgId,
-    channel: 'SMS',
-    direction: 'MO',
-    from: inbound.sender,
-    to: inbound.recipient,
-    ...(inbound.keyword === null ? {} : { keyword: inbound.keyword }),
-    body: inbound.body,
-    receivedAt: new Date(createdAtMs(inbound.msgId)).toISOString(),
-  }
-}
-
 /** An event that never happened, for testing a receiver. */
 
 /** Numbers that nobody has (NANP: 555-0100 to 555-0199). */
@@ -213,56 +121,4 @@ function made(type: EventType, planId: number, msgId: string, at: Date): EventPa
     updatedAt: at,
   }
   return { direction: 'MT', message }
-}
-
-/** The event after which a reader of the feed continues. */
-export interface FeedPlace {
-  /** `events.position`, digits: it may be beyond what a number holds. */
-  readonly position: string
-  readonly msgId: string
-  readonly sequence: number
-  /** When that position was reached or, if there was nothing more to read, when it was read. Unix milliseconds. */
-  readonly atMs: number
-}
-
-export const DEFAULT_FEED_PAGE = 100
-export const MAX_FEED_PAGE = 1_000
-/** Bytes of text in a page; the last text may exceed it. */
-const FEED_PAGE_BYTES = 1_400_000
-
-const HIGHEST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
-const HIGHEST_SEQUENCE = 32_767
-
-/**
- * A message's status changes for the last time within ten days: it is submitted for 24 h, and a receipt is matched for
- * 8 days.
- */
-const LONGEST_LIFE_MS = 10 * 24 * 3_600_000
-
-/** Behind everything up to `position`, read at `atMs`. */
-export function placeBehind(position: string, atMs: number): FeedPlace {
-  return { position, msgId: HIGHEST_ID, sequence: HIGHEST_SEQUENCE, atMs }
-}
-
-/** No event at `ms` or later belongs to a message with a lower id, so days before it need not be read. */
-export function lowestIdWithEventsAt(ms: number): string {
-  return lowestIdAt(ms - LONGEST_LIFE_MS)
-}
-
-/** The first of `events` that make one page: at most `limit`, and FEED_PAGE_BYTES of text. */
-export function feedPage<Event extends { payload: EventPayload }>(
-  events: readonly Event[],
-  limit: number,
-): Event[] {
-  let bytes = 0
-  const tooMany = events.findIndex((event, index) => {
-    if (index === limit || bytes > FEED_PAGE_BYTES) return true
-    bytes += textBytes(event.payload)
-    return false
-  })
-  return tooMany < 0 ? [...events] : events.slice(0, tooMany)
-}
-
-function textBytes(payload: EventPayload): number {
-  return Buffer.byteLength(payload.direction === 'MT' ? payload.message.body : payload.inbound.body)
 }

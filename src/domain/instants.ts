@@ -1,3 +1,5 @@
+import { MINUTE_MS } from './durations.ts'
+
 /** Timestamps of the public API: RFC 3339 §5.6 with an offset; real calendar dates only. */
 
 /** The latest texts, each in the slot of its instant modulo the slots: each instant of a message is asked for some seven times. */
@@ -22,8 +24,6 @@ export function isoText(atMs: number): string {
 
 const RFC_3339 =
   /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,18}))?(?:[Zz]|([+-])(\d{2}):(\d{2}))$/
-
-const MINUTE_MS = 60_000
 
 /**
  * Unix milliseconds of a timestamp, or null when it is not one. `rounding` says where digits beyond the millisecond go: a
@@ -76,6 +76,8 @@ const MAX_READING_MS = 1_000
 const LEAST_STEP_MS = 50
 /** A node whose own clock is further off is not ready. */
 export const MAX_OFF_MS = 5_000
+/** How far the clock of another node may be ahead. */
+export const CLOCK_SKEW_MS = 60_000
 
 /**
  * The time that all nodes use: the database's clock, read with each heartbeat and advanced by the monotonic clock in

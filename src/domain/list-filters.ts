@@ -1,5 +1,6 @@
 import { type Fault, fault } from '../errors.ts'
 import { INBOUND_NUMBER, INBOUND_SENDER, KEYWORD, MCCMNC } from './configuration/configuration.ts'
+import { DAY_MS } from './durations.ts'
 import { EVENT_STATES, type EventState } from './events.ts'
 import { isUuid } from './identifiers.ts'
 import { parseTimestamp } from './instants.ts'
@@ -33,7 +34,7 @@ export type FilterRules<Filters> = {
 export const DEFAULT_PAGE = 20
 export const MAX_PAGE = 100
 /** Exactly 31 days are allowed. */
-const MAX_WINDOW_MS = 31 * 24 * 3_600_000
+const MAX_WINDOW_MS = 31 * DAY_MS
 
 export const DATE_RULE = 'must be an RFC 3339 date and time with offset'
 export const WINDOW_RULES: FilterRules<DateWindow> = {
@@ -41,7 +42,7 @@ export const WINDOW_RULES: FilterRules<DateWindow> = {
   toDate: { parse: (text) => parseTimestamp(text, 'down'), rule: DATE_RULE },
 }
 
-function matching(pattern: RegExp, rule: string): FilterRule<string> {
+export function matching(pattern: RegExp, rule: string): FilterRule<string> {
   return { parse: (text) => (pattern.test(text) ? text : null), rule }
 }
 
@@ -60,12 +61,12 @@ const SENDER_RULE: FilterRule<string> = {
 /** Filters from their texts, each by its own rule; absent ones are null. Faults are added to the list. */
 export function parseFilters<Filters extends object>(
   rules: FilterRules<Filters>,
-  texts: Readonly<Partial<Record<keyof Filters, string | undefined>>>,
+  texts: Readonly<Partial<Record<keyof Filters, unknown>>>,
   faults: Fault[] = [],
 ): Filters {
   const filters = Object.entries<FilterRule<unknown>>(rules).map(([name, { parse, rule }]) => {
     const text = texts[name as keyof Filters]
-    const value = text === undefined ? null : parse(text)
+    const value = typeof text === 'string' ? parse(text) : null
     if (text !== undefined && value === null) faults.push(fault(name, 'INVALID_FORMAT', rule))
     return [name, value]
   })
@@ -81,8 +82,16 @@ export function contradictions<Filters extends object>(carried: Filters, repeate
 
 const REVERSED = fault('fromDate', 'INVALID_RANGE', 'must not be after toDate')
 
-function isReversed({ fromDate, toDate }: DateWindow): boolean {
-  return fromDate !== null && toDate !== null && fromDate > toDate
+/** Filters with a window, from their texts. Faults are added to the list, that of a reversed window too. */
+export function parseWindowed<Filters extends DateWindow>(
+  rules: FilterRules<Filters>,
+  texts: Readonly<Partial<Record<keyof Filters, string | undefined>>>,
+  faults: Fault[],
+): Filters {
+  const filters = parseFilters(rules, texts, faults)
+  const { fromDate, toDate } = filters
+  if (fromDate !== null && toDate !== null && fromDate > toDate) faults.push(REVERSED)
+  return filters
 }
 
 /** Faults of a window whose ends, if they are given and each is valid, do not belong together. */
@@ -104,9 +113,7 @@ export function parseWindow(
   texts: Partial<Readonly<Record<keyof DateWindow, string>>>,
   faults: Fault[],
 ): DateWindow {
-  const window = parseFilters(WINDOW_RULES, texts, faults)
-  if (isReversed(window)) faults.push(REVERSED)
-  return window
+  return parseWindowed(WINDOW_RULES, texts, faults)
 }
 
 /** Filters of the message list, canonical: null is not filtered. */
@@ -164,9 +171,7 @@ export function parseEventFilters(
   texts: Partial<Readonly<Record<keyof EventFilters, string>>>,
   faults: Fault[],
 ): EventFilters {
-  const filters = parseFilters(EVENT_FILTERS, texts, faults)
-  if (isReversed(filters)) faults.push(REVERSED)
-  return filters
+  return parseWindowed(EVENT_FILTERS, texts, faults)
 }
 
 /** Filter of the event feed: only what happened at or after `since`, Unix milliseconds; null: all that is kept. */
@@ -176,55 +181,4 @@ export interface FeedFilters {
 
 export const FEED_FILTERS: FilterRules<FeedFilters> = {
   since: { parse: (text) => parseTimestamp(text, 'up'), rule: DATE_RULE },
-}
-
-/** What an operator looks for, over all plans; canonical: null is not filtered. */
-export interface SearchFilters extends MessageFilters {
-  readonly errorCode: string | null
-  /** As the carrier writes it, in whatever form. */
-  readonly carrierMessageId: string | null
-}
-
-export const SEARCH_FILTERS: FilterRules<SearchFilters> = {
-  ...MESSAGE_FILTERS,
-  errorCode: matching(/^[0-9]{3}$/, 'must be 3 digits'),
-  carrierMessageId: matching(/^[\x21-\x7e]{1,64}$/, 'must be 1 to 64 ASCII characters without spaces'),
-}
-
-const DAY_MS = 24 * 3_600_000
-/** How far the clock of another node may be ahead. */
-const CLOCK_SKEW_MS = 60_000
-
-/**
- * The filters of a request whose fields are known to be texts. Faults are added to the list. Without a plan, the window
- * is the last 24 hours, or the 24 hours next to the end that is given. A carrier's id is searched for without a window.
- */
-export function parseSearch(
-  texts: Partial<Readonly<Record<keyof SearchFilters, string>>>,
-  { ofPlan, nowMs }: { ofPlan: boolean; nowMs: number },
-  faults: Fault[],
-): SearchFilters {
-  const filters = parseFilters(SEARCH_FILTERS, texts, faults)
-  const { fromDate, toDate, carrierMessageId } = filters
-  if (isReversed(filters)) faults.push(REVERSED)
-  if (ofPlan || carrierMessageId !== null) return filters
-  const end = toDate ?? (fromDate === null ? nowMs + CLOCK_SKEW_MS : fromDate + DAY_MS)
-  const start = fromDate ?? (toDate ?? nowMs) - DAY_MS
-  if (fromDate !== null && toDate !== null && end - start > DAY_MS)
-    faults.push(
-      fault('toDate', 'INVALID_RANGE', 'must be at most 24 hours after fromDate without servicePlanId'),
-    )
-  return { ...filters, fromDate: start, toDate: end }
-}
-
-/** Length of the first part of a window that is searched. The search starts with the newest. */
-export const FIRST_PART_MS = 60_000
-/** A part that takes longer is followed by a shorter one, and one that takes much less by a longer one. */
-const GOAL_MS = 200
-
-/** How much of a window to search next, after a part that took `tookMs`. */
-export function nextPartMs(partMs: number, tookMs: number): number {
-  if (tookMs > 4 * GOAL_MS) return Math.max(partMs / 4, 1_000)
-  if (tookMs > GOAL_MS) return partMs
-  return partMs * (tookMs > GOAL_MS / 4 ? 2 : 8)
 }

@@ -1,4 +1,4 @@
-import type { BindError } from './carriers/binds.ts'
+import type { BindError } from './carriers/bind-errors.ts'
 import { BIND_TYPES, type BindType, type Carrier } from './configuration/configuration.ts'
 import type { LinkCondition } from './routing/routing.ts'
 

@@ -3,7 +3,7 @@ import type { FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import type { ServicePlan, Token } from '../domain/configuration/configuration.ts'
 import type { Directory } from '../domain/configuration/directory.ts'
 import type { SessionKind } from '../domain/console-sessions.ts'
-import { planForReading } from '../domain/messages/send-requests.ts'
+import { planForReading } from '../domain/messages/plan-access.ts'
 import {
   ENVIRONMENT_OPERATOR,
   hashToken,

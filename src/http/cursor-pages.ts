@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { ServicePlan } from '../domain/configuration/configuration.ts'
 import { type ListName, openCursor, type Page, sealCursor } from '../domain/cursors.ts'
+import { DAY_MS } from '../domain/durations.ts'
 import { contradictions, DEFAULT_PAGE, type FilterRules, MAX_PAGE } from '../domain/list-filters.ts'
 import { IV_BYTES } from '../domain/secrets.ts'
 import { invalidField, refuseAny } from '../errors.ts'
@@ -34,8 +35,6 @@ export interface PageAnswer<Item> {
     readonly nextCursor: string | null
   }
 }
-
-const DAY_MS = 24 * 3_600_000
 
 /** A query as its `listQuery` has read it. */
 type ListQuery<Filters> = Readonly<Partial<Filters>> & {

@@ -1,15 +1,15 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { ServicePlan, Token } from '../domain/configuration/configuration.ts'
 import { Directory } from '../domain/configuration/directory.ts'
-import { publicMessage } from '../domain/events.ts'
 import { PUBLIC_ID } from '../domain/identifiers.ts'
 import { judgeRecipient } from '../domain/limits/plan-limits.ts'
 import type { Message } from '../domain/messages/messages.ts'
+import { planForSending } from '../domain/messages/plan-access.ts'
+import { publicMessage } from '../domain/messages/public-messages.ts'
 import {
   fieldFaults,
   judgeSender,
   MAX_BODY_CHARACTERS,
-  planForSending,
   recordBytes,
   type SendRequest,
 } from '../domain/messages/send-requests.ts'

@@ -6,7 +6,7 @@ import Format from 'typebox/format'
 import { Settings } from 'typebox/system'
 import { isUuid } from '../domain/identifiers.ts'
 import { parseTimestamp } from '../domain/instants.ts'
-import { DATE_RULE, type FilterRule } from '../domain/list-filters.ts'
+import { DATE_RULE, type FilterRules, parseFilters } from '../domain/list-filters.ts'
 import { type Fault, fault, invalid, WHOLE_REQUEST } from '../errors.ts'
 import { bracketFaults, faultOfSyntax, type Query, withPluses } from './query-strings.ts'
 
@@ -44,22 +44,21 @@ export function patterned(pattern: RegExp, meaning: string, options: Annotations
   return Type.String({ pattern: pattern.source, ...options })
 }
 
-const PARSED = new WeakMap<object, FilterRule<unknown>>()
+type Rules = FilterRules<Record<string, NonNullable<unknown>>>
+const PARSED = new WeakMap<object, Rules[string]>()
 
 /** A text of a path or a query that the document shows as `schema`. The handler gets what the rule makes of it. */
-export function parsed<Schema extends TSchema>(schema: Schema, rule: FilterRule<unknown>): Schema {
+export function parsedBy<Schema extends TSchema>(schema: Schema, rule: Rules[string]): Schema {
   PARSED.set(schema, rule)
   return schema
 }
 
-/** The rules of an object's parsed fields, by name, and the schema that checks the others. */
-function separated(schema: TSchema): { rules: [string, FilterRule<unknown>][]; rest: TSchema } {
+/** The rules of an object's parsed fields, by name, and the schema that checks the others. Null: no field is parsed. */
+function separated(schema: TSchema): { rules: Rules | null; rest: TSchema } {
   const fields = Object.entries((schema as Partial<Type.TObject>).properties ?? {})
-  const rules = fields.flatMap(([name, field]): [string, FilterRule<unknown>][] => {
-    const rule = PARSED.get(field)
-    return rule === undefined ? [] : [[name, rule]]
-  })
-  if (rules.length === 0) return { rules, rest: schema }
+  const parsed = fields.filter(([, field]) => PARSED.has(field))
+  if (parsed.length === 0) return { rules: null, rest: schema }
+  const rules = Object.fromEntries(parsed.map(([name, field]) => [name, PARSED.get(field)!]))
   const others = fields.map(([name, field]) => [name, PARSED.has(field) ? Type.Unknown() : field])
   return { rules, rest: { ...schema, properties: Object.fromEntries(others) } as TSchema }
 }
@@ -69,14 +68,14 @@ type Rule = (fields: Readonly<Record<string, unknown>>) => Fault[]
 const RULES = new WeakMap<object, Rule>()
 
 /** The schema of an object with a rule in addition. The rule gets the fields as they came, of whatever type. */
-export function ruled<Schema extends TSchema>(schema: Schema, rule: Rule): Schema {
+export function withRule<Schema extends TSchema>(schema: Schema, rule: Rule): Schema {
   RULES.set(schema, rule)
   return schema
 }
 
 /**
  * Checks every request against the schemas of its route, before its handler, and answers 400 with the faults of all its
- * parts. Only fields that are `parsed` are converted. Call before routes are added.
+ * parts. Only fields that are `parsedBy` a rule are converted. Call before routes are added.
  */
 export function validateRequests(app: FastifyInstance): void {
   // Fastify itself would stop at the first part that has a fault.
@@ -137,30 +136,24 @@ export function checkOf(schema: TSchema, names?: readonly string[]): Check {
     const faults = validator.Check(value)
       ? NONE
       : faultsOf(validator.Errors(value), names === undefined ? null : (value as Query))
-    if (rule === undefined && rules.length === 0) return faults
+    if (rule === undefined && rules === null) return faults
     const fields = isObject(value) ? value : {}
     // The rule of the whole reads the texts, which the parsed values then replace.
-    const more = [...(rule?.(fields) ?? NONE), ...parseFields(fields as Query, rules)]
+    const more = [
+      ...(rule?.(fields) ?? NONE),
+      ...(rules === null ? NONE : parseFields(fields as Query, rules)),
+    ]
     if (more.length === 0) return faults
     return names === undefined ? [...faults, ...more] : inOrder([...faults, ...more], names)
   }
 }
 
 /** Replaces the texts of these fields by their values. Returns the faults of those that are not valid. */
-function parseFields(fields: Query, rules: readonly [string, FilterRule<unknown>][]): Fault[] {
+function parseFields(fields: Query, rules: Rules): Fault[] {
   const faults: Fault[] = []
-  for (const [name, { parse, rule }] of rules) {
-    const text = fields[name]
-    if (text === undefined) continue
-    const value = typeof text === 'string' ? parse(text) : null
-    if (value !== null) {
-      Object.assign(fields, { [name]: value })
-      continue
-    }
-    const found = fault(name, 'INVALID_FORMAT', rule)
-    faults.push(faultOfSyntax(found, fields) ?? found)
-  }
-  return faults
+  const values = Object.entries(parseFilters(rules, fields, faults))
+  Object.assign(fields, Object.fromEntries(values.filter(([, value]) => value !== null)))
+  return faults.map((found) => faultOfSyntax(found, fields) ?? found)
 }
 
 /** Sorted by parameter; the request as a whole comes last. */

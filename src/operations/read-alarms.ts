@@ -1,6 +1,7 @@
 import { type AlarmCondition, alarmConditions } from '../domain/alarms.ts'
 import type { Backlog } from '../domain/backlog.ts'
 import type { Directory } from '../domain/configuration/directory.ts'
+import { DAY_MS } from '../domain/durations.ts'
 import { createdAtMs, lowestIdAt } from '../domain/identifiers.ts'
 import { bindStates } from '../domain/node-reports.ts'
 import { carriers } from '../store/carriers.ts'
@@ -24,7 +25,7 @@ export interface AlarmSources {
 
 const UNOWNED_FOR_MS = 3_600_000
 /** No cap is for longer than a month. */
-const CAPPED_FOR_MS = 31 * 86_400_000
+const CAPPED_FOR_MS = 31 * DAY_MS
 
 /** Everything that is wrong now in the whole installation, as alarms. One connection reads all of it. */
 export async function readAlarmConditions(sources: AlarmSources): Promise<AlarmCondition[]> {

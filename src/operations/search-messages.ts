@@ -1,6 +1,6 @@
 import { everyForm } from '../domain/carriers/message-ids.ts'
 import { createdAtMs, highestIdAt, lowestIdAt } from '../domain/identifiers.ts'
-import { FIRST_PART_MS, nextPartMs, type SearchFilters } from '../domain/list-filters.ts'
+import { FIRST_PART_MS, nextPartMs, type SearchFilters } from '../domain/messages/message-search.ts'
 import type { WantedMessages } from '../domain/messages/wanted-messages.ts'
 import type { Queryable } from '../store/database.ts'
 import * as store from '../store/message-search.ts'

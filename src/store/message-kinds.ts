@@ -4,13 +4,13 @@
  * never visible without its kind: whoever writes messages notes their kinds first, or leaves it to the triggers of
  * `messages`.
  */
+
 import type pg from 'pg'
+import { DAY_MS } from '../domain/durations.ts'
 import { createdAtMs, lowestIdAt } from '../domain/identifiers.ts'
 import type { Status } from '../domain/messages/messages.ts'
 import { storable } from './copy.ts'
 import { type Database, type Queryable, withTransaction } from './database.ts'
-
-const DAY_MS = 86_400_000
 
 /** The fields of a message that decide its kind. */
 export interface OfAKind {

@@ -1,5 +1,5 @@
 import sql, { raw, type Sql } from 'sql-template-tag'
-import type { SearchFilters } from '../domain/list-filters.ts'
+import type { SearchFilters } from '../domain/messages/message-search.ts'
 import type { Message } from '../domain/messages/messages.ts'
 import type { Queryable } from './database.ts'
 import { allOf, equals } from './list-conditions.ts'

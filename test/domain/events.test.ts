@@ -2,22 +2,8 @@ import fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it, test } from 'vitest'
 import { verifyWebhook } from '../../client/src/index.ts'
-import { FAILURES, SUCCESSES } from '../../src/domain/error-codes.ts'
-import {
-  type EventPayload,
-  eventId,
-  eventType,
-  feedPage,
-  parseEventId,
-  publicMessage,
-  receiptErrorMessage,
-  testEvent,
-  toInboundWebhook,
-} from '../../src/domain/events.ts'
+import { eventId, eventType, parseEventId, testEvent } from '../../src/domain/events.ts'
 import { messageId } from '../../src/domain/identifiers.ts'
-import { FEED_FILTERS, parseFilters } from '../../src/domain/list-filters.ts'
-import type { Message } from '../../src/domain/messages/messages.ts'
-import { formatAmount } from '../../src/domain/routing/rates.ts'
 import { formatWebhookSecret, webhookHeaders } from '../../src/domain/webhooks/requests.ts'
 import { anAccount, aPlan } from '../support/directory.ts'
 
@@ -52,99 +38,6 @@ describe('events', () => {
 
   test('only the inbound message itself has the number 0', () => {
     expect([0, 1, 2].map(eventType)).toEqual(['inboundMessage', 'deliveryReceipt', 'deliveryReceipt'])
-  })
-})
-
-describe('delivery receipts', () => {
-  it('gives every code its text, and 000 that of the status', () => {
-    for (const [code, text] of Object.entries(FAILURES))
-      expect(receiptErrorMessage('FAILED', code)).toBe(text)
-    expect(receiptErrorMessage('SENT', '000')).toBe(SUCCESSES.SENT)
-  })
-
-  it('has a text for the code of another release', () => {
-    expect(receiptErrorMessage('FAILED', '999')).not.toBe('')
-    expect(receiptErrorMessage('UNKNOWN', '000')).not.toBe('')
-  })
-
-  /** The price as it stands in the JSON of a record. */
-  function priceInJson(price: string | null): string {
-    const message: Message = {
-      planId: 1,
-      msgId: '01890000-0000-7000-8000-000000000000',
-      status: 'SENT',
-      sender: 'Aldis',
-      recipient: '+15551230000',
-      body: 'hello',
-      segments: 1,
-      callbackUrl: null,
-      country: 'US',
-      mccmnc: null,
-      errorCode: '000',
-      price,
-      ptf: price,
-      currency: null,
-      sentAt: null,
-      updatedAt: new Date(0),
-    }
-    const text = JSON.stringify(publicMessage(message, aPlan()))
-    return /"price":([^,]*),"ptf":\1,/.exec(text)![1]!
-  }
-
-  test.each([
-    [null, 'null'],
-    ['0.000000', '0'],
-    ['0.007500', '0.0075'],
-    ['0.000001', '0.000001'],
-    ['0.300000', '0.3'],
-    ['99999999.999999', '99999999.999999'],
-  ])('price %s is %s in JSON', (price, json) => {
-    expect(priceInJson(price)).toBe(json)
-  })
-
-  it('shows every amount that the database holds as its exact decimal', () => {
-    fc.assert(
-      fc.property(fc.bigInt({ min: 0n, max: 99_999_999_999_999n }), (millionths) => {
-        const stored = `${millionths / 1_000_000n}.${String(millionths % 1_000_000n).padStart(6, '0')}`
-        expect(priceInJson(stored)).toBe(formatAmount(millionths))
-      }),
-    )
-  })
-})
-
-describe('inbound webhooks', () => {
-  const plan = aPlan({ inboundUrl: 'https://example.com/mo' })
-
-  const inbound = {
-    msgId: messageId(Date.UTC(2026, 2, 10, 12, 0, 0, 7), new Uint8Array(9), 5),
-    sender: '+491701234567',
-    recipient: '12345',
-    body: 'Stop it',
-    keyword: 'STOP',
-  }
-
-  const whole = {
-    accountId: 'aaaaaaaaaaaaaaaaaaaaaaaa',
-    servicePlanId: '111111111111111111111111',
-    msgId: inbound.msgId,
-    channel: 'SMS',
-    direction: 'MO',
-    from: '+491701234567',
-    to: '12345',
-    keyword: 'STOP',
-    body: 'Stop it',
-    receivedAt: '2026-03-10T12:00:00.007Z',
-  }
-
-  test('has every field that docs/webhooks.md lists', () => {
-    expect(toInboundWebhook(inbound, plan)).toEqual(whole)
-  })
-
-  test('has no keyword when none matched', () => {
-    const { keyword: _, ...rest } = whole
-    const body = toInboundWebhook({ ...inbound, keyword: null }, plan)
-    expect(body).toEqual(rest)
-    expect('keyword' in body).toBe(false)
   })
 })
 
@@ -186,32 +79,5 @@ describe('test events', () => {
         createdAt: new Date(nowMs).toISOString(),
       })
     })
-  })
-})
-
-function event(body: string): { payload: EventPayload } {
-  const inbound = { planId: 1, msgId: 'id', sender: 'a', recipient: 'b', body, keyword: null }
-  return { payload: { direction: 'MO', inbound } }
-}
-
-it('since is rounded up, so that nothing from before is in it', () => {
-  const filters = parseFilters(FEED_FILTERS, { since: '2026-03-01T12:00:00.0001Z' })
-  expect(filters).toEqual({ since: Date.parse('2026-03-01T12:00:00.001Z') })
-})
-
-describe('feedPage', () => {
-  it('has at most `limit` events', () => {
-    const events = ['a', 'b', 'c'].map(event)
-    expect(feedPage(events, 2)).toEqual(events.slice(0, 2))
-    expect(feedPage(events, 3)).toEqual(events)
-    expect(feedPage(events, 4)).toEqual(events)
-    expect(feedPage([], 4)).toEqual([])
-  })
-
-  it('ends with the text that fills it, by bytes, and has one event at least', () => {
-    const events = Array.from({ length: 10 }, () => event('é'.repeat(350_000)))
-    expect(feedPage(events, 10)).toEqual(events.slice(0, 3))
-    const huge = [event('x'.repeat(3_000_000)), event('x')]
-    expect(feedPage(huge, 10)).toEqual(huge.slice(0, 1))
   })
 })

@@ -1,14 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import {
-  deriveKey,
-  hashPassword,
-  isPassword,
-  openSecret,
-  SALT_BYTES,
-  SecretError,
-  sealSecret,
-} from '../../src/domain/secrets.ts'
+import { deriveKey, openSecret, SecretError, sealSecret } from '../../src/domain/secrets.ts'
 
 const KEY = Buffer.alloc(32, 1)
 const IV = Buffer.alloc(12, 2)
@@ -72,14 +64,4 @@ test('keys of different purposes differ, and a short master key is refused', () 
   expect(deriveKey(master, 'secrets').equals(deriveKey(master, 'cursors'))).toBe(false)
   expect(deriveKey(master, 'secrets').equals(deriveKey(master, 'secrets'))).toBe(true)
   expect(() => deriveKey(Buffer.alloc(31), 'secrets')).toThrow(RangeError)
-})
-
-const SALT = Buffer.alloc(SALT_BYTES, 7)
-
-test('the hash of a password is of no other, and has its salt', async () => {
-  const stored = await hashPassword('elpmis ü', SALT)
-  expect(stored).toMatch(/^scrypt\.16384\.8\.1\.[\w-]{22}\.[\w-]{43}$/)
-  expect(await isPassword('elpmis ü', stored)).toBe(true)
-  expect(await isPassword('elpmis', stored)).toBe(false)
-  expect(await hashPassword('elpmis ü', Buffer.alloc(SALT_BYTES, 8))).not.toBe(stored)
 })

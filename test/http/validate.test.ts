@@ -5,7 +5,7 @@ import { type FilterRules, WINDOW_RULES } from '../../src/domain/list-filters.ts
 import { fault } from '../../src/errors.ts'
 import { answerError } from '../../src/http/error-responses.ts'
 import { listQuery } from '../../src/http/schemas/parameters.ts'
-import { parsed, patterned, ruled, validateRequests } from '../../src/http/validate.ts'
+import { parsedBy, patterned, validateRequests, withRule } from '../../src/http/validate.ts'
 
 const PLAN = '65f0c0ffee65f0c0ffee65f0'
 
@@ -28,12 +28,12 @@ const Strict = Type.Object(
   { additionalProperties: false },
 )
 const Params = Type.Object({
-  id: parsed(Type.String({ description: 'shown' }), {
+  id: parsedBy(Type.String({ description: 'shown' }), {
     parse: (id) => (id === 'x' ? null : id),
     rule: 'must not be x',
   }),
 })
-const Body = ruled(
+const Body = withRule(
   Type.Object(
     {
       name: Type.String({ minLength: 1, maxLength: 3 }),

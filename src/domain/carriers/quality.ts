@@ -1,4 +1,6 @@
 import type { QualityFloor } from '../configuration/configuration.ts'
+import { MINUTE_MS } from '../durations.ts'
+import { latencyBucket, RECEIPT_LATENCY_BOUNDS_MS, SUBMIT_LATENCY_BOUNDS_MS } from './latencies.ts'
 import type { SubmitOutcome } from './submit-outcomes.ts'
 
 /** How a carrier performs in a route: what is counted, the figures drawn from it, and when they are too bad. */
@@ -26,20 +28,6 @@ export interface QualityCounts extends Record<SubmitResult | FinalResult, number
   receiptLatency: number[]
 }
 
-const SECOND_MS = 1_000
-const MINUTE_MS = 60 * SECOND_MS
-const HOUR_MS = 60 * MINUTE_MS
-
-/** Upper bounds; one more bucket holds anything above. The columns of quality_minutes have this many places. */
-export const SUBMIT_LATENCY_BOUNDS_MS: readonly number[] = [
-  1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000,
-]
-export const RECEIPT_LATENCY_BOUNDS_MS: readonly number[] = [
-  ...[0.2, 0.5, 1, 2, 5, 10, 20, 30].map((seconds) => seconds * SECOND_MS),
-  ...[1, 2, 5, 10, 30].map((minutes) => minutes * MINUTE_MS),
-  ...[1, 4, 12, 72].map((hours) => hours * HOUR_MS),
-]
-
 /** A message without a final receipt counts as missing one this long after it was sent. */
 export const MISSING_AFTER_MINUTES = 10
 
@@ -63,51 +51,26 @@ export function noCounts(): QualityCounts {
   }
 }
 
-/** The bucket of a latency: the first whose bound is not below it. */
-export function latencyBucket(bounds: readonly number[], latencyMs: number): number {
-  let bucket = 0
-  while (bucket < bounds.length && latencyMs > bounds[bucket]!) bucket += 1
-  return bucket
-}
-
-/**
- * The latency in ms below which `share` (0..1) of the counted ones are, interpolated linearly in its bucket. `most` is
- * the greatest latency, if known; otherwise anything above the last bound counts as that bound. Null: none was counted.
- */
-export function percentileMs(
-  bounds: readonly number[],
-  counts: readonly number[],
-  share: number,
-  most = bounds.at(-1)!,
-): number | null {
-  const total = counts.reduce((sum, count) => sum + count, 0)
-  if (total === 0) return null
-  let left = share * total
-  for (const [bucket, count] of counts.entries()) {
-    if (count > 0 && left <= count) {
-      const lower = Math.min(bounds[bucket - 1] ?? 0, most)
-      const upper = Math.min(bounds[bucket] ?? most, most)
-      return Math.round(lower + (upper - lower) * (left / count))
-    }
-    left -= count
-  }
-  return most
-}
-
 /** Percentage of the messages with a final receipt that were delivered, to a tenth; null: none has one. */
 export function deliveryRate(counts: Pick<QualityCounts, FinalResult>): number | null {
   const finals = counts.delivered + counts.failed + counts.unknown
   return finals === 0 ? null : Math.round((1_000 * counts.delivered) / finals) / 10
 }
 
+/** `delivered 3 of 10 (30 %) in 60 min`, if that is less than wanted of enough messages with a final receipt; else null. */
+export function tooFewDelivered(
+  counts: Pick<QualityCounts, FinalResult>,
+  wanted: Pick<QualityFloor, 'minDelivered' | 'minMessages' | 'windowMinutes'>,
+): string | null {
+  const finals = counts.delivered + counts.failed + counts.unknown
+  if (finals < wanted.minMessages || counts.delivered * 100 >= wanted.minDelivered * finals) return null
+  return `delivered ${counts.delivered} of ${finals} (${deliveryRate(counts)} %) in ${wanted.windowMinutes} min`
+}
+
 /** Why the counts of the floor's window put the carrier out of use, for people; null: they do not. */
 export function belowFloor(counts: Pick<QualityCounts, FinalResult>, floor: QualityFloor): string | null {
-  const finals = counts.delivered + counts.failed + counts.unknown
-  if (finals < floor.minMessages || counts.delivered * 100 >= floor.minDelivered * finals) return null
-  return (
-    `delivered ${counts.delivered} of ${finals} (${deliveryRate(counts)} %) in ${floor.windowMinutes} min, ` +
-    `floor ${floor.minDelivered} %`
-  )
+  const reason = tooFewDelivered(counts, floor)
+  return reason && `${reason}, floor ${floor.minDelivered} %`
 }
 
 /** A carrier in a route, by their database keys. */

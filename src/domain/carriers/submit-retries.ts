@@ -1,21 +1,20 @@
 import { BoundedMap } from '../../collections/bounded-map.ts'
+import { DAY_MS, jittered, MINUTE_MS, SECOND_MS } from '../durations.ts'
 
 /** When a message is submitted again, and whom nothing is submitted to for a while. */
 
-const SECOND_MS = 1_000
-const MINUTE_MS = 60_000
 const DELAYS_MS: readonly number[] = [5 * SECOND_MS, 30 * SECOND_MS, 2 * MINUTE_MS, 10 * MINUTE_MS]
 
 /** Tries in all of a message whose outcome is limited-retry. */
 export const LIMITED_TRIES = 3
 
 /** Time from acceptance until a message that no carrier took fails: the longest, and the one of a plan that sets none. */
-export const VALIDITY_MS = 24 * 60 * MINUTE_MS
+export const VALIDITY_MS = DAY_MS
 
 /** Wait after the `attempt`-th failed try (1 is the first): 5 s, 30 s, 2 min, then 10 min; `jitter` 0..1 gives -20..+20 %. */
 export function retryDelayMs(attempt: number, jitter: number): number {
   const step = Math.min(Math.max(attempt, 1), DELAYS_MS.length) - 1
-  return Math.round((DELAYS_MS[step] as number) * (0.8 + 0.4 * jitter))
+  return jittered(DELAYS_MS[step]!, jitter)
 }
 
 /** Doublings of the wait after an attempt without an answer. */

@@ -5,7 +5,8 @@
  * (docs/adr/0009-a-carriers-limit-is-measured.md).
  */
 
-const SECOND_MS = 1_000
+import { SECOND_MS } from '../durations.ts'
+
 /** Accepted segments are counted in parts of a second, so that a second can be looked back on at any time. */
 const SLOTS = 10
 const SLOT_MS = SECOND_MS / SLOTS

@@ -1,6 +1,7 @@
 import { type Fault, fault } from '../../errors.ts'
 import type { PlanCaps } from '../configuration/configuration.ts'
 import type { Directory } from '../configuration/directory.ts'
+import { DAY_MS } from '../durations.ts'
 import { formatAmount, parseAmount } from '../routing/rates.ts'
 
 /** How many messages a plan may send, and what they may cost, in a day and in a month of UTC (docs/limits.md). */
@@ -97,8 +98,6 @@ export function countOf(
   const each = (parseAmount(rate.price) ?? 0n) + (parseAmount(rate.ptf) ?? 0n)
   return Number(each) * message.segments
 }
-
-const DAY_MS = 86_400_000
 
 /** A day or a month of UTC. */
 export interface CapPeriod {

@@ -1,7 +1,8 @@
 import { BoundedMap } from '../../collections/bounded-map.ts'
 import { type Fault, fault } from '../../errors.ts'
-import { deliveryRate, type FinalResult } from '../carriers/quality.ts'
+import { type FinalResult, tooFewDelivered } from '../carriers/quality.ts'
 import type { PumpingGuard } from '../configuration/configuration.ts'
+import { HOUR_MS } from '../durations.ts'
 
 /**
  * Stops artificial traffic (SMS pumping): messages that somebody has an application send to numbers of one range, for a part
@@ -30,12 +31,11 @@ export function guardFaults({ messagesPerPrefix, minDelivered }: PumpingGuard): 
 /** Why the plan's messages to a country pause it, for people; null: they do not. */
 export function belowShare(
   counts: Readonly<Record<FinalResult, number>>,
-  { minDelivered, minMessages, windowMinutes }: PumpingGuard,
+  { minDelivered, ...guard }: PumpingGuard,
 ): string | null {
-  const { delivered, failed, unknown } = counts
-  const ended = delivered + failed + unknown
-  if (minDelivered === null || ended < minMessages || delivered * 100 >= minDelivered * ended) return null
-  return `delivered ${delivered} of ${ended} (${deliveryRate(counts)} %) in ${windowMinutes} min, at least ${minDelivered} % wanted`
+  if (minDelivered === null) return null
+  const reason = tooFewDelivered(counts, { ...guard, minDelivered })
+  return reason && `${reason}, at least ${minDelivered} % wanted`
 }
 
 /** Digits that tell the numbers of a range apart: it has 10,000. */
@@ -49,7 +49,6 @@ export function prefixOf(recipient: string): string {
 const STEPS = 50
 /** Prefixes of all plans in a process. The one counted first is forgotten, with less than a step. */
 const MAX_PREFIXES = 50_000
-export const HOUR_MS = 3_600_000
 
 /** What this process has counted of prefixes, and has not reported. */
 export class PrefixCounts {

@@ -1,6 +1,7 @@
 import { type KeptReceipt, readKept } from '../carriers/receipts.ts'
 import { formatCommandStatus } from '../configuration/configuration.ts'
-import { type EventState, receiptErrorMessage } from '../events.ts'
+import { receiptErrorMessage } from '../error-codes.ts'
+import type { EventState } from '../events.ts'
 import type { Attempted } from '../journal/message-facts.ts'
 import type { Status } from './messages.ts'
 

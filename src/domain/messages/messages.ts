@@ -1,3 +1,4 @@
+import { HOUR_MS } from '../durations.ts'
 import type { Charge } from '../routing/rates.ts'
 
 /** The public status of an MT message. What changes it: message-states.ts. */
@@ -12,13 +13,17 @@ export function countByStatus(messages: readonly { readonly status: Status }[]):
   return counts
 }
 
-const HOUR_MS = 3_600_000
-
 /** How long an UNKNOWN message may still get a final status. */
 export const UNKNOWN_REVERSIBLE_MS = 72 * HOUR_MS
 
 /** How long after the longest validity (24 h) a message waits for a final receipt before it is overdue. */
 export const RECEIPT_GRACE_MS = 48 * HOUR_MS
+
+/**
+ * Days that submissions are kept, to match receipts: these arrive until the longest validity (24 h) and RECEIPT_GRACE_MS are
+ * over, and change an UNKNOWN message for UNKNOWN_REVERSIBLE_MS more. That is 6 days, plus two to spare.
+ */
+export const SUBMISSION_DAYS = 8
 
 /** An outbound (MT) message as stored. Times are Dates; createdAt is the millisecond inside msgId. */
 export interface Message {

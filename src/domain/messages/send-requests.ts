@@ -1,6 +1,5 @@
-import { hash } from 'node:crypto'
 import { type Fault, fault } from '../../errors.ts'
-import type { ServicePlan, Token } from '../configuration/configuration.ts'
+import type { ServicePlan } from '../configuration/configuration.ts'
 import type { Directory } from '../configuration/directory.ts'
 import { countryOf } from '../routing/countries.ts'
 import { classifySender, isE164 } from './addresses.ts'
@@ -80,84 +79,4 @@ export function judgeSender(
 export function recordBytes({ from, to, body, callbackUrl }: SendRequest): number {
   const url = callbackUrl === undefined ? 0 : Buffer.byteLength(callbackUrl)
   return Buffer.byteLength(body) + from.length + to.length + url
-}
-
-/** Why a token may not send with a plan, in the order of the checks. */
-export type PlanRefusal =
-  | 'SERVICE_PLAN_NOT_FOUND'
-  | 'FORBIDDEN'
-  | 'SERVICE_PLAN_INACTIVE'
-  | 'SERVICE_PLAN_INCOMPLETE'
-
-/** Whether the token's account owns the plan and the token is not limited to others. */
-function covers(token: Token, plan: ServicePlan): boolean {
-  return token.planIds === null || token.planIds.has(plan.id)
-}
-
-/** The plan to send with, or the refusal. A foreign plan and one that does not exist are refused alike. */
-export function planForSending(
-  directory: Directory,
-  token: Token,
-  servicePlanId: string,
-): ServicePlan | PlanRefusal {
-  const plan = directory.planByPublicId(servicePlanId)
-  if (plan === undefined || plan.account.id !== token.account.id) return 'SERVICE_PLAN_NOT_FOUND'
-  if (!covers(token, plan)) return 'FORBIDDEN'
-  if (!plan.active) return 'SERVICE_PLAN_INACTIVE'
-  return plan.route === null ? 'SERVICE_PLAN_INCOMPLETE' : plan
-}
-
-/** The plan, active or not, whose records the token may read; null is 403, whether the plan exists elsewhere or nowhere. */
-export function planForReading(
-  directory: Directory,
-  token: Token,
-  servicePlanId: string,
-): ServicePlan | null {
-  const plan = directory.planByPublicId(servicePlanId)
-  if (plan === undefined || plan.account.id !== token.account.id || !covers(token, plan)) return null
-  return plan
-}
-
-/** Every plan whose records the token may read. */
-export function readablePlanIds(directory: Directory, token: Token): readonly number[] {
-  const known = readable.get(token)
-  if (known !== undefined) return known
-  const plans = directory.contents.plans.filter((plan) => plan.account.id === token.account.id)
-  const ids = plans.filter((plan) => covers(token, plan)).map((plan) => plan.id)
-  readable.set(token, ids)
-  return ids
-}
-
-/** Each snapshot has its own Token objects, so what is cached for one goes with its snapshot. */
-const readable = new WeakMap<Token, readonly number[]>()
-
-/** Visible ASCII, 1 to 255 characters. */
-const KEY = /^[\x21-\x7e]{1,255}$/
-
-export function isIdempotencyKey(text: string): boolean {
-  return KEY.test(text)
-}
-
-/** The stored form of a key: its SHA-256, because callers put names and numbers into keys. */
-export function idempotencyKeyHash(key: string): Buffer {
-  return hash('sha256', key, 'buffer')
-}
-
-/** Every field that has an effect. Two requests of one plan are the same when all of these are equal. */
-export interface IdempotentRequest {
-  readonly servicePlanId: string
-  readonly from: string
-  readonly to: string
-  readonly body: string
-  readonly callbackUrl: string | null
-}
-
-/**
- * SHA-256 of the validated request in one canonical form: field order, unknown fields and the case of the plan id don't
- * matter.
- */
-export function requestHash(request: IdempotentRequest): Buffer {
-  const { servicePlanId, from, to, body, callbackUrl } = request
-  const canonical = JSON.stringify([servicePlanId.toLowerCase(), from, to, body, callbackUrl])
-  return hash('sha256', canonical, 'buffer')
 }

@@ -1,7 +1,8 @@
 import type { Page } from '../cursors.ts'
 import { highestIdAt, lowestIdAt } from '../identifiers.ts'
 import type { MessageInProgress } from '../journal/messages-in-progress.ts'
-import type { MessageFilters, SearchFilters } from '../list-filters.ts'
+import type { MessageFilters } from '../list-filters.ts'
+import type { SearchFilters } from './message-search.ts'
 
 /**
  * Which messages in progress a list shows: chosen and ordered like the records that the statements of

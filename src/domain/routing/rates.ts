@@ -84,3 +84,8 @@ export function chargeFor(rate: Pick<Rate, 'price' | 'ptf' | 'currency'>, segmen
 function times(amount: string, segments: number): string {
   return formatAmount((parseAmount(amount) ?? 0n) * BigInt(segments))
 }
+
+/** Exact decimals in the database, JSON numbers on the wire. */
+export function decimal(text: string | null): number | null {
+  return text === null ? null : Number(text)
+}

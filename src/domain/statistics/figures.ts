@@ -1,4 +1,5 @@
-import { percentileMs } from '../carriers/quality.ts'
+import { percentileMs } from '../carriers/latencies.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../durations.ts'
 
 /** What is counted of messages over time, and by what it is told apart. docs/statistics.md explains the figures. */
 
@@ -8,11 +9,6 @@ export type Count = (typeof COUNTS)[number]
 
 export const LATENCIES = ['accept', 'submit', 'receipt', 'webhook'] as const
 export type LatencyKind = (typeof LATENCIES)[number]
-
-const SECOND_MS = 1_000
-export const MINUTE_MS = 60 * SECOND_MS
-export const HOUR_MS = 60 * MINUTE_MS
-export const DAY_MS = 24 * HOUR_MS
 
 /** Upper bounds of 15 buckets; a 16th holds anything above. The columns of the table have as many places. */
 export const LATENCY_BOUNDS_MS: Readonly<Record<LatencyKind, readonly number[]>> = {

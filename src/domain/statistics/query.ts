@@ -1,15 +1,10 @@
 import { type Fault, fault } from '../../errors.ts'
+import { DAY_MS, HOUR_MS } from '../durations.ts'
 import { parseTimestamp } from '../instants.ts'
-import {
-  DATE_RULE,
-  type DateWindow,
-  type FilterRules,
-  parseFilters,
-  SEARCH_FILTERS,
-  type SearchFilters,
-} from '../list-filters.ts'
+import { DATE_RULE, type DateWindow, type FilterRules, parseFilters } from '../list-filters.ts'
+import { SEARCH_FILTERS, type SearchFilters } from '../messages/message-search.ts'
 import type { Status } from '../messages/messages.ts'
-import { DAY_MS, HOUR_MS, HOURS_KEPT_MS, INTERVALS, type Interval, MINUTES_KEPT_MS } from './figures.ts'
+import { HOURS_KEPT_MS, INTERVALS, type Interval, MINUTES_KEPT_MS } from './figures.ts'
 
 /** What a reader of statistics may ask for, and what is too much for one answer. */
 

@@ -1,4 +1,5 @@
-import { latencyBucket } from '../carriers/quality.ts'
+import { latencyBucket } from '../carriers/latencies.ts'
+import { MINUTE_MS } from '../durations.ts'
 import { createdAtMs } from '../identifiers.ts'
 import type { LaterFact } from '../journal/message-facts.ts'
 import type { MessageInProgress } from '../journal/messages-in-progress.ts'
@@ -13,7 +14,6 @@ import {
   LATENCY_BOUNDS_MS,
   LATEST_WRITE_MS,
   type LatencyKind,
-  MINUTE_MS,
   type StatisticsRow,
 } from './figures.ts'
 

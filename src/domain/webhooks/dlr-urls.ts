@@ -1,4 +1,4 @@
-import { receiptErrorMessage } from '../events.ts'
+import { receiptErrorMessage } from '../error-codes.ts'
 import { createdAtMs } from '../identifiers.ts'
 import type { Message, Status } from '../messages/messages.ts'
 

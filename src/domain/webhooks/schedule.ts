@@ -1,9 +1,6 @@
 import { BoundedMap } from '../../collections/bounded-map.ts'
+import { HOUR_MS, JITTER, jittered, MINUTE_MS, SECOND_MS } from '../durations.ts'
 import { type Endpoint, endpointKey } from './targets.ts'
-
-const SECOND_MS = 1_000
-const MINUTE_MS = 60 * SECOND_MS
-const HOUR_MS = 60 * MINUTE_MS
 
 /** Milliseconds before attempt 1, 2, 3 …, each counted from the end of the attempt before it. */
 export const ATTEMPT_DELAYS_MS: readonly number[] = [
@@ -23,9 +20,6 @@ export const ATTEMPT_DELAYS_MS: readonly number[] = [
 
 /** How long the schedule of an event lasts: the sum of the delays, rounded up. A parked event gets its last attempt at its end. */
 export const SCHEDULE_MS: number = 76 * HOUR_MS
-
-/** Jitter, so that receivers that failed together are not retried together. */
-const JITTER = 0.2
 
 /** How early jitter alone can end a schedule: 15 h. If more time is left, probes of the destination have used up delays. */
 const MOST_EARLY_MS = JITTER * SCHEDULE_MS
@@ -75,7 +69,7 @@ export function afterAttempt(
  */
 function retryDelayMs(baseMs: number, { retryAfterMs }: AttemptOutcome, random: number): number {
   if (retryAfterMs !== null) return Math.min(Math.max(retryAfterMs, baseMs), 2 * baseMs)
-  return Math.round(baseMs * (1 - JITTER + 2 * JITTER * random))
+  return jittered(baseMs, random)
 }
 
 /** Ten days: more than any retry waits, and far from overflow. */

@@ -6,7 +6,7 @@ import type { Directory } from '../../domain/configuration/directory.ts'
 import { type ConsoleSession, SESSION_KINDS, type SessionKind } from '../../domain/console-sessions.ts'
 import { subscriberOf } from '../../domain/ip-addresses.ts'
 import { RateLimiter } from '../../domain/limits/rate-limits.ts'
-import { readablePlanIds } from '../../domain/messages/send-requests.ts'
+import { readablePlanIds } from '../../domain/messages/plan-access.ts'
 import {
   hashToken,
   MAX_TOKEN_LENGTH,

@@ -2,17 +2,15 @@ import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import type { ServicePlan } from '../../domain/configuration/configuration.ts'
 import type { Page } from '../../domain/cursors.ts'
+import { DAY_MS } from '../../domain/durations.ts'
 import {
   DEFAULT_FEED_PAGE,
-  type EventType,
-  eventBody,
-  eventId,
-  eventType,
   type FeedPlace,
   feedPage,
   MAX_FEED_PAGE,
   placeBehind,
-} from '../../domain/events.ts'
+} from '../../domain/event-feed.ts'
+import { type EventType, eventBody, eventId, eventType } from '../../domain/events.ts'
 import { FEED_FILTERS, type FeedFilters } from '../../domain/list-filters.ts'
 import { invalidField } from '../../errors.ts'
 import type { MessageReads } from '../../operations/read-messages.ts'
@@ -88,8 +86,6 @@ const FEED = {
   querystring: FeedQuery,
   response: answered(200, Feed, 'The events behind the cursor', EVENT_FEED),
 }
-
-const DAY_MS = 24 * 3_600_000
 
 /** `GET /v1/events`. */
 export function registerEventFeed(app: FastifyInstance, deps: FeedDeps): void {

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { type Static, Type } from 'typebox'
-import { toInboundWebhook } from '../../domain/events.ts'
 import { INBOUND_FILTERS, type InboundFilters } from '../../domain/list-filters.ts'
+import { toInboundWebhook } from '../../domain/messages/public-messages.ts'
 import { AppError } from '../../errors.ts'
 import { findInboundMessage, listInboundMessages } from '../../store/inbound-message-list.ts'
 import { planToRead } from '../authentication.ts'

@@ -17,7 +17,7 @@ import { LookupQuerySchema, PlanParameter } from '../schemas/parameters.ts'
 import { HANDSET_MESSAGE, SANDBOX_DESCRIPTION } from '../schemas/response-examples.ts'
 import { HandsetMessageSchema, SandboxSchema } from '../schemas/sandbox.ts'
 import { requestBody } from '../schemas/shapes.ts'
-import { ruled } from '../validate.ts'
+import { withRule } from '../validate.ts'
 
 /** The simulator of the sandbox plans, as this node has it. */
 interface SandboxSimulator {
@@ -31,7 +31,7 @@ export interface SandboxDeps extends Pick<ListDeps, 'directory' | 'clock'> {
   readonly sandbox: SandboxSimulator
 }
 
-const HandsetRequest = ruled(
+const HandsetRequest = withRule(
   requestBody(
     'HandsetMessageRequest',
     {

@@ -1,18 +1,16 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { ServicePlan } from '../../domain/configuration/configuration.ts'
-import { publicMessage } from '../../domain/events.ts'
 import { judgeRecipient, type LimitRefusal } from '../../domain/limits/plan-limits.ts'
 import type { RateLimiter } from '../../domain/limits/rate-limits.ts'
+import { idempotencyKeyHash, isIdempotencyKey, requestHash } from '../../domain/messages/idempotency.ts'
+import { planForSending } from '../../domain/messages/plan-access.ts'
+import { publicMessage } from '../../domain/messages/public-messages.ts'
 import {
   fieldFaults,
-  idempotencyKeyHash,
-  isIdempotencyKey,
   judgeSender,
   MAX_BODY_CHARACTERS,
-  planForSending,
   recordBytes,
-  requestHash,
   type SendRequest,
 } from '../../domain/messages/send-requests.ts'
 import type { CallbackChecker } from '../../domain/webhooks/callback-url.ts'
@@ -27,10 +25,10 @@ import { ErrorBodySchema, failures } from '../schemas/error-body.ts'
 import { PublicId } from '../schemas/parameters.ts'
 import { QUEUED_MESSAGE } from '../schemas/response-examples.ts'
 import { oneOf } from '../schemas/shapes.ts'
-import { ruled } from '../validate.ts'
+import { withRule } from '../validate.ts'
 
 /** The domain judges addresses and text, by the same rules wherever a send comes in. The callback guard judges the URL. */
-export const SendSmsRequest = ruled(
+export const SendSmsRequest = withRule(
   Type.Object(
     {
       servicePlanId: PublicId,

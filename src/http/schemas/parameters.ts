@@ -4,7 +4,7 @@ import { PUBLIC_ID } from '../../domain/identifiers.ts'
 import { DEFAULT_PAGE, type FilterRules, MAX_PAGE, windowFaults } from '../../domain/list-filters.ts'
 import { fault, WHOLE_REQUEST } from '../../errors.ts'
 import { givenNames } from '../query-strings.ts'
-import { parsed, patterned, ruled } from '../validate.ts'
+import { parsedBy, patterned, withRule } from '../validate.ts'
 import { nullableString, titled } from './shapes.ts'
 
 /** Paths and queries of the customers' API. */
@@ -26,7 +26,7 @@ export const MessagePathSchema = Type.Object({
 export const LookupQuerySchema = Type.Object({ servicePlanId: PlanParameter })
 
 export const EventPathSchema = Type.Object({
-  eventId: parsed(
+  eventId: parsedBy(
     Type.String({
       examples: ['019dab2c-7000-7a3b-8c4d-5e6f70819203-1'],
       description: '{msgId}-{sequence}, as in webhook-id',
@@ -69,11 +69,11 @@ export function listQuery<Filters extends object>(
 ) {
   const query = Type.Object({
     ...parsedFilters(rules, documented),
-    limit: parsed(
+    limit: parsedBy(
       Type.Optional(Type.Integer({ minimum: 1, default: page.defaultLimit, description: page.limit })),
       LIMIT_RULE,
     ),
-    cursor: parsed(Type.Optional(Type.String({ description: page.cursor })), CURSOR_RULE),
+    cursor: parsedBy(Type.Optional(Type.String({ description: page.cursor })), CURSOR_RULE),
   })
   return narrowed(query, needsFilter ? [...Object.keys(documented), 'cursor'] : [])
 }
@@ -92,7 +92,7 @@ function parsedFilters<Filters extends object>(
 ) {
   const filters = Object.entries<TSchema>(documented).map(([name, schema]) => [
     name,
-    parsed(Type.Optional(schema), rules[name as keyof Filters]),
+    parsedBy(Type.Optional(schema), rules[name as keyof Filters]),
   ])
   return { servicePlanId: PlanParameter, ...(Object.fromEntries(filters) as Record<string, TSchema>) }
 }
@@ -100,7 +100,7 @@ function parsedFilters<Filters extends object>(
 /** Requires one of these, if there are any. */
 function narrowed<Query extends TSchema>(query: Query, narrowing: readonly string[]) {
   const message = `needs one of ${narrowing.slice(0, -1).join(', ')} or ${narrowing.at(-1)}`
-  return ruled(query, (given) => {
+  return withRule(query, (given) => {
     const isNarrow = narrowing.length === 0 || givenNames(given).some((name) => narrowing.includes(name))
     return [...windowFaults(given), ...(isNarrow ? [] : [fault(WHOLE_REQUEST, 'FILTER_REQUIRED', message)])]
   })

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { orUnreadable } from '../../domain/audit-log.ts'
 import {
   namesInFile,
   type PresentObject,
@@ -11,6 +10,7 @@ import {
   rateLimitColumns,
   rateLimitField,
 } from '../../domain/configuration/settings.ts'
+import { orUnreadable } from '../../domain/masks.ts'
 import { IV_BYTES } from '../../domain/secrets.ts'
 import {
   changedWebhookHeaders,
@@ -19,7 +19,7 @@ import {
   sealWebhookHeaders,
   type WebhookHeaderChange,
   type WebhookHeaderSettings,
-} from '../../domain/webhooks/requests.ts'
+} from '../../domain/webhooks/account-headers.ts'
 import { fault } from '../../errors.ts'
 import { inSlices, mapInSlices } from '../../slices.ts'
 import { type AccountRecord, accounts, deleteAccounts } from '../../store/accounts.ts'

@@ -1,10 +1,11 @@
-import { maskedUrl, type ObjectChange } from '../../domain/audit-log.ts'
+import type { ObjectChange } from '../../domain/audit-log.ts'
 import {
   changesOf,
   type KindName,
   repeatedObjects,
   type Settings,
 } from '../../domain/configuration/configuration-changes.ts'
+import { maskedUrl } from '../../domain/masks.ts'
 import type { SecretKeys } from '../../domain/secrets.ts'
 import type { CallbackChecker } from '../../domain/webhooks/callback-url.ts'
 import { AppError, type Fault, fault, refuseAny } from '../../errors.ts'

@@ -1,4 +1,3 @@
-import { orUnreadable } from '../../domain/audit-log.ts'
 import type { QualityFloor } from '../../domain/configuration/configuration.ts'
 import type {
   PresentObject,
@@ -13,6 +12,7 @@ import {
   type QualityFloorSetting,
   type RouteCarrierSetting,
 } from '../../domain/configuration/settings.ts'
+import { orUnreadable } from '../../domain/masks.ts'
 import { isSandbox, SANDBOX } from '../../domain/sandbox.ts'
 import { carrierSecretContext, openSecret } from '../../domain/secrets.ts'
 import type { Fault } from '../../errors.ts'

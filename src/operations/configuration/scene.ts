@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { orUnreadable } from '../../domain/audit-log.ts'
 import type {
   KindName,
   PresentObject,
@@ -8,6 +7,7 @@ import type {
   WantedObject,
 } from '../../domain/configuration/configuration-changes.ts'
 import { canonicalPublicId, publicId } from '../../domain/identifiers.ts'
+import { orUnreadable } from '../../domain/masks.ts'
 import { SANDBOX } from '../../domain/sandbox.ts'
 import { IV_BYTES, type SecretKeys } from '../../domain/secrets.ts'
 import { openCallbackUrl, sealCallbackUrl } from '../../domain/webhooks/callback-url.ts'

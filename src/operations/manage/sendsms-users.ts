@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { classifySender } from '../../domain/messages/addresses.ts'
-import { hashPassword, isPassword, SALT_BYTES } from '../../domain/secrets.ts'
+import { hashPassword, isPassword, SALT_BYTES } from '../../domain/passwords.ts'
 import { type Fault, fault, refuseAny } from '../../errors.ts'
 import type { Queryable, Transaction } from '../../store/database.ts'
 import {

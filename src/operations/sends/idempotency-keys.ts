@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../domain/durations.ts'
 import type { Queryable } from '../../store/database.ts'
 import { takeIdempotencyKeys } from '../../store/idempotency-keys.ts'
 import { NOT_QUEUED, type PendingSend } from './pending-sends.ts'
@@ -7,7 +8,7 @@ export function keyOf(planId: number, { keyHash }: { readonly keyHash: Buffer })
 }
 
 /** How long an Idempotency-Key is remembered. */
-export const IDEMPOTENCY_LIFETIME_MS = 24 * 3_600_000
+export const IDEMPOTENCY_LIFETIME_MS = DAY_MS
 
 /** `first`: the items that are first with their key, or have none. `busy`: another transaction is taking their key. */
 export interface OfKeys {

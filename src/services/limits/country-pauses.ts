@@ -1,7 +1,8 @@
 import type { PumpingGuard, ServicePlan } from '../../domain/configuration/configuration.ts'
+import { HOUR_MS } from '../../domain/durations.ts'
 import type { LimitEvent } from '../../domain/limits/limit-events.ts'
 import type { LimitRefusal } from '../../domain/limits/plan-limits.ts'
-import { belowShare, HOUR_MS, PrefixCounts, prefixOf } from '../../domain/limits/pumping-guard.ts'
+import { belowShare, PrefixCounts, prefixOf } from '../../domain/limits/pumping-guard.ts'
 import { countryOf } from '../../domain/routing/countries.ts'
 import { Batcher } from '../../operations/batches.ts'
 import {

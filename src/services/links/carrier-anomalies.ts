@@ -1,4 +1,5 @@
 import type { Carrier } from '../../domain/configuration/configuration.ts'
+import { MINUTE_MS } from '../../domain/durations.ts'
 import type { Log } from '../../log.ts'
 import { RESPONSE_BIT } from '../../smpp/commands.ts'
 import type { Pdu } from '../../smpp/pdu.ts'
@@ -23,7 +24,6 @@ interface Warning {
   readonly everyMs: number
 }
 
-const MINUTE_MS = 60_000
 const PER_MINUTE = '(logged at most once a minute; the metrics count all)'
 
 /** Counts what carriers have done wrong on this node since it started, and logs warnings for the operator. */

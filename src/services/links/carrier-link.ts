@@ -1,4 +1,5 @@
-import { BindErrors, type LinkFailure, nextPauseMs } from '../../domain/carriers/binds.ts'
+import { BindErrors } from '../../domain/carriers/bind-errors.ts'
+import { type LinkFailure, nextPauseMs } from '../../domain/carriers/bind-pauses.ts'
 import { CONFIRMED_AFTER_MS } from '../../domain/carriers/inbound-offers.ts'
 import type { BindType, Carrier } from '../../domain/configuration/configuration.ts'
 import type { BindReport, LinkStatus } from '../../domain/node-reports.ts'

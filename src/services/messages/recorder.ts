@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { NO_HOLDER, type WriteEvents } from '../../domain/events.ts'
 import { highestIdAt } from '../../domain/identifiers.ts'
+import { CLOCK_SKEW_MS } from '../../domain/instants.ts'
 import type { LaterFact } from '../../domain/journal/message-facts.ts'
 import { type BatchMeter, writeInHalves } from '../../operations/batches.ts'
 import { type FactAtRest, recordFacts } from '../../operations/record-facts.ts'
@@ -47,8 +48,6 @@ const DRAIN_POLL_MS = 10
 /** How long an answer waits for a message that another process has in progress. */
 const MOST_WAIT_MS = 60_000
 const WAIT_MS = 100
-/** How far another node's clock may be ahead. */
-const CLOCK_SKEW_MS = 60_000
 
 /**
  * Records what the carriers answer and report. A plain message in memory takes it as facts. All other messages get their

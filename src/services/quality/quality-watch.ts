@@ -7,6 +7,7 @@ import {
   type RouteCarrier,
   type SubmitResult,
 } from '../../domain/carriers/quality.ts'
+import { MINUTE_MS } from '../../domain/durations.ts'
 import type { ChangedMessage } from '../../domain/journal/messages-in-progress.ts'
 import { RECEIPT_GRACE_MS } from '../../domain/messages/messages.ts'
 import { isSandbox } from '../../domain/sandbox.ts'
@@ -46,7 +47,6 @@ export interface SubmitObservation {
 }
 
 const INTERVAL_MS = 10_000
-const MINUTE_MS = 60_000
 const MAX_BATCH = 1_000
 const FINALS: Readonly<Record<string, FinalResult>> = {
   DELIVERED: 'delivered',

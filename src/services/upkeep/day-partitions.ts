@@ -1,4 +1,6 @@
+import { DAY_MS } from '../../domain/durations.ts'
 import { lowestIdAt } from '../../domain/identifiers.ts'
+import { SUBMISSION_DAYS } from '../../domain/messages/messages.ts'
 import {
   type Database,
   type Queryable,
@@ -16,15 +18,11 @@ import {
   type PartitionedTable,
 } from '../../store/partitions.ts'
 
-const DAY_MS = 86_400_000
-
 /** Days before today that get a partition, because a node's clock may be behind at midnight. */
 const DAYS_BEHIND = 1
 /** Days ahead that get a partition. For this long nodes may fail to make one. */
 const DAYS_AHEAD = 7
 
-/** Receipts arrive until validity (24 h) + 48 h, and change an UNKNOWN for 72 h more: 6 days, plus two to spare. */
-const SUBMISSION_DAYS = 8
 /** Days whose messages have just ended. There are several, in case the service did not run. */
 const FINISHED_DAYS = [SUBMISSION_DAYS, SUBMISSION_DAYS + 1, SUBMISSION_DAYS + 2]
 

@@ -1,4 +1,5 @@
 import { VALIDITY_MS } from '../../domain/carriers/submit-retries.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../domain/durations.ts'
 import { NO_HOLDER } from '../../domain/events.ts'
 import { createdAtMs, highestIdAt, lowestIdAt } from '../../domain/identifiers.ts'
 import { RECEIPT_GRACE_MS } from '../../domain/messages/messages.ts'
@@ -50,10 +51,6 @@ export interface MaintenanceOptions extends NodeParts {
 
 type Job = readonly [name: string, intervalMs: number, run: () => Promise<unknown>]
 
-const SECOND_MS = 1_000
-const MINUTE_MS = 60 * SECOND_MS
-const HOUR_MS = 60 * MINUTE_MS
-
 /** The first runs of the jobs after a start follow each other after this pause. */
 const STAGGER_MS = 250
 
@@ -73,7 +70,7 @@ const OLDEST: ParkedPlace = { parkedAt: new Date(0).toISOString(), parkedId: 0 }
 /** How long a receipt without a submission waits for one. */
 const PARKED_LIFETIME_MS = 72 * HOUR_MS
 /** As long as submissions. No receipt is matched later, so older minutes no longer change. */
-const QUALITY_LIFETIME_MS = 8 * 24 * HOUR_MS
+const QUALITY_LIFETIME_MS = 8 * DAY_MS
 
 /** errorCode of a message whose receipt did not come in time. */
 const NO_RECEIPT = '601'

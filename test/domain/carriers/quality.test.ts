@@ -1,15 +1,17 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
-  belowFloor,
-  deliveryRate,
   latencyBucket,
-  minuteOf,
-  noCounts,
   percentileMs,
-  QualityTallies,
   RECEIPT_LATENCY_BOUNDS_MS,
   SUBMIT_LATENCY_BOUNDS_MS,
+} from '../../../src/domain/carriers/latencies.ts'
+import {
+  belowFloor,
+  deliveryRate,
+  minuteOf,
+  noCounts,
+  QualityTallies,
 } from '../../../src/domain/carriers/quality.ts'
 
 const FLOOR = { minDelivered: 80, windowMinutes: 60, minMessages: 10, pauseMinutes: 15 }

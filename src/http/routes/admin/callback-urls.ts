@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { maskedUrl, orUnreadable } from '../../../domain/audit-log.ts'
+import { maskedUrl, orUnreadable } from '../../../domain/masks.ts'
 import { IV_BYTES, type SecretKeys } from '../../../domain/secrets.ts'
 import {
   openCallbackUrl,

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { MAX_BIND_ERRORS } from '../../../domain/carriers/binds.ts'
+import { MAX_BIND_ERRORS } from '../../../domain/carriers/bind-errors.ts'
 import { BIND_STATES, bindStates, type LivingNode, nodeCondition } from '../../../domain/node-reports.ts'
 import { notFound } from '../../../errors.ts'
 import { readNodes } from '../../../operations/read-nodes.ts'

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { createdAtMs } from '../../../domain/identifiers.ts'
-import { parseSearch } from '../../../domain/list-filters.ts'
+import { parseSearch } from '../../../domain/messages/message-search.ts'
 import { checked } from '../../../errors.ts'
 import { keyOfCarrier, keyOfPlan } from '../../../operations/manage/configuration-rows.ts'
 import type { FoundMessage } from '../../../store/message-search.ts'

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
-import { maskedNumber } from '../../../domain/audit-log.ts'
 import { canonicalPublicId } from '../../../domain/identifiers.ts'
+import { maskedNumber } from '../../../domain/masks.ts'
 import {
   createOptOut,
   deleteOptOut,

@@ -1,12 +1,11 @@
 import { type Static, Type } from 'typebox'
 import {
-  deliveryRate,
-  MISSING_AFTER_MINUTES,
-  minuteOf,
   percentileMs,
   RECEIPT_LATENCY_BOUNDS_MS,
   SUBMIT_LATENCY_BOUNDS_MS,
-} from '../../../domain/carriers/quality.ts'
+} from '../../../domain/carriers/latencies.ts'
+import { deliveryRate, MISSING_AFTER_MINUTES, minuteOf } from '../../../domain/carriers/quality.ts'
+import { MINUTE_MS } from '../../../domain/durations.ts'
 import { notFound } from '../../../errors.ts'
 import { keyOfCarrier, keyOfRoute } from '../../../operations/manage/configuration-rows.ts'
 import type { Queryable } from '../../../store/database.ts'
@@ -24,7 +23,6 @@ import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 const DEFAULT_MINUTES = 60
-const MINUTE_MS = 60_000
 /** Most pairs of carrier and route in one answer: those with most traffic. */
 const MAX_ITEMS = 1_000
 /** Beyond this, a series has hourly steps: 180 points at most, or 168. */

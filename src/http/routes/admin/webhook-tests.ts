@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { maskedUrl } from '../../../domain/audit-log.ts'
+import { maskedUrl } from '../../../domain/masks.ts'
 import { invalidField } from '../../../errors.ts'
 import { failures } from '../../schemas/error-body.ts'
 import { oneOf, requestBody } from '../../schemas/shapes.ts'
