@@ -31,8 +31,8 @@ import {
   WebhookHeaderName,
   WebhookHeaderValue,
 } from './fields.ts'
+import { addOperation } from './operations.ts'
 import { addChange, addDelete, addIssue, addReads, type Resource, rowChange } from './resource.ts'
-import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 const WebhookHeaders = Type.Array(
@@ -158,20 +158,15 @@ function registerWebhookSecret(
   { change, secretKey }: AdminDeps,
   accounts: Accounts,
 ): void {
-  scope.post(
-    '/accounts/:accountId/webhook-secret/rotate',
-    {
-      schema: {
-        operationId: 'rotateWebhookSecret',
-        summary: 'Rotate the webhook secret of an account',
-        description:
-          'Returns a new secret, shown in this answer only. Webhooks are signed with both secrets until the rotation is ended.',
-        tags: ['Accounts'],
-        params: Params,
-        response: answers(200, Rotated),
-      },
-    },
-    (request) => {
+  addOperation(scope, 'POST /accounts/:accountId/webhook-secret/rotate', {
+    operationId: 'rotateWebhookSecret',
+    summary: 'Rotate the webhook secret of an account',
+    description:
+      'Returns a new secret, shown in this answer only. Webhooks are signed with both secrets until the rotation is ended.',
+    tags: ['Accounts'],
+    params: Params,
+    answer: Rotated,
+    run: (request) => {
       const { accountId } = request.params
       return change(request, async (transaction) => {
         const before = await table.find(transaction, accountId, 'for update')
@@ -180,28 +175,21 @@ function registerWebhookSecret(
         return { value, entry: rowChange(accounts, before, account) }
       })
     },
-  )
+  })
 
-  scope.delete(
-    '/accounts/:accountId/webhook-secret/previous',
-    {
-      schema: {
-        operationId: 'deletePreviousWebhookSecret',
-        summary: 'Remove the previous webhook secret of an account',
-        description: 'Ends a rotation: from now on webhooks are signed with the newest secret only.',
-        tags: ['Accounts'],
-        params: Params,
-        response: answers(204, Type.Null()),
-      },
-    },
-    async (request, reply) => {
+  addOperation(scope, 'DELETE /accounts/:accountId/webhook-secret/previous', {
+    operationId: 'deletePreviousWebhookSecret',
+    summary: 'Remove the previous webhook secret of an account',
+    description: 'Ends a rotation: from now on webhooks are signed with the newest secret only.',
+    tags: ['Accounts'],
+    params: Params,
+    run: async (request) => {
       const { accountId } = request.params
       await change(request, async (transaction) => {
         const before = await table.find(transaction, accountId, 'for update')
         const account = await deletePreviousWebhookSecret(transaction, accountId)
         return { value: null, entry: rowChange(accounts, before, account) }
       })
-      return reply.code(204).send(null)
     },
-  )
+  })
 }

@@ -4,7 +4,7 @@ import { AppError } from '../../../errors.ts'
 import { listAlarms } from '../../../store/alarms.ts'
 import { instant, Nullable, oneOf, titled } from '../../schemas/shapes.ts'
 import { Timestamp } from './fields.ts'
-import { answers } from './responses.ts'
+import { addOperation } from './operations.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 const Alarm = titled('Alarm', {
@@ -21,19 +21,14 @@ const Alarm = titled('Alarm', {
 
 /** Everything that is wrong now, whether or not anybody is told. */
 export function registerAlarms(scope: AdminScope, { reads, readAlarms }: AdminDeps): void {
-  scope.get(
-    '/alarms',
-    {
-      schema: {
-        operationId: 'listAlarms',
-        summary: 'List the alarms',
-        description:
-          'Returns what is wrong now in the whole installation. A condition that has lasted for 30 s is also told by a webhook, if the nodes have ALARM_WEBHOOK_URL.',
-        tags: ['Alarms'],
-        response: answers(200, titled('Alarms', { items: Type.Array(Alarm) })),
-      },
-    },
-    async () => {
+  addOperation(scope, 'GET /alarms', {
+    operationId: 'listAlarms',
+    summary: 'List the alarms',
+    description:
+      'Returns what is wrong now in the whole installation. A condition that has lasted for 30 s is also told by a webhook, if the nodes have ALARM_WEBHOOK_URL.',
+    tags: ['Alarms'],
+    answer: titled('Alarms', { items: Type.Array(Alarm) }),
+    run: async () => {
       if (readAlarms === undefined) throw new AppError('NOT_FOUND')
       const conditions = (await readAlarms()).filter(({ isUncertain }) => !isUncertain)
       const told = await listAlarms(reads)
@@ -48,5 +43,5 @@ export function registerAlarms(scope: AdminScope, { reads, readAlarms }: AdminDe
         })),
       }
     },
-  )
+  })
 }

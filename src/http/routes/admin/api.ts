@@ -1,4 +1,3 @@
-import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify'
 import type { Author } from '../../../domain/audit-log.ts'
 import type { Operator } from '../../../domain/tokens.ts'
@@ -52,8 +51,7 @@ export function registerAdminRoutes(
   }
   documentOperatorRoutes(app)
   app.register(
-    async (plain) => {
-      const scope = plain.withTypeProvider<TypeBoxTypeProvider>()
+    async (scope) => {
       const directory = freshDirectory(deps.directory)
       scope.addHook('onRequest', async (request) => {
         const hash = presentedHash(request, 'operator', sessions)

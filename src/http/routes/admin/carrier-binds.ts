@@ -6,7 +6,7 @@ import { readNodes } from '../../../operations/read-nodes.ts'
 import { type CarrierRecord, carriers } from '../../../store/carriers.ts'
 import { nullableInteger, nullableNumber, nullableString, oneOf, titled } from '../../schemas/shapes.ts'
 import { LinkKey } from './fields.ts'
-import { answers } from './responses.ts'
+import { addOperation } from './operations.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 const BindError = titled('BindError', {
@@ -65,20 +65,14 @@ const CarrierBinds = titled('CarrierBinds', {
 
 /** The binds of a carrier on all nodes, whichever answers. */
 export function registerCarrierBinds(scope: AdminScope, { reads, ownReport = () => null }: AdminDeps): void {
-  scope.get(
-    '/carriers/:carrier/binds',
-    {
-      schema: {
-        operationId: 'listCarrierBinds',
-        summary: 'Show the binds of a carrier',
-        description:
-          'Returns the state of each bind on every node. What other nodes say is some seconds old.',
-        tags: ['Carriers'],
-        params: Type.Object({ carrier: LinkKey }),
-        response: answers(200, CarrierBinds),
-      },
-    },
-    async ({ params }) => {
+  addOperation(scope, 'GET /carriers/:carrier/binds', {
+    operationId: 'listCarrierBinds',
+    summary: 'Show the binds of a carrier',
+    description: 'Returns the state of each bind on every node. What other nodes say is some seconds old.',
+    tags: ['Carriers'],
+    params: Type.Object({ carrier: LinkKey }),
+    answer: CarrierBinds,
+    run: async ({ params }) => {
       const carrier = await carriers.find(reads, params.carrier)
       if (carrier === undefined) throw notFound('carrier')
       const nodes = await readNodes(reads, ownReport)
@@ -94,7 +88,7 @@ export function registerCarrierBinds(scope: AdminScope, { reads, ownReport = () 
         binds: presentBinds(carrier, nodes),
       }
     },
-  )
+  })
 }
 
 /** The binds of a carrier on these nodes. */

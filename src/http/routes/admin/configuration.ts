@@ -5,11 +5,10 @@ import { invalidField } from '../../../errors.ts'
 import { type ApplyOptions, applyConfiguration, judge } from '../../../operations/configuration/apply.ts'
 import { exportConfiguration } from '../../../operations/configuration/export.ts'
 import { withTransaction } from '../../../store/database.ts'
-import { failures } from '../../schemas/error-body.ts'
 import { titled } from '../../schemas/shapes.ts'
 import { patterned } from '../../validate.ts'
 import { configurationJsonSchema, readConfiguration } from './configuration-schema.ts'
-import { answers } from './responses.ts'
+import { addOperation } from './operations.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 /** 200,000 rates of some 110 bytes and as many number ranges of some 35. */
@@ -89,42 +88,33 @@ export function registerConfiguration(app: FastifyInstance, scope: AdminScope, d
   const tags = ['Configuration']
   const { secretKey } = deps
 
-  scope.get(
-    '/configuration',
-    {
-      schema: {
-        operationId: 'getConfiguration',
-        summary: 'Export the configuration',
-        description: 'Returns all objects in the form of a configuration file, without secrets.',
-        tags,
-        response: answers(200, Exported),
-      },
-    },
-    async (_request, reply) => {
+  addOperation(scope, 'GET /configuration', {
+    operationId: 'getConfiguration',
+    summary: 'Export the configuration',
+    description: 'Returns all objects in the form of a configuration file, without secrets.',
+    tags,
+    answer: Exported,
+    run: async (_request, reply) => {
       const exported = await withTransaction(deps.reads, (transaction) =>
         exportConfiguration(transaction, secretKey),
       )
       reply.header('etag', `"${exported.version}"`)
       return { ...exported, withheld: [...exported.withheld] }
     },
-  )
+  })
 
-  scope.post(
-    '/configuration/apply',
-    {
-      bodyLimit: BODY_BYTES,
-      schema: {
-        operationId: 'applyConfiguration',
-        summary: 'Apply a configuration file',
-        description:
-          'Creates and updates objects as the file says, all or none. Omitted settings keep their values, and nothing is deleted without `prune`. With the ETag of the configuration in the header If-Match, a configuration that was changed since is answered 412.',
-        tags,
-        querystring: Query,
-        body: Configuration({ ranges: { '+4478': { mccmnc: '23415' } } }),
-        response: { ...failures(412), ...answers(200, Applied) },
-      },
-    },
-    async (request, reply) => {
+  addOperation(scope, 'POST /configuration/apply', {
+    operationId: 'applyConfiguration',
+    summary: 'Apply a configuration file',
+    description:
+      'Creates and updates objects as the file says, all or none. Omitted settings keep their values, and nothing is deleted without `prune`. With the ETag of the configuration in the header If-Match, a configuration that was changed since is answered 412.',
+    tags,
+    query: Query,
+    body: Configuration({ ranges: { '+4478': { mccmnc: '23415' } } }),
+    answer: Applied,
+    failures: [412],
+    bodyLimit: BODY_BYTES,
+    run: async (request, reply) => {
       const options = optionsOf(request.query, request.headers['if-match'])
       const wanted = await readConfiguration(request.body)
       const judged = await judge(deps.reads, wanted, deps)
@@ -139,7 +129,7 @@ export function registerConfiguration(app: FastifyInstance, scope: AdminScope, d
         webhookSecrets: [...applied.webhookSecrets],
       }
     },
-  )
+  })
 
   let schema: string | undefined
   app.get(SCHEMA_PATH, { schema: { hide: true } }, (_request, reply) => {

@@ -16,8 +16,8 @@ import {
   Timestamp,
   WINDOW,
 } from './fields.ts'
+import { addOperation } from './operations.ts'
 import { addList } from './resource.ts'
-import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 const InboundMessage = titled('InspectedInboundMessage', {
@@ -60,24 +60,19 @@ export function registerInboundMessages(scope: AdminScope, { reads, records }: A
   })
 
   const One = Type.Object({ msgId: MessageId })
-  scope.get(
-    '/inbound-messages/:msgId',
-    {
-      schema: {
-        operationId: 'getInboundMessageOfPlan',
-        summary: 'Show an inbound message',
-        description: 'Returns the message and the carrier that delivered it.',
-        tags,
-        params: One,
-        response: answers(200, InboundMessage),
-      },
-    },
-    async ({ params }) => {
+  addOperation(scope, 'GET /inbound-messages/:msgId', {
+    operationId: 'getInboundMessageOfPlan',
+    summary: 'Show an inbound message',
+    description: 'Returns the message and the carrier that delivered it.',
+    tags,
+    params: One,
+    answer: InboundMessage,
+    run: async ({ params }) => {
       const message = await findInboundForOperator(records, params.msgId)
       if (message === undefined) throw new AppError('MESSAGE_NOT_FOUND')
       return presentInbound(message)
     },
-  )
+  })
 }
 
 /** A message as its carrier delivered it, with the names of the API. */

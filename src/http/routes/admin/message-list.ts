@@ -18,7 +18,7 @@ import {
   ServicePlanId,
   Timestamp,
 } from './fields.ts'
-import { answers } from './responses.ts'
+import { addOperation } from './operations.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 /** A text that the domain parses. */
@@ -61,20 +61,15 @@ export function registerMessageList(scope: AdminScope, deps: AdminDeps): void {
     carrier: Type.Optional(described(LinkKey, 'Carrier, by name or number')),
     carrierMessageId: Text('Id that the carrier gave it in submit_sm_resp or a receipt, of the last 8 days'),
   }
-  scope.get(
-    '/messages',
-    {
-      schema: {
-        operationId: 'listMessagesOfPlans',
-        summary: 'List messages of all service plans, or of one',
-        description:
-          'Newest first; without `servicePlanId`, those of the last 24 hours unless a window is given. A page may have fewer items than the limit: go on until `nextAfter` is null.',
-        tags,
-        querystring: pageQuery(MessageId, filters),
-        response: answers(200, pageOf(ListedMessage)),
-      },
-    },
-    async ({ query }) => {
+  addOperation(scope, 'GET /messages', {
+    operationId: 'listMessagesOfPlans',
+    summary: 'List messages of all service plans, or of one',
+    description:
+      'Newest first; without `servicePlanId`, those of the last 24 hours unless a window is given. A page may have fewer items than the limit: go on until `nextAfter` is null.',
+    tags,
+    query: pageQuery(MessageId, filters),
+    answer: pageOf(ListedMessage),
+    run: async ({ query }) => {
       const { after = null, limit: _, ...wanted } = query
       const { shown, fetched } = limitOf(query)
       const search = {
@@ -86,26 +81,21 @@ export function registerMessageList(scope: AdminScope, deps: AdminDeps): void {
       const answer = page(rows, shown, ({ msgId }) => msgId, present)
       return { ...answer, nextAfter: answer.nextAfter ?? searchedTo }
     },
-  )
+  })
 
-  scope.get(
-    '/messages/counts',
-    {
-      schema: {
-        operationId: 'countMessagesOfPlans',
-        summary: 'Count messages by status',
-        description: `Counts the newest ${MOST_COUNTED.toLocaleString('en')} that match; without \`servicePlanId\`, of those of the last 24 hours unless a window is given.`,
-        tags,
-        querystring: Type.Object(filters),
-        response: answers(200, StatusCountsSchema),
-      },
-    },
-    async ({ query }) => {
+  addOperation(scope, 'GET /messages/counts', {
+    operationId: 'countMessagesOfPlans',
+    summary: 'Count messages by status',
+    description: `Counts the newest ${MOST_COUNTED.toLocaleString('en')} that match; without \`servicePlanId\`, of those of the last 24 hours unless a window is given.`,
+    tags,
+    query: Type.Object(filters),
+    answer: StatusCountsSchema,
+    run: async ({ query }) => {
       const search = { ...(await searchOf(deps, query)), after: null, limit: MOST_COUNTED + 1 }
       const { rows, searchedTo } = await messages.search(search)
       return presentCounts(rows, searchedTo !== null)
     },
-  )
+  })
 }
 
 type Wanted = Parameters<typeof parseSearch>[0] & { servicePlanId?: string; carrier?: string }

@@ -9,7 +9,7 @@ import { findMessageForOperator } from '../../../store/messages-admin.ts'
 import { instant, Nullable, oneOf, titled } from '../../schemas/shapes.ts'
 import { shownUrl } from './callback-urls.ts'
 import { MessageId, NullableText, Timestamp } from './fields.ts'
-import { answers } from './responses.ts'
+import { addOperation } from './operations.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 const Message = titled('InspectedMessage', {
@@ -128,20 +128,15 @@ export function registerMessages(scope: AdminScope, deps: AdminDeps): void {
   const { heldCause = () => null } = deps
   const tags = ['Message search']
 
-  scope.get(
-    '/messages/:msgId',
-    {
-      schema: {
-        operationId: 'getMessageOfPlans',
-        summary: 'Show a message and its timeline',
-        description:
-          'Returns every attempt, segment, receipt and webhook of the message, and a timeline of them.',
-        tags,
-        params: Type.Object({ msgId: MessageId }),
-        response: answers(200, Message),
-      },
-    },
-    async ({ params }) => {
+  addOperation(scope, 'GET /messages/:msgId', {
+    operationId: 'getMessageOfPlans',
+    summary: 'Show a message and its timeline',
+    description:
+      'Returns every attempt, segment, receipt and webhook of the message, and a timeline of them.',
+    tags,
+    params: Type.Object({ msgId: MessageId }),
+    answer: Message,
+    run: async ({ params }) => {
       await messages.untilRecorded([params.msgId])
       const message = await findMessageForOperator(records, params.msgId)
       if (message === undefined) throw new AppError('MESSAGE_NOT_FOUND')
@@ -178,7 +173,7 @@ export function registerMessages(scope: AdminScope, deps: AdminDeps): void {
         timeline: timelineOf(travelled),
       }
     },
-  )
+  })
 }
 
 function createdAtOf(msgId: string): string {

@@ -3,7 +3,7 @@ import type { LivingNode, NodeReport } from '../../../domain/node-reports.ts'
 import { readNodes } from '../../../operations/read-nodes.ts'
 import { instant, Nullable, nullableInteger, titled } from '../../schemas/shapes.ts'
 import { NullableText, Timestamp } from './fields.ts'
-import { answers } from './responses.ts'
+import { addOperation } from './operations.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 const Node = titled('Node', {
@@ -31,20 +31,15 @@ const Node = titled('Node', {
 
 /** Every living node, whichever answers. */
 export function registerNodes(scope: AdminScope, { reads, ownReport = () => null }: AdminDeps): void {
-  scope.get(
-    '/nodes',
-    {
-      schema: {
-        operationId: 'listNodes',
-        summary: 'List the nodes',
-        description:
-          'Returns every node whose lease is not over. Each worker is a node. What a node says of itself is some seconds old.',
-        tags: ['Nodes'],
-        response: answers(200, titled('Nodes', { items: Type.Array(Node) })),
-      },
-    },
-    async () => ({ items: (await readNodes(reads, ownReport)).map(presentNode) }),
-  )
+  addOperation(scope, 'GET /nodes', {
+    operationId: 'listNodes',
+    summary: 'List the nodes',
+    description:
+      'Returns every node whose lease is not over. Each worker is a node. What a node says of itself is some seconds old.',
+    tags: ['Nodes'],
+    answer: titled('Nodes', { items: Type.Array(Node) }),
+    run: async () => ({ items: (await readNodes(reads, ownReport)).map(presentNode) }),
+  })
 }
 
 function presentNode({ report, ...node }: LivingNode): Static<typeof Node> {

@@ -3,8 +3,8 @@ import { putNumberRange, putNumberRanges } from '../../../operations/manage/numb
 import { type NumberRangeRecord, numberRanges } from '../../../store/number-ranges.ts'
 import { requestBody, titled } from '../../schemas/shapes.ts'
 import { Mccmnc, NumberPrefix, pageQuery, Timestamp } from './fields.ts'
+import { addOperation } from './operations.ts'
 import { addImport, addReads, addRemoval, ImportResult, type Resource, rowChange } from './resource.ts'
-import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 export const NumberRangeChange = requestBody('NumberRangeChange', { mccmnc: Mccmnc }, { mccmnc: '23410' })
@@ -52,20 +52,16 @@ export function registerNumberRanges(scope: AdminScope, deps: AdminDeps): void {
     return { created, changed: ranges.length - created }
   })
 
-  scope.put(
-    '/number-ranges/:prefix',
-    {
-      schema: {
-        operationId: 'setNumberRange',
-        summary: 'Create or replace a number range',
-        description: 'Sets the network of a prefix. A number belongs to the network of its longest prefix.',
-        tags: ['Number ranges'],
-        params: Type.Object({ prefix: NumberPrefix }),
-        body: NumberRangeChange,
-        response: { ...answers(200, NumberRange), ...answers(201, NumberRange) },
-      },
-    },
-    async (request, reply) => {
+  addOperation(scope, 'PUT /number-ranges/:prefix', {
+    operationId: 'setNumberRange',
+    summary: 'Create or replace a number range',
+    description: 'Sets the network of a prefix. A number belongs to the network of its longest prefix.',
+    tags: ['Number ranges'],
+    params: Type.Object({ prefix: NumberPrefix }),
+    body: NumberRangeChange,
+    answer: NumberRange,
+    statuses: [200, 201],
+    run: async (request, reply) => {
       const { prefix } = request.params
       const { mccmnc } = request.body
       const { before, after } = await change(request, async (transaction) => {
@@ -75,7 +71,7 @@ export function registerNumberRanges(scope: AdminScope, deps: AdminDeps): void {
       reply.code(before === undefined ? 201 : 200)
       return RANGES.present(after)
     },
-  )
+  })
 
   addReads(scope, deps, RANGES, Query)
   addRemoval(scope, deps, RANGES)

@@ -11,8 +11,8 @@ import type { OptOutRecord } from '../../../store/opt-outs.ts'
 import { withPlus } from '../../query-strings.ts'
 import { requestBody, titled } from '../../schemas/shapes.ts'
 import { octetString, pageQuery, ServicePlanId, Timestamp } from './fields.ts'
-import { addImport, addList } from './resource.ts'
-import { answers } from './responses.ts'
+import { addOperation } from './operations.ts'
+import { addImport, addList, type DocumentedRows } from './resource.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 /** Any text that a sender or recipient may be; the domain judges its form. */
@@ -42,7 +42,7 @@ const OptOut = titled('OptOut', {
 })
 
 const tags = ['Opt-outs']
-const ROWS = {
+const ROWS: DocumentedRows = {
   table: { noun: 'opt-out' },
   path: '/opt-outs',
   texts: { import: 'Up to 1,000 at once, all or none. Opt-outs that exist already are kept.' },
@@ -51,20 +51,16 @@ const ROWS = {
 export function registerOptOuts(scope: AdminScope, deps: AdminDeps): void {
   const { change } = deps
 
-  scope.post(
-    '/opt-outs',
-    {
-      schema: {
-        operationId: 'createOptOut',
-        summary: 'Create an opt-out',
-        description:
-          'The service plan sends nothing more from this sender to this recipient. An opt-out that exists already is kept.',
-        tags,
-        body: Key,
-        response: { ...answers(200, OptOut), ...answers(201, OptOut) },
-      },
-    },
-    async (request, reply) => {
+  addOperation(scope, 'POST /opt-outs', {
+    operationId: 'createOptOut',
+    summary: 'Create an opt-out',
+    description:
+      'The service plan sends nothing more from this sender to this recipient. An opt-out that exists already is kept.',
+    tags,
+    body: Key,
+    answer: OptOut,
+    statuses: [200, 201],
+    run: async (request, reply) => {
       const { body } = request
       const record = await change(request, async (transaction) => {
         const value = await createOptOut(transaction, body)
@@ -74,34 +70,27 @@ export function registerOptOuts(scope: AdminScope, deps: AdminDeps): void {
       reply.code(record.created ? 201 : 200)
       return present(body.servicePlanId)(record)
     },
-  )
+  })
 
   const imported = { body: Import, bodyLimit: IMPORT_BYTES, answer: Imported }
   addImport(scope, deps, ROWS, imported, (transaction, { optOuts }) => importOptOuts(transaction, optOuts))
   registerList(scope, deps)
 
-  scope.delete(
-    '/opt-outs',
-    {
-      schema: {
-        operationId: 'deleteOptOut',
-        summary: 'Delete an opt-out',
-        description: 'The recipient may get messages from this sender again.',
-        tags,
-        querystring: Key,
-        response: answers(204, Type.Null()),
-      },
-    },
-    async (request, reply) => {
+  addOperation(scope, 'DELETE /opt-outs', {
+    operationId: 'deleteOptOut',
+    summary: 'Delete an opt-out',
+    description: 'The recipient may get messages from this sender again.',
+    tags,
+    query: Key,
+    run: async (request) => {
       const { query } = request
       await change(request, async (transaction) => {
         await deleteOptOut(transaction, query)
         const masked = maskedOptOut(query)
         return { value: null, entry: { ...masked, before: masked.after, after: null } }
       })
-      return reply.code(204).send(null)
     },
-  )
+  })
 }
 
 function registerList(scope: AdminScope, { reads }: AdminDeps): void {

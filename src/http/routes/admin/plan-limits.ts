@@ -10,7 +10,7 @@ import { servicePlans } from '../../../store/service-plans.ts'
 import { CapUsageSchema, CountryPauseSchema, presentUsage } from '../../schemas/plan-limits.ts'
 import { instant, Nullable, titled } from '../../schemas/shapes.ts'
 import { CountryCode, ServicePlanId, Timestamp } from './fields.ts'
-import { answers } from './responses.ts'
+import { addOperation } from './operations.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 const Params = Type.Object({ servicePlanId: ServicePlanId, country: CountryCode })
@@ -33,20 +33,15 @@ export function registerPlanLimits(
   scope: AdminScope,
   { change, clock, reads, refreshPauses }: AdminDeps,
 ): void {
-  scope.get(
-    '/service-plans/:servicePlanId/limits',
-    {
-      schema: {
-        operationId: 'getPlanLimits',
-        summary: 'Show the limits of a service plan',
-        description:
-          'Returns how much of its caps is used, with what nodes hold for messages to come, the countries that its pumping guard has paused, and its newest events.',
-        tags,
-        params: Type.Object({ servicePlanId: ServicePlanId }),
-        response: answers(200, PlanLimits),
-      },
-    },
-    async ({ params }) => {
+  addOperation(scope, 'GET /service-plans/:servicePlanId/limits', {
+    operationId: 'getPlanLimits',
+    summary: 'Show the limits of a service plan',
+    description:
+      'Returns how much of its caps is used, with what nodes hold for messages to come, the countries that its pumping guard has paused, and its newest events.',
+    tags,
+    params: Type.Object({ servicePlanId: ServicePlanId }),
+    answer: PlanLimits,
+    run: async ({ params }) => {
       const plan = await servicePlans.find(reads, params.servicePlanId)
       if (plan === undefined) throw notFound(servicePlans.noun)
       const { usage, pauses, events } = await readPlanLimits(reads, plan, clock())
@@ -56,21 +51,15 @@ export function registerPlanLimits(
         events: events.map(presentEvent),
       }
     },
-  )
+  })
 
-  scope.delete(
-    '/service-plans/:servicePlanId/pauses/:country',
-    {
-      schema: {
-        operationId: 'endCountryPause',
-        summary: 'Delete a country pause',
-        description: 'The plan may send to the country again. Only messages from now on are judged.',
-        tags,
-        params: Params,
-        response: answers(204, Type.Null()),
-      },
-    },
-    async (request, reply) => {
+  addOperation(scope, 'DELETE /service-plans/:servicePlanId/pauses/:country', {
+    operationId: 'endCountryPause',
+    summary: 'Delete a country pause',
+    description: 'The plan may send to the country again. Only messages from now on are judged.',
+    tags,
+    params: Params,
+    run: async (request) => {
       const { servicePlanId, country } = request.params
       await change(request, async (transaction) => {
         const planId = await keyOfPlanInPath(transaction, servicePlanId)
@@ -81,9 +70,8 @@ export function registerPlanLimits(
         return { value: null, entry }
       })
       await refreshPauses?.()
-      return reply.code(204).send(null)
     },
-  )
+  })
 }
 
 function presentPause({ country, since, until, reason }: CountryPause) {

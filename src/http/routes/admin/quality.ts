@@ -19,7 +19,7 @@ import {
 } from '../../../store/quality.ts'
 import { Nullable, titled } from '../../schemas/shapes.ts'
 import { described, LinkKey, Minutes, RouteKey, Timestamp } from './fields.ts'
-import { answers } from './responses.ts'
+import { addOperation } from './operations.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 const DEFAULT_MINUTES = 60
@@ -102,49 +102,32 @@ export function registerQuality(scope: AdminScope, { change, reads, quality }: A
   const tags = ['Quality']
   const nowMs = () => quality?.nowMs() ?? Date.now()
 
-  scope.get(
-    '/quality',
-    {
-      schema: {
-        operationId: 'getQuality',
-        summary: 'Show the quality of carriers',
-        description: 'Returns the answers, receipts and latencies of each carrier in each route.',
-        tags,
-        querystring: Query,
-        response: answers(200, Quality),
-      },
-    },
-    ({ query }) => qualityOf(reads, query, nowMs()),
-  )
+  addOperation(scope, 'GET /quality', {
+    operationId: 'getQuality',
+    summary: 'Show the quality of carriers',
+    description: 'Returns the answers, receipts and latencies of each carrier in each route.',
+    tags,
+    query: Query,
+    answer: Quality,
+    run: ({ query }) => qualityOf(reads, query, nowMs()),
+  })
 
-  scope.get(
-    '/quality/pauses',
-    {
-      schema: {
-        operationId: 'listQualityPauses',
-        summary: 'List quality pauses',
-        description: 'Returns the carriers that the quality floor of a route has taken out of use.',
-        tags,
-        response: answers(200, titled('QualityPauses', { items: Type.Array(Pause) })),
-      },
-    },
-    async () => ({ items: (await listPauses(reads, new Date(nowMs()))).map(presentPause) }),
-  )
+  addOperation(scope, 'GET /quality/pauses', {
+    operationId: 'listQualityPauses',
+    summary: 'List quality pauses',
+    description: 'Returns the carriers that the quality floor of a route has taken out of use.',
+    tags,
+    answer: titled('QualityPauses', { items: Type.Array(Pause) }),
+    run: async () => ({ items: (await listPauses(reads, new Date(nowMs()))).map(presentPause) }),
+  })
 
-  scope.delete(
-    '/quality/pauses/:route/:carrier',
-    {
-      schema: {
-        operationId: 'endQualityPause',
-        summary: 'Delete a quality pause',
-        description:
-          'The pause ends: the route uses the carrier again, and judges it by messages sent since.',
-        tags,
-        params: Params,
-        response: answers(204, Type.Null()),
-      },
-    },
-    async (request, reply) => {
+  addOperation(scope, 'DELETE /quality/pauses/:route/:carrier', {
+    operationId: 'endQualityPause',
+    summary: 'Delete a quality pause',
+    description: 'The pause ends: the route uses the carrier again, and judges it by messages sent since.',
+    tags,
+    params: Params,
+    run: async (request) => {
       const now = new Date(nowMs())
       await change(request, async (transaction) => {
         const pause = await endPause(transaction, request.params, now)
@@ -155,9 +138,8 @@ export function registerQuality(scope: AdminScope, { change, reads, quality }: A
         return { value: null, entry: { objectType: 'quality-pause', objectId, before, after: null } }
       })
       await quality?.refresh()
-      return reply.code(204).send(null)
     },
-  )
+  })
 }
 
 async function qualityOf(reads: Queryable, query: Static<typeof Query>, now: number) {

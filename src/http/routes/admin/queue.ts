@@ -3,7 +3,7 @@ import type { Backlog, WaitingMessages } from '../../../domain/backlog.ts'
 import { AppError } from '../../../errors.ts'
 import { instant, Nullable, titled } from '../../schemas/shapes.ts'
 import { NullableText, Timestamp } from './fields.ts'
-import { answers } from './responses.ts'
+import { addOperation } from './operations.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 const WaitingMessagesSchema = titled('WaitingMessages', {
@@ -41,19 +41,14 @@ const Queue = titled('Queue', {
 
 /** What waits, where and why. */
 export function registerQueue(scope: AdminScope, { backlog, directory }: AdminDeps): void {
-  scope.get(
-    '/queue',
-    {
-      schema: {
-        operationId: 'getQueue',
-        summary: 'Show the backlog',
-        description:
-          'Returns the waiting messages by route, carrier and cause, and the waiting webhooks by cause.',
-        tags: ['Queue'],
-        response: answers(200, Queue),
-      },
-    },
-    async () => {
+  addOperation(scope, 'GET /queue', {
+    operationId: 'getQueue',
+    summary: 'Show the backlog',
+    description:
+      'Returns the waiting messages by route, carrier and cause, and the waiting webhooks by cause.',
+    tags: ['Queue'],
+    answer: Queue,
+    run: async () => {
       if (backlog === undefined) throw new AppError('NOT_FOUND')
       const { held, waiting, webhooks, destinations, more, countedAtMs } = await backlog.read()
       const current = directory.current()
@@ -72,7 +67,7 @@ export function registerQueue(scope: AdminScope, { backlog, directory }: AdminDe
         truncated: more,
       }
     },
-  )
+  })
 }
 
 function inPlace(place: 'memory' | 'database') {

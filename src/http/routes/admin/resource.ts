@@ -1,4 +1,3 @@
-import type { FastifySchema } from 'fastify'
 import { Type } from 'typebox'
 import { type ObjectChange, withHiddenFields } from '../../../domain/audit-log.ts'
 import { notFound } from '../../../errors.ts'
@@ -7,7 +6,7 @@ import type { AnyTable } from '../../../store/configuration-table.ts'
 import type { Transaction } from '../../../store/database.ts'
 import { titled } from '../../schemas/shapes.ts'
 import { limitOf, page, pageOf } from './fields.ts'
-import { answers } from './responses.ts'
+import { addOperation, type Given, type Path, type Shown } from './operations.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 /**
@@ -21,10 +20,10 @@ export const AT_ONCE =
   'The change takes effect at once on the node that answers, and within 5 seconds on every other node.'
 
 /** Rows of one table, as the document names them. */
-interface DocumentedRows {
+export interface DocumentedRows {
   readonly table: { readonly noun: string }
   /** Below `/admin/v1`: `/routing-rules`. The document's tag is the plural of the table's noun. */
-  readonly path: string
+  readonly path: Path
   /** Text of the document for each operation, in addition to what it says for every resource. */
   readonly texts: { readonly [name in keyof typeof VERBS]?: string }
   /** What a removal is called if not `delete`. */
@@ -46,19 +45,6 @@ export interface Resource<Item extends Type.TSchema, Row extends object> extends
 
 /** What an import answers that changes what exists. */
 export const ImportResult = titled('ImportResult', { created: Type.Integer(), changed: Type.Integer() })
-
-/** The same, to be read only, as rows of the store are. */
-type Shown<T> = T extends Date
-  ? T
-  : T extends readonly (infer Element)[]
-    ? readonly Shown<Element>[]
-    : T extends object
-      ? { readonly [Property in keyof T]: Shown<T[Property]> }
-      : T
-
-interface PathOfOne {
-  readonly Params: Readonly<Record<string, string>>
-}
 
 /** `POST` of the list: 201 with the new row and its location. `prepare`: what cannot be part of the transaction. */
 export function addCreate<Item extends Type.TSchema, Row extends object, Body extends Type.TSchema>(
@@ -83,16 +69,20 @@ export function addIssue<Item extends Type.TSchema, Row extends object, Body ext
   { body, answer, issue, prepare }: Issue<Row, Body>,
 ): void {
   const { path, keyOf, present } = resource
-  const options = schemas(resource, 'create', { body, response: answers(201, answer) })
-  scope.post(path, options, async (request, reply) => {
-    const given = request.body as Type.Static<Body>
-    const prepared = prepare === undefined ? given : await prepare(given)
-    const { row, secret } = await change(request, async (transaction) => {
-      const value = await issue(transaction, prepared)
-      return { value, entry: rowChange(resource, undefined, value.row, given as object) }
-    })
-    reply.code(201).header('location', `${scope.prefix}${path}/${keyOf(row)}`)
-    return { ...(present(row) as object), ...secret }
+  addOperation(scope, `POST ${path}`, {
+    ...documentOf(resource, 'create', body),
+    body,
+    answer,
+    statuses: [201],
+    run: async (request, reply) => {
+      const prepared = prepare === undefined ? request.body : await prepare(request.body)
+      const { row, secret } = await change(request, async (transaction) => {
+        const value = await issue(transaction, prepared)
+        return { value, entry: rowChange(resource, undefined, value.row, request.body as object) }
+      })
+      reply.header('location', `${scope.prefix}${path}/${keyOf(row)}`)
+      return { ...(present(row) as object), ...secret }
+    },
   })
 }
 
@@ -121,11 +111,6 @@ interface List<Query extends Type.TSchema, Params extends Type.TSchema, Item ext
   present(row: Row, given: Given<Query, Params>): Shown<Type.Static<Item>>
 }
 
-interface Given<Query extends Type.TSchema, Params extends Type.TSchema> {
-  readonly query: Type.Static<Query>
-  readonly params: Type.Static<Params>
-}
-
 /** `GET` of a list, a page at a time. */
 export function addList<
   Query extends Type.TSchema,
@@ -134,16 +119,17 @@ export function addList<
   Params extends Type.TSchema = Type.TObject<Type.TProperties>,
 >(
   scope: AdminScope,
-  path: string,
-  { query, params, item, fetch, keyOf, present, ...document }: List<Query, Params, Item, Row>,
+  path: Path,
+  { item, fetch, keyOf, present, ...operation }: List<Query, Params, Item, Row>,
 ): void {
-  const response = answers(200, pageOf(item))
-  const schema = { ...document, ...(params && { params }), querystring: query, response } as FastifySchema
-  scope.get(path, { schema }, async (request) => {
-    const given = request as Given<Query, Params>
-    const { shown, fetched } = limitOf(request.query as { limit?: string })
-    const rows = await fetch(given, fetched)
-    return page(rows, shown, keyOf, (row) => present(row, given))
+  addOperation(scope, `GET ${path}`, {
+    ...operation,
+    answer: pageOf(item) as Type.TSchema,
+    run: async (given) => {
+      const { shown, fetched } = limitOf(given.query as { limit?: string })
+      const rows = await fetch(given, fetched)
+      return page(rows, shown, keyOf, (row) => present(row, given))
+    },
   })
 }
 
@@ -176,12 +162,16 @@ export function addShow<Item extends Type.TSchema, Row extends object>(
   resource: Resource<Item, Row>,
 ): void {
   const { table, item, present } = resource
-  const { path, params } = pathOfOne(resource)
-  const show = schemas(resource, 'show', { params, response: answers(200, item) })
-  scope.get<PathOfOne>(path, show, async (request) => {
-    const row = await table.find(reads, request.params[resource.key]!)
-    if (row === undefined) throw notFound(table.noun)
-    return present(row)
+  const { path, ...one } = pathOfOne(resource)
+  addOperation(scope, `GET ${path}`, {
+    ...documentOf(resource, 'show'),
+    ...one,
+    answer: item,
+    run: async ({ params }) => {
+      const row = await table.find(reads, params[resource.key]!)
+      if (row === undefined) throw notFound(table.noun)
+      return present(row)
+    },
   })
 }
 
@@ -194,18 +184,22 @@ export function addChange<Item extends Type.TSchema, Row extends object, Body ex
   change: (transaction: Transaction, key: string, body: Type.Static<Body>) => Promise<Row>,
   prepare?: (body: Type.Static<Body>) => Promise<Type.Static<Body>>,
 ): void {
-  const { path, params } = pathOfOne(resource)
-  const options = schemas(resource, 'change', { params, body, response: answers(200, resource.item) })
-  scope.patch<PathOfOne>(path, options, async (request) => {
-    const key = request.params[resource.key]!
-    const given = request.body as Type.Static<Body>
-    const prepared = prepare === undefined ? given : await prepare(given)
-    const row = await deps.change(request, async (transaction) => {
-      const before = await resource.table.find(transaction, key, 'for update')
-      const value = await change(transaction, key, prepared)
-      return { value, entry: rowChange(resource, before, value, given as object) }
-    })
-    return resource.present(row)
+  const { path, ...one } = pathOfOne(resource)
+  addOperation(scope, `PATCH ${path}`, {
+    ...documentOf(resource, 'change', body),
+    ...one,
+    body,
+    answer: resource.item,
+    run: async (request) => {
+      const key = request.params[resource.key]!
+      const prepared = prepare === undefined ? request.body : await prepare(request.body)
+      const row = await deps.change(request, async (transaction) => {
+        const before = await resource.table.find(transaction, key, 'for update')
+        const value = await change(transaction, key, prepared)
+        return { value, entry: rowChange(resource, before, value, request.body as object) }
+      })
+      return resource.present(row)
+    },
   })
 }
 
@@ -217,16 +211,17 @@ export function addDelete<Item extends Type.TSchema, Row extends object>(
   remove: (transaction: Transaction, key: string) => Promise<void>,
 ): void {
   const { table } = resource
-  const { path, params } = pathOfOne(resource)
-  const options = schemas(resource, 'remove', { params, response: answers(204, Type.Null()) })
-  scope.delete<PathOfOne>(path, options, async (request, reply) => {
-    const key = request.params[resource.key]!
-    await change(request, async (transaction) => {
-      const before = await table.find(transaction, key, 'for update')
-      await remove(transaction, key)
-      return { value: null, entry: rowChange(resource, before, await table.find(transaction, key)) }
-    })
-    return reply.code(204).send(null)
+  const { path, ...one } = pathOfOne(resource)
+  addOperation(scope, `DELETE ${path}`, {
+    ...documentOf(resource, 'remove'),
+    ...one,
+    run: (request) =>
+      change(request, async (transaction) => {
+        const key = request.params[resource.key]!
+        const before = await table.find(transaction, key, 'for update')
+        await remove(transaction, key)
+        return { value: null, entry: rowChange(resource, before, await table.find(transaction, key)) }
+      }),
   })
 }
 
@@ -245,19 +240,21 @@ export function addImport<Body extends Type.TSchema>(
   scope: AdminScope,
   { change }: AdminDeps,
   resource: DocumentedRows,
-  { body, answer, bodyLimit }: { body: Body; answer: Type.TSchema; bodyLimit?: number },
+  schemas: { body: Body; answer: Type.TSchema; bodyLimit?: number },
   run: (transaction: Transaction, body: Type.Static<Body>) => Promise<object>,
 ): void {
-  const options = schemas(resource, 'import', { body, response: answers(200, answer) })
-  scope.post(`${resource.path}/import`, { ...options, ...(bodyLimit && { bodyLimit }) }, (request) =>
-    change(request, async (transaction) => {
-      const after = await run(transaction, request.body as Type.Static<Body>)
-      return {
-        value: after,
-        entry: { objectType: objectTypeOf(resource), objectId: '', before: null, after },
-      }
-    }),
-  )
+  addOperation(scope, `POST ${resource.path}/import`, {
+    ...documentOf(resource, 'import'),
+    ...schemas,
+    run: (request) =>
+      change(request, async (transaction) => {
+        const after = await run(transaction, request.body)
+        return {
+          value: after,
+          entry: { objectType: objectTypeOf(resource), objectId: '', before: null, after },
+        }
+      }),
+  })
 }
 
 /** What happened to a row, for the audit log: its settings before and after a request with the fields `given`. */
@@ -285,7 +282,8 @@ function pathOfOne({
   key,
   keyField,
 }: Pick<Resource<Type.TSchema, object>, 'path' | 'key' | 'keyField'>) {
-  return { path: `${path}/:${key}`, params: Type.Object({ [key]: keyField }) }
+  const one: Path = `${path}/:${key}`
+  return { path: one, params: Type.Object({ [key]: keyField }) }
 }
 
 /** Used in the operationId and in the summary. */
@@ -297,15 +295,6 @@ const VERBS = {
   remove: ['delete', 'Delete'],
   import: ['import', 'Import'],
 } as const
-
-/** The schemas of an operation, and what the document says of it. */
-function schemas(
-  rows: DocumentedRows,
-  operation: keyof typeof VERBS,
-  schema: FastifySchema,
-): { schema: FastifySchema } {
-  return { schema: { ...documentOf(rows, operation, schema.body), ...schema } as FastifySchema }
-}
 
 /** What the document says of an operation. */
 export function documentOf(

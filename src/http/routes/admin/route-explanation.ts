@@ -6,7 +6,7 @@ import { ERRORS, type ErrorCode, type Fault, fault, invalid } from '../../../err
 import { findOptOuts } from '../../../store/opt-outs.ts'
 import { Nullable, titled } from '../../schemas/shapes.ts'
 import { NullableText, ServicePlanId } from './fields.ts'
-import { answers } from './responses.ts'
+import { addOperation } from './operations.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 const Query = Type.Object(
@@ -68,20 +68,14 @@ const Explanation = titled('RouteExplanation', {
 export function registerRouteExplanation(scope: AdminScope, deps: AdminDeps): void {
   const { reads, directory, carrierCondition = () => 'unbound' as const } = deps
 
-  scope.get(
-    '/route-explanation',
-    {
-      schema: {
-        operationId: 'explainRoute',
-        summary: 'Explain the route of a message',
-        description:
-          'Returns which carrier a message would take, why, and what it would cost. Nothing is sent.',
-        tags: ['Routes'],
-        querystring: Query,
-        response: answers(200, Explanation),
-      },
-    },
-    async ({ query }) => {
+  addOperation(scope, 'GET /route-explanation', {
+    operationId: 'explainRoute',
+    summary: 'Explain the route of a message',
+    description: 'Returns which carrier a message would take, why, and what it would cost. Nothing is sent.',
+    tags: ['Routes'],
+    query: Query,
+    answer: Explanation,
+    run: async ({ query }) => {
       const snapshot = directory.current()
       const { body = null, servicePlanId, from, to } = query
       const plan = snapshot.planByPublicId(servicePlanId)
@@ -98,7 +92,7 @@ export function registerRouteExplanation(scope: AdminScope, deps: AdminDeps): vo
       const problems = [...problemsOf(explanation), ...(optOuts.length > 0 ? [OPTED_OUT] : [])]
       return { servicePlanId: plan.servicePlanId, from, to, problems, ...present(explanation, publicId) }
     },
-  )
+  })
 }
 
 function present(explanation: RouteExplanation, publicId: (planId: number | null) => string | null) {

@@ -1,11 +1,4 @@
-import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import type {
-  FastifyBaseLogger,
-  FastifyInstance,
-  RawReplyDefaultExpression,
-  RawRequestDefaultExpression,
-  RawServerDefault,
-} from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import type { AlarmCondition } from '../../../domain/alarms.ts'
 import type { Backlog } from '../../../domain/backlog.ts'
 import type { Directory } from '../../../domain/configuration/directory.ts'
@@ -88,10 +81,5 @@ export interface AdminOptions extends Omit<AdminDeps, 'change'> {
   readonly operatorTokenHashes: readonly string[]
 }
 
-export type AdminScope = FastifyInstance<
-  RawServerDefault,
-  RawRequestDefaultExpression,
-  RawReplyDefaultExpression,
-  FastifyBaseLogger,
-  TypeBoxTypeProvider
->
+/** Where the routes below `/admin/v1` are added. */
+export type AdminScope = FastifyInstance

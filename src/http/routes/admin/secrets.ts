@@ -3,7 +3,7 @@ import { resealSecrets, type SealedStore } from '../../../operations/reseal-secr
 import { Nullable, requestBody, titled } from '../../schemas/shapes.ts'
 import { patterned } from '../../validate.ts'
 import { described } from './fields.ts'
-import { answers } from './responses.ts'
+import { addOperation } from './operations.ts'
 import type { AdminDeps, AdminScope, OperatorRequest } from './scope.ts'
 
 const Position = patterned(
@@ -34,20 +34,15 @@ const Progress = titled('ResealProgress', {
 
 /** Change of SECRET_KEY: each request handles a stretch, so that none takes long. */
 export function registerSecrets(scope: AdminScope, { change, secretKey }: AdminDeps): void {
-  scope.post(
-    '/secrets/reseal',
-    {
-      schema: {
-        operationId: 'resealSecrets',
-        summary: 'Re-encrypt stored secrets with the current SECRET_KEY',
-        description:
-          'The first request does the configuration, each further one 10,000 messages from `nextAfter` on; the last does the configuration again. It may be repeated.',
-        tags: ['Secrets'],
-        body: Body,
-        response: answers(200, Progress),
-      },
-    },
-    async (request) => {
+  addOperation(scope, 'POST /secrets/reseal', {
+    operationId: 'resealSecrets',
+    summary: 'Re-encrypt stored secrets with the current SECRET_KEY',
+    description:
+      'The first request does the configuration, each further one 10,000 messages from `nextAfter` on; the last does the configuration again. It may be repeated.',
+    tags: ['Secrets'],
+    body: Body,
+    answer: Progress,
+    run: async (request) => {
       const { after } = request.body
       const [planId, msgId] = after?.split('.') ?? []
       const position = msgId === undefined ? null : { planId: Number(planId), msgId }
@@ -56,7 +51,7 @@ export function registerSecrets(scope: AdminScope, { change, secretKey }: AdminD
       })
       return { ...progress, nextAfter: next === null ? null : `${next.planId}.${next.msgId}` }
     },
-  )
+  })
 }
 
 /** Each batch of replaced secrets is a change of its own. */

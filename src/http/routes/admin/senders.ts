@@ -12,8 +12,8 @@ import {
 } from '../../../store/sender-subscriptions.ts'
 import { requestBody, titled } from '../../schemas/shapes.ts'
 import { octetString, pageQuery, ServicePlanId, SubscriptionStatus, Timestamp } from './fields.ts'
+import { addOperation } from './operations.ts'
 import { AT_ONCE, addList, PAGED } from './resource.ts'
-import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 export const SenderSetting = requestBody(
@@ -44,21 +44,17 @@ const path = '/service-plans/:servicePlanId/senders'
 export function registerSenders(scope: AdminScope, { change, reads }: AdminDeps): void {
   addSenderReads(scope, reads)
 
-  scope.put(
-    `${path}/:sender`,
-    {
-      schema: {
-        operationId: 'setSender',
-        summary: 'Create or replace a sender subscription',
-        description:
-          'The service plan may use the sender while the status is approved; pending and denied are the others.',
-        tags,
-        params: Params,
-        body: SenderSetting,
-        response: { ...answers(200, Sender), ...answers(201, Sender) },
-      },
-    },
-    async (request, reply) => {
+  addOperation(scope, `PUT ${path}/:sender`, {
+    operationId: 'setSender',
+    summary: 'Create or replace a sender subscription',
+    description:
+      'The service plan may use the sender while the status is approved; pending and denied are the others.',
+    tags,
+    params: Params,
+    body: SenderSetting,
+    answer: Sender,
+    statuses: [200, 201],
+    run: async (request, reply) => {
       const { servicePlanId, sender } = request.params
       const subscription = await change(request, async (transaction) => {
         const { before, after } = await setSenderSubscription(
@@ -72,29 +68,22 @@ export function registerSenders(scope: AdminScope, { change, reads }: AdminDeps)
       reply.code(subscription.created ? 201 : 200)
       return present(servicePlanId)(subscription)
     },
-  )
+  })
 
-  scope.delete(
-    `${path}/:sender`,
-    {
-      schema: {
-        operationId: 'deleteSender',
-        summary: 'Delete a sender subscription',
-        description: `The service plan may not send from this sender any more. ${AT_ONCE}`,
-        tags,
-        params: Params,
-        response: answers(204, Type.Null()),
-      },
-    },
-    async (request, reply) => {
+  addOperation(scope, `DELETE ${path}/:sender`, {
+    operationId: 'deleteSender',
+    summary: 'Delete a sender subscription',
+    description: `The service plan may not send from this sender any more. ${AT_ONCE}`,
+    tags,
+    params: Params,
+    run: async (request) => {
       const { servicePlanId, sender } = request.params
       await change(request, async (transaction) => {
         const before = await removeSenderSubscription(transaction, servicePlanId, sender)
         return { value: null, entry: changeOf(request.params, before, undefined) }
       })
-      return reply.code(204).send(null)
     },
-  )
+  })
 }
 
 function addSenderReads(scope: AdminScope, reads: Database): void {
@@ -112,24 +101,19 @@ function addSenderReads(scope: AdminScope, reads: Database): void {
     present: (subscription, { params }) => present(params.servicePlanId)(subscription),
   })
 
-  scope.get(
-    `${path}/:sender`,
-    {
-      schema: {
-        operationId: 'getSender',
-        summary: 'Show a sender subscription',
-        description: 'Returns the status of the sender for this service plan.',
-        tags,
-        params: Params,
-        response: answers(200, Sender),
-      },
-    },
-    async ({ params }) => {
+  addOperation(scope, `GET ${path}/:sender`, {
+    operationId: 'getSender',
+    summary: 'Show a sender subscription',
+    description: 'Returns the status of the sender for this service plan.',
+    tags,
+    params: Params,
+    answer: Sender,
+    run: async ({ params }) => {
       const subscription = await subscriptionOf(reads, params)
       if (subscription === undefined) throw notFound('sender subscription')
       return present(params.servicePlanId)(subscription)
     },
-  )
+  })
 }
 
 type Key = Static<typeof Params>

@@ -10,7 +10,7 @@ import {
   StatisticsSchema,
 } from '../../schemas/statistics.ts'
 import { described, LinkKey, RouteKey, ServicePlanId } from './fields.ts'
-import { answers } from './responses.ts'
+import { addOperation } from './operations.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 const Query = Type.Object(
@@ -26,20 +26,15 @@ const Query = Type.Object(
 
 /** Statistics of all plans, or of one. */
 export function registerStatistics(scope: AdminScope, { reads, records, directory, clock }: AdminDeps): void {
-  scope.get(
-    '/statistics',
-    {
-      schema: {
-        operationId: 'getStatisticsOfPlans',
-        summary: 'Show statistics of all service plans, or of one',
-        description:
-          'Counts, prices and latencies over time. Each count is at the time when it happened. By service plan or country, without `servicePlanId`, at most 60 minutes, 25 hours or 8 days.',
-        tags: ['Statistics'],
-        querystring: Query,
-        response: answers(200, StatisticsSchema),
-      },
-    },
-    async ({ query: { servicePlanId, carrier, route, ...texts } }) => {
+  addOperation(scope, 'GET /statistics', {
+    operationId: 'getStatisticsOfPlans',
+    summary: 'Show statistics of all service plans, or of one',
+    description:
+      'Counts, prices and latencies over time. Each count is at the time when it happened. By service plan or country, without `servicePlanId`, at most 60 minutes, 25 hours or 8 days.',
+    tags: ['Statistics'],
+    query: Query,
+    answer: StatisticsSchema,
+    run: async ({ query: { servicePlanId, carrier, route, ...texts } }) => {
       const filters = {
         planIds: servicePlanId === undefined ? null : [await keyOfPlan(reads, servicePlanId)],
         carrierId: carrier === undefined ? null : await keyOfCarrier(reads, carrier),
@@ -51,5 +46,5 @@ export function registerStatistics(scope: AdminScope, { reads, records, director
       const about = { directory: directory.current(), nowMs }
       return presentStatistics(await readStatistics(records, query, about))
     },
-  )
+  })
 }

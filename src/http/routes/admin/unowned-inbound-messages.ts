@@ -5,8 +5,8 @@ import { listUnownedInboundMessages } from '../../../store/unowned-inbound-messa
 import { requestBody, titled } from '../../schemas/shapes.ts'
 import { MessageId, NullableText, pageQuery, ServicePlanId, Timestamp } from './fields.ts'
 import { presentInbound } from './inbound-messages.ts'
+import { addOperation } from './operations.ts'
 import { addList } from './resource.ts'
-import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 const UnownedInbound = titled('UnownedInboundMessage', {
@@ -43,21 +43,15 @@ export function registerUnownedInboundMessages(
     present: presentInbound,
   })
 
-  scope.post(
-    '/unowned-inbound-messages/:msgId/give',
-    {
-      schema: {
-        operationId: 'giveUnownedInboundMessage',
-        summary: 'Give an unowned inbound message to a service plan',
-        description:
-          'The message keeps its id, appears among those of the plan, and is pushed to its inbound URL. STOP, START and HELP in it are not obeyed.',
-        tags,
-        params: Type.Object({ msgId: { ...MessageId, examples: ['019dab2c-7000-7a3b-8c4d-5e6f7081920a'] } }),
-        body: Gift,
-        response: answers(204, Type.Null()),
-      },
-    },
-    async (request, reply) => {
+  addOperation(scope, 'POST /unowned-inbound-messages/:msgId/give', {
+    operationId: 'giveUnownedInboundMessage',
+    summary: 'Give an unowned inbound message to a service plan',
+    description:
+      'The message keeps its id, appears among those of the plan, and is pushed to its inbound URL. STOP, START and HELP in it are not obeyed.',
+    tags,
+    params: Type.Object({ msgId: { ...MessageId, examples: ['019dab2c-7000-7a3b-8c4d-5e6f7081920a'] } }),
+    body: Gift,
+    run: async (request) => {
       const { msgId } = request.params
       await change(request, async (transaction) => {
         await giveUnownedInbound(transaction, { msgId, ...request.body }, clock())
@@ -67,7 +61,6 @@ export function registerUnownedInboundMessages(
           entry: { objectType: 'unowned-inbound-message', objectId: msgId, before: null, after },
         }
       })
-      return reply.code(204).send(null)
     },
-  )
+  })
 }

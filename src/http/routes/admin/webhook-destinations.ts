@@ -10,8 +10,8 @@ import { findDestination, listDestinations } from '../../../store/webhook-destin
 import { requestBody } from '../../schemas/shapes.ts'
 import { WebhookDestinationSchema } from '../../schemas/webhook-event.ts'
 import { described, PlainText, pageQuery, ServicePlanId } from './fields.ts'
+import { addOperation } from './operations.ts'
 import { addList } from './resource.ts'
-import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 const Text = described(PlainText, 'Scheme, host and port: https://hooks.example.com')
@@ -52,10 +52,12 @@ export function registerWebhookDestinations(scope: AdminScope, { change, reads }
     ['pause', pause, pauseDestination],
     ['resume', resume, resumeDestination],
   ] as const)
-    scope.post(
-      `/webhook-destinations/${verb}`,
-      { schema: { ...text, tags, body, response: answers(200, WebhookDestinationSchema) } },
-      async (request) => {
+    addOperation(scope, `POST /webhook-destinations/${verb}`, {
+      ...text,
+      tags,
+      body,
+      answer: WebhookDestinationSchema,
+      run: async (request) => {
         const { servicePlanId, destination } = request.body
         const objectId = `${canonicalPublicId(servicePlanId)}/${destination}`
         const object = { objectType: 'webhook-destination', objectId }
@@ -74,5 +76,5 @@ export function registerWebhookDestinations(scope: AdminScope, { change, reads }
         if (verb === 'resume') await retryWaiting(runBatch, planId, destination)
         return findDestination(reads, planId, destination)
       },
-    )
+    })
 }

@@ -15,8 +15,8 @@ import {
   WebhookEventSchema,
 } from '../../schemas/webhook-event.ts'
 import { described, EventId, MessageId, pageQuery, ServicePlanId } from './fields.ts'
+import { addOperation } from './operations.ts'
 import { addList } from './resource.ts'
-import { answers } from './responses.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 /** The domain reads these texts. */
@@ -70,20 +70,15 @@ export function registerWebhookEvents(scope: AdminScope, deps: AdminDeps): void 
     present: (event, { query }) => presentEvent(event, canonicalPublicId(query.servicePlanId)),
   })
 
-  scope.get(
-    '/webhook-events/:eventId',
-    {
-      schema: {
-        operationId: 'getWebhookEventOfPlan',
-        summary: 'Show an event',
-        description: 'Returns the event and every attempt to deliver it.',
-        tags,
-        params,
-        response: answers(200, WebhookEventDetailSchema),
-      },
-    },
-    async ({ params }) => show(deps, await locate(deps, params.eventId)),
-  )
+  addOperation(scope, 'GET /webhook-events/:eventId', {
+    operationId: 'getWebhookEventOfPlan',
+    summary: 'Show an event',
+    description: 'Returns the event and every attempt to deliver it.',
+    tags,
+    params,
+    answer: WebhookEventDetailSchema,
+    run: async ({ params }) => show(deps, await locate(deps, params.eventId)),
+  })
 
   registerRedeliveries(scope, deps)
 }
@@ -91,44 +86,35 @@ export function registerWebhookEvents(scope: AdminScope, deps: AdminDeps): void 
 function registerRedeliveries(scope: AdminScope, deps: AdminDeps): void {
   const { change, reads, messages } = deps
 
-  scope.post(
-    '/webhook-events/:eventId/redeliver',
-    {
-      schema: {
-        operationId: 'redeliverWebhookEventOfPlan',
-        summary: 'Redeliver an event',
-        description: 'Delivers the event again, or a pending one now, under the same id.',
-        tags,
-        params,
-        response: answers(202, WebhookEventDetailSchema),
-      },
-    },
-    async (request, reply) => {
+  addOperation(scope, 'POST /webhook-events/:eventId/redeliver', {
+    operationId: 'redeliverWebhookEventOfPlan',
+    summary: 'Redeliver an event',
+    description: 'Delivers the event again, or a pending one now, under the same id.',
+    tags,
+    params,
+    answer: WebhookEventDetailSchema,
+    statuses: [202],
+    run: async (request) => {
       const { planId, key } = await locate(deps, request.params.eventId)
       await change(request, async (transaction) => {
         await redeliverEvent(transaction, planId, key)
         const objectId = eventId(key)
         return { value: null, entry: { objectType: 'webhook-event', objectId, before: null, after: null } }
       })
-      reply.code(202)
       return show(deps, { planId, key })
     },
-  )
+  })
 
-  scope.post(
-    '/webhook-redeliveries',
-    {
-      schema: {
-        operationId: 'redeliverWebhookEventsOfPlan',
-        summary: 'Redeliver events of a service plan',
-        description:
-          'Redelivers up to 20,000 events that failed, or were kept without a URL. Pass `nextAfter` as `after` for the rest.',
-        tags,
-        body: Redeliveries,
-        response: answers(202, RedeliveredSchema),
-      },
-    },
-    async (request, reply) => {
+  addOperation(scope, 'POST /webhook-redeliveries', {
+    operationId: 'redeliverWebhookEventsOfPlan',
+    summary: 'Redeliver events of a service plan',
+    description:
+      'Redelivers up to 20,000 events that failed, or were kept without a URL. Pass `nextAfter` as `after` for the rest.',
+    tags,
+    body: Redeliveries,
+    answer: RedeliveredSchema,
+    statuses: [202],
+    run: async (request) => {
       const { state = 'failed', dryRun = false, servicePlanId, after, ...texts } = request.body
       const filters = filtersOf(texts)
       const planId = await keyOfPlan(reads, servicePlanId)
@@ -147,10 +133,9 @@ function registerRedeliveries(scope: AdminScope, deps: AdminDeps): void {
           }),
         query,
       )
-      reply.code(202)
       return { redelivered, nextAfter: nextAfter === null ? null : eventId(nextAfter) }
     },
-  )
+  })
 }
 
 type EventLocation = { planId: number; key: EventKey }

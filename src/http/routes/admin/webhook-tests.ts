@@ -1,11 +1,10 @@
 import { Type } from 'typebox'
 import { maskedUrl } from '../../../domain/masks.ts'
 import { invalidField } from '../../../errors.ts'
-import { failures } from '../../schemas/error-body.ts'
 import { oneOf, requestBody } from '../../schemas/shapes.ts'
 import { EVENT_TYPES, TestEventSchema } from '../../schemas/webhook-event.ts'
 import { CallbackUrl, described, ServicePlanId } from './fields.ts'
-import { answers } from './responses.ts'
+import { addOperation } from './operations.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 const Test = requestBody(
@@ -27,21 +26,15 @@ const Test = requestBody(
 
 /** Sends a signed test event of a plan. */
 export function registerWebhookTests(scope: AdminScope, { change, directory, testEvents }: AdminDeps): void {
-  const response = { ...failures(429), ...answers(200, TestEventSchema) }
-  scope.post(
-    '/webhook-tests',
-    {
-      schema: {
-        operationId: 'sendTestWebhookOfPlan',
-        summary: 'Test a receiver with an event that never happened',
-        description:
-          'Sends a signed test event at once and returns the result. One a second for each account.',
-        tags: ['Webhook administration'],
-        body: Test,
-        response,
-      },
-    },
-    async (request) => {
+  addOperation(scope, 'POST /webhook-tests', {
+    operationId: 'sendTestWebhookOfPlan',
+    summary: 'Test a receiver with an event that never happened',
+    description: 'Sends a signed test event at once and returns the result. One a second for each account.',
+    tags: ['Webhook administration'],
+    body: Test,
+    answer: TestEventSchema,
+    failures: [429],
+    run: async (request) => {
       const { servicePlanId, type = 'deliveryReceipt', url = null } = request.body
       const plan = directory.current().planByPublicId(servicePlanId)
       if (plan === undefined)
@@ -55,5 +48,5 @@ export function registerWebhookTests(scope: AdminScope, { change, directory, tes
         return { value: answer, entry: { objectType: 'service-plan', objectId, before: null, after } }
       })
     },
-  )
+  })
 }

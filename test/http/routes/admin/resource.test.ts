@@ -1,4 +1,3 @@
-import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import fastify, { type FastifyInstance, type InjectOptions } from 'fastify'
 import { Type } from 'typebox'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -61,8 +60,7 @@ beforeAll(async () => {
   app.setErrorHandler((error, request, reply) => answerError(error, request, reply))
   validateRequests(app)
   app.register(
-    async (plain) => {
-      const scope = plain.withTypeProvider<TypeBoxTypeProvider>()
+    async (scope) => {
       scope.addHook('onRoute', ({ method, schema }) => {
         if (method !== 'HEAD') tags.push(schema?.tags)
       })
