@@ -26,9 +26,9 @@ const bindsSeen = async (node: App, carrier: string) => (await ask(node, `/carri
 const namesSeen = async (node: App) =>
   (await ask(node, '/nodes')).items.map(({ name }: { name: string }) => name)
 
-/** Waits until either node sees this of the carrier's binds: node and state of each. */
-async function untilSeen(carrier: string, wanted: string[]): Promise<void> {
-  for (const node of both())
+/** Waits until each of these nodes sees this of the carrier's binds: node and state of each. */
+async function untilSeen(carrier: string, wanted: string[], nodes = both()): Promise<void> {
+  for (const node of nodes)
     await eventually(async () => {
       const binds = await bindsSeen(node, carrier)
       const seen = binds.map((bind: { node: string; state: string }) => `${bind.node} ${bind.state}`)
@@ -95,10 +95,10 @@ test('a node that drains says so until it is gone', async () => {
   await using smsc = await startSmsc()
   const answers: (() => void)[] = []
   smsc.answerSubmits((pdu, link) => answers.push(() => link.respond(pdu, 0, { message_id: 'm-1' })))
-  await using slow = await service.tenant({ smscPort: smsc.port, carrier: { binds: 2 }, bound: false })
+  await using slow = await service.tenant({ smscPort: smsc.port, carrier: { binds: 3 }, bound: false })
   const leaving = await others.start({ nodeName: 'node-c', drainTimeoutMs: 120_000 })
-  await eventually(async () => (await namesSeen(service.app)).length === 3)
-  // Wherever it is sent from: the node that drains waits for nothing else.
+  // The node that drains submits the message, and waits for the answer. With nothing in flight it would be gone at once.
+  await untilSeen(slow.carrier, ['node-a bound', 'node-b bound', 'node-c bound'], [leaving])
   const { status } = await call(`${leaving.url}/v1/sendsms`, slow.token, 'POST', {
     servicePlanId: slow.servicePlanId,
     channel: 'SMS',
