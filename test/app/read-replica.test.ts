@@ -7,6 +7,7 @@ import { openReplica } from '../../src/app/database.ts'
 import { type FallbackReason, ReadReplica } from '../../src/services/node/read-replica.ts'
 import { openDatabase } from '../../src/store/database-pool.ts'
 import { blocksOf, follow, Shell, untagged } from '../support/document-commands.ts'
+import { gatedDatabase } from '../support/gated-database.ts'
 import { quietLog } from '../support/log.ts'
 import { NODE_COMPILE_CACHE, ROOT, scratchFolder } from '../support/process.ts'
 import { eventually, RECIPIENT, type Service, startService } from '../support/service.ts'
@@ -46,13 +47,25 @@ async function replicaOf(
   { connectionString }: Pick<StockPostgres, 'connectionString'>,
   maxLagMs: number,
 ) {
-  const db = openDatabase({ connectionString: from.connectionString, poolSize: 3 })
+  // One connection, so that what is changed for new ones does not change the primary.
+  const db = openDatabase({ connectionString: from.connectionString, poolSize: 1 })
   const { replica, looks, cut } = openReplica({ databasePrepared: true, log: LOG }, connectionString)
   let answers: (FallbackReason | 'replica')[] = []
   const count = (reason: FallbackReason | null) => void answers.push(reason ?? 'replica')
+  /** Of statements that a read or a look has sent, by name. */
+  const sent = new Map<string, number>()
+  const counted = (database: typeof db) =>
+    gatedDatabase(
+      database,
+      (name = '', run) => {
+        sent.set(name, (sent.get(name) ?? 0) + 1)
+        return run()
+      },
+      { inTransactions: true },
+    )
   const reads = new ReadReplica({
-    primary: db,
-    replica,
+    primary: counted(db),
+    replica: counted(replica),
     looks,
     cut,
     maxLagMs,
@@ -65,6 +78,8 @@ async function replicaOf(
     reads,
     isUsed: () => eventually(() => reads.isUsed),
     isNotUsed: () => eventually(() => !reads.isUsed),
+    /** How often the statement was sent: the end of the log of the primary, or the place of the standby for reads. */
+    sent: (name: 'primary_place' | 'replayed_place') => sent.get(name) ?? 0,
     async sees(n: number): Promise<boolean> {
       const { rowCount } = await reads.query('select from seen where n = $1', [n])
       return rowCount === 1
@@ -127,6 +142,57 @@ test('a standby that does not catch up in time is not used until it has', async 
   expect(replica.answers()).toEqual(['replica'])
 })
 
+test('a standby that comes and goes is used after more and more looks', async () => {
+  await using replica = await replicaOf(primary, standby, 200)
+  await replica.isUsed()
+  for (const looks of [2, 4, 8]) {
+    await ask(standby, 'select pg_wal_replay_pause()')
+    expect(await replica.sees(await add())).toBe(true)
+    expect(replica.answers()).toEqual(['behind'])
+    await ask(standby, 'select pg_wal_replay_resume()')
+    const before = replica.sent('primary_place')
+    await replica.isUsed()
+    expect(replica.sent('primary_place') - before).toBeGreaterThanOrEqual(looks - 1)
+  }
+})
+
+test('reads that wait for a connection do not wait for a standby that others have found behind', async () => {
+  await using replica = await replicaOf(primary, standby, 200)
+  await replica.isUsed()
+  await ask(standby, 'select pg_wal_replay_pause()')
+  try {
+    const n = await add()
+    const readings = Array.from({ length: 200 }, () => replica.sees(n))
+    await replica.isNotUsed()
+    const before = replica.sent('replayed_place')
+    expect(new Set(await Promise.all(readings))).toEqual(new Set([true]))
+    expect(replica.answers()).toEqual(readings.map(() => 'behind'))
+    // Those that had a connection may have asked some more times.
+    expect(replica.sent('replayed_place') - before).toBeLessThan(readings.length / 2)
+  } finally {
+    await ask(standby, 'select pg_wal_replay_resume()')
+  }
+})
+
+test('the database is checked on the connection of each read', async () => {
+  await ask(primary, 'create schema elsewhere create table seen (n integer)')
+  const n = await add()
+  await using replica = await replicaOf(primary, standby, PATIENT_MS)
+  await replica.isUsed()
+  // New connections have another schema, as if the address led to another server. The first read makes one.
+  await ask(primary, 'alter role aldis set search_path = elsewhere')
+  try {
+    await eventually(
+      async () => (await ask<{ search_path: string }>(standby, 'show search_path'))[0]!.search_path === 'elsewhere',
+    )
+    expect(await replica.sees(n)).toBe(true)
+    expect(replica.answers()).toEqual(['foreign'])
+  } finally {
+    await ask(primary, 'alter role aldis reset search_path')
+    await ask(primary, 'drop schema elsewhere cascade')
+  }
+})
+
 /** Waits on the standby alone, where `holder` has the lock. */
 const WAITING = 'select count(*)::integer as count, pg_advisory_xact_lock_shared(1) from seen'
 
@@ -140,6 +206,8 @@ async function whileReading(
   try {
     await holder.query('select pg_advisory_lock(1)')
     const reading = replica.reads.query<{ count: number }>(WAITING)
+    // It may be over before `work` is.
+    reading.catch(() => undefined)
     await eventually(
       async () =>
         (await holder.query('select from pg_locks where locktype = $1 and not granted', ['advisory']))
@@ -214,6 +282,18 @@ test('a fault of the statement is not the standby’s', async () => {
   await using replica = await replicaOf(primary, standby, PATIENT_MS)
   await replica.isUsed()
   await expect(replica.reads.query('select 1 / 0')).rejects.toThrow('division by zero')
+  expect(replica.reads.isUsed).toBe(true)
+})
+
+test('a statement that is cancelled as too slow is not run again on the primary', async () => {
+  await using replica = await replicaOf(primary, standby, PATIENT_MS)
+  await replica.isUsed()
+  const reading = whileReading(replica, () =>
+    // What the server does at its statement_timeout.
+    ask(standby, `select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'advisory'`),
+  )
+  await expect(reading).rejects.toThrow('canceling statement')
+  expect(replica.answers()).toEqual([])
   expect(replica.reads.isUsed).toBe(true)
 })
 

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Log } from '../../log.ts'
 import { type Database, isRowFault, isTransient, type Queryable, sqlState } from '../../store/database.ts'
-import { databaseIdentity, primaryPlace, replayedPlace, type WalPlace } from '../../store/read-replica.ts'
+import { primaryPlace, replayedPlace, type WalPlace } from '../../store/read-replica.ts'
 import { PeriodicTask } from '../loops/periodic-task.ts'
 import { SharedRun } from '../loops/shared-run.ts'
 
@@ -44,8 +44,15 @@ const LOOK_MS = 1_000
 const FIRST_PAUSE_MS = 2
 const LONGEST_PAUSE_MS = 100
 
-/** serialization_failure (a conflict with recovery), deadlock_detected (likewise), query_canceled (the statement's bound) */
-const CANCELLED = new Set(['40001', '40P01', '57014'])
+/** A standby that was used for a shorter time than this, before it was turned away, comes and goes. */
+const STEADY_MS = 60_000
+/** About as long, in looks. */
+const MOST_LOOKS = 64
+
+/** serialization_failure (a conflict with recovery), deadlock_detected (likewise) */
+const CANCELLED = new Set(['40001', '40P01'])
+/** query_canceled: the statement reached its time limit. It would take as long on the primary. */
+const TIMED_OUT = '57014'
 
 /**
  * Statements that only read, on a standby. Each sees at least what it would have seen on the primary when it began, because
@@ -56,6 +63,10 @@ export class ReadReplica implements Queryable {
   readonly #options: ReadReplicaOptions
   readonly #looks: PeriodicTask
   #trouble: ReplicaTrouble | null = 'starting'
+  #usedSinceMs = 0
+  /** How many looks in a row must find it well before it is used: twice as many each time that it comes and goes. */
+  #looksNeeded = 1
+  #wellLooks = 0
   /** What the primary had when the run began that the caller asked for, or later. */
   #place!: WalPlace
   readonly #places = new SharedRun(async () => {
@@ -99,45 +110,50 @@ export class ReadReplica implements Queryable {
     if (fallback === null) {
       // An error of the primary is the caller's.
       await this.#places.ask()
-      try {
-        const result = await this.#read<Row>(this.#place, statement, values)
+      const answer = await this.#read<Row>(this.#place, statement, values)
+      if (typeof answer !== 'string') {
         count(null)
-        return result
-      } catch (error) {
-        if (isRowFault(error)) throw error
-        fallback = fallbackOf(error)
-        if (fallback !== 'cancelled') this.#turnAway(fallback, error)
+        return answer
       }
+      fallback = answer
     }
     count(fallback)
     return primary.query<Row>(statement, values)
   }
 
-  async #read<Row extends pg.QueryResultRow>(place: WalPlace, statement: Statement, values?: unknown[]) {
+  /** The result, or why the primary has to answer. */
+  async #read<Row extends pg.QueryResultRow>(
+    place: WalPlace,
+    statement: Statement,
+    values?: unknown[],
+  ): Promise<pg.QueryResult<Row> | FallbackReason> {
     const { replica, maxLagMs } = this.#options
-    const client = await replica.connect()
-    let isBroken = true
+    let client: pg.PoolClient | null = null
+    let isBroken = false
     try {
+      client = await replica.connect()
+      // Another read has found out while this one waited for its connection.
+      if (this.#trouble !== null) return this.#trouble
       // On the connection of the statement: a pooler or balancer may lead another one to another server.
       await untilLevel(client, place, maxLagMs)
-      const result = await (client as Queryable).query<Row>(statement, values)
-      isBroken = false
-      return result
+      return await (client as Queryable).query<Row>(statement, values)
     } catch (error) {
       isBroken = !(error instanceof ReplicaError) && sqlState(error) === undefined
-      throw error
+      if (isRowFault(error) || sqlState(error) === TIMED_OUT) throw error
+      const fallback = fallbackOf(error)
+      // Before the connection is released: the next read has it at once.
+      if (fallback !== 'cancelled') this.#turnAway(fallback, error)
+      return fallback
     } finally {
-      client.release(isBroken)
+      client?.release(isBroken)
     }
   }
 
   async #look(): Promise<void> {
-    const { primary, looks, cut, maxLagMs, log } = this.#options
-    const identity = this.isUsed ? null : await databaseIdentity(primary)
+    const { looks, cut, maxLagMs } = this.#options
     await this.#places.ask()
     const askedAtMs = performance.now()
     try {
-      if (identity !== null) await checkIdentity(looks, identity)
       await untilLevel(looks, this.#place, maxLagMs)
     } catch (error) {
       const trouble = troubleOf(error)
@@ -148,21 +164,27 @@ export class ReadReplica implements Queryable {
     }
     this.#levelAtMs = performance.now()
     this.#lagMs = this.#levelAtMs - askedAtMs
-    if (!this.isUsed) log.info({ lagMs: Math.round(this.#lagMs) }, 'the read replica is used')
+    if (!this.isUsed) this.#foundWell()
+  }
+
+  #foundWell(): void {
+    this.#wellLooks += 1
+    if (this.#wellLooks < this.#looksNeeded) return
     this.#trouble = null
+    this.#usedSinceMs = performance.now()
+    this.#options.log.info({ lagMs: Math.round(this.#lagMs) }, 'the read replica is used')
   }
 
   #turnAway(trouble: ReplicaTrouble, err: unknown): void {
+    this.#wellLooks = 0
     if (trouble === this.#trouble) return
+    if (this.isUsed) {
+      const isSteady = performance.now() - this.#usedSinceMs >= STEADY_MS
+      this.#looksNeeded = isSteady ? 1 : Math.min(2 * this.#looksNeeded, MOST_LOOKS)
+    }
     this.#trouble = trouble
     this.#options.log.warn({ err, trouble }, 'the read replica is not used: the primary answers its reads')
   }
-}
-
-/** `identity`: of the primary. @throws ReplicaError */
-export async function checkIdentity(replica: Queryable, identity: string): Promise<void> {
-  if ((await databaseIdentity(replica)) !== identity)
-    throw new ReplicaError('foreign', 'it has another database than the primary')
 }
 
 /** Resolves when the standby has replayed this. @throws ReplicaError */
@@ -171,6 +193,8 @@ export async function untilLevel(replica: Queryable, place: WalPlace, maxLagMs: 
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
     const replayed = await replayedPlace(replica)
     if (replayed === null) throw new ReplicaError('foreign', 'it is not a standby')
+    if (replayed.database !== place.database)
+      throw new ReplicaError('foreign', 'it has another database than the primary')
     if (replayed.timeline !== place.timeline)
       throw new ReplicaError(
         'foreign',
