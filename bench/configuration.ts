@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { join } from 'node:path'
 import { requestAdmin } from '../src/commands/admin/client.ts'
 import { startSimulator } from '../src/simulator/simulator.ts'
 import { openDatabase } from './aldis/database.ts'
-import type { ServiceConfig, ServiceReady } from './aldis/service.ts'
+import { startNode } from './aldis/node.ts'
+import type { ServiceReady } from './aldis/service.ts'
 import type { LongestTurn } from './aldis/turn-watch.ts'
-import { type Child, script } from './children.ts'
+import type { Child } from './children.ts'
 import { Rig } from './rig.ts'
 
 /**
@@ -33,21 +33,8 @@ try {
 
 async function measure(): Promise<void> {
   const operatorToken = randomBytes(24).toString('base64url')
-  const start = async (nodeName: string, databaseUrl: string | null) => {
-    const config: ServiceConfig = {
-      dataDir: join(rig.folder, 'data'),
-      databaseUrl,
-      nodeName,
-      logLevel: 'warn',
-      operatorToken,
-      caPem: null,
-      workers: 1,
-      explain: false,
-    }
-    const program = script('aldis/service.ts', JSON.stringify(config))
-    const service = rig.child<ServiceReady>(nodeName, program, { logFile: rig.serviceLog })
-    return { service, ...(await service.ready()) }
-  }
+  const start = (nodeName: string, databaseUrl: string | null) =>
+    startNode(rig, { nodeName, operatorToken, databaseUrl })
   const { service, url, databaseUrl } = await start('bench', null)
   service.tell('watchTurns')
   const db = await openDatabase(databaseUrl)

@@ -1,12 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type pg from 'pg'
 import { requestAdmin } from '../src/commands/admin/client.ts'
 import { openDatabase } from './aldis/database.ts'
-import type { ServiceConfig, ServiceReady } from './aldis/service.ts'
+import { startNode } from './aldis/node.ts'
 import { addCustomer, type Customer, setUp } from './aldis/setup.ts'
-import { script } from './children.ts'
 import { percentiles } from './percentiles.ts'
 import { Rig } from './rig.ts'
 
@@ -59,19 +57,7 @@ async function measureWith(rig: Rig, backlog: number, rate: number, messages: nu
     receiptsOutstanding: 0,
     throughput: null,
   })
-  const config: ServiceConfig = {
-    dataDir: join(rig.folder, 'data'),
-    databaseUrl: null,
-    nodeName: 'bench',
-    logLevel: 'warn',
-    operatorToken,
-    caPem: null,
-    workers: 1,
-    explain: false,
-  }
-  const program = script('aldis/service.ts', JSON.stringify(config))
-  const service = rig.child<ServiceReady>('service', program, { logFile: rig.serviceLog })
-  const { url, databaseUrl } = await service.ready()
+  const { url, databaseUrl } = await startNode(rig, { nodeName: 'bench', operatorToken, databaseUrl: null })
   const connection = { url, operatorToken }
   const busy = await setUp(connection, { port: carrier.port, window: 10 })
   const quiet = await addCustomer(connection)

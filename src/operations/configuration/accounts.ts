@@ -24,7 +24,7 @@ import { fault } from '../../errors.ts'
 import { inSlices, mapInSlices } from '../../slices.ts'
 import { type AccountRecord, accounts, deleteAccounts } from '../../store/accounts.ts'
 import { newWebhookSecret, webhookHeadersOf } from '../manage/accounts.ts'
-import { definedOf, type Kind, openUrl, type Scene } from './scene.ts'
+import { definedOf, type Kind, openUrl, type Scene, updateIn } from './scene.ts'
 
 /** Accounts of a configuration file. */
 
@@ -74,13 +74,7 @@ export const ACCOUNTS: Kind = {
     await accounts.insertAll(scene.db, rows)
     for (const { accountId, id } of await accounts.all(scene.db)) scene.keys.accounts.set(accountId, id)
   },
-  async update(scene, updates) {
-    const changes = updates.map(({ present, changed }) => ({
-      key: present.key,
-      change: accountColumns(scene, present.identity, changed),
-    }))
-    await accounts.updateAll(scene.db, changes)
-  },
+  update: updateIn(accounts, (scene, changed, identity) => accountColumns(scene, identity, changed)),
   async delete(scene, objects) {
     const ids = objects.map(({ identity }) => scene.keys.accounts.get(identity)!)
     await deleteAccounts(scene.db, ids)

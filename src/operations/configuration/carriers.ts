@@ -28,7 +28,7 @@ import { type RouteCarrierRecord, replaceRouteCarriers, routes } from '../../sto
 import { sealCarrierPassword, storableCarrier } from '../manage/carriers.ts'
 import { reservedName } from '../manage/configuration-rows.ts'
 import { routeCarrierFaults } from '../manage/routes.ts'
-import { deleteFrom, type Kind, type Scene } from './scene.ts'
+import { deleteFrom, type Kind, type Scene, updateIn } from './scene.ts'
 
 /** Carriers and routes of a configuration file. */
 
@@ -78,17 +78,11 @@ export const CARRIERS: Kind = {
     })
     await carriers.insertAll(scene.db, rows)
   },
-  async update(scene, updates) {
-    const changes = updates.map(({ present, changed }) => ({
-      key: present.key,
-      change: {
-        ...carrierColumns(scene, present.identity, changed),
-        // Setting a rule, even `auto`, discards what was learned.
-        ...(changed.idRule !== undefined && { learnedIdRule: null }),
-      },
-    }))
-    await carriers.updateAll(scene.db, changes)
-  },
+  update: updateIn(carriers, (scene, changed, name) => ({
+    ...carrierColumns(scene, name, changed),
+    // Setting a rule, even `auto`, discards what was learned.
+    ...(changed.idRule !== undefined && { learnedIdRule: null }),
+  })),
   delete: deleteFrom(carriers),
 }
 
@@ -147,8 +141,7 @@ export const ROUTES: Kind = {
     await putCarriers(scene, objects)
   },
   async update(scene, updates: readonly Update[]) {
-    const changes = updates.map(({ present, changed }) => ({ key: present.key, change: floorOf(changed) }))
-    await routes.updateAll(scene.db, changes)
+    await updateIn(routes, (_scene, changed) => floorOf(changed))(scene, updates)
     const rerouted = updates.filter(({ changed }) => changed.carriers !== undefined)
     await putCarriers(
       scene,

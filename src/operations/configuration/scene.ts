@@ -13,7 +13,7 @@ import { IV_BYTES, type SecretKeys } from '../../domain/secrets.ts'
 import { openCallbackUrl, sealCallbackUrl } from '../../domain/webhooks/callback-url.ts'
 import { type Fault, fault } from '../../errors.ts'
 import { mapInSlices } from '../../slices.ts'
-import type { AnyTable } from '../../store/configuration-table.ts'
+import type { AnyTable, ConfigurationTable } from '../../store/configuration-table.ts'
 import type { Transaction } from '../../store/database.ts'
 import { reservedName } from '../manage/configuration-rows.ts'
 
@@ -72,6 +72,21 @@ export function deleteFrom(table: {
     table.deleteAll(
       scene.db,
       objects.map(({ key }) => key),
+    )
+}
+
+/** Writes changed settings to the rows of a table. `columnsOf` returns them as columns. */
+export function updateIn<Columns extends object>(
+  table: Pick<ConfigurationTable<object, Columns>, 'updateAll'>,
+  columnsOf: (scene: Scene, changed: Settings, identity: string) => object,
+): Kind['update'] {
+  return (scene, updates) =>
+    table.updateAll(
+      scene.db,
+      updates.map(({ present: { key, identity }, changed }) => ({
+        key,
+        change: columnsOf(scene, changed, identity) as Partial<Columns>,
+      })),
     )
 }
 

@@ -1,7 +1,7 @@
 import type { Settings } from '../../domain/configuration/configuration-changes.ts'
 import { findSendsmsPasswords, type NewSendsmsUser, sendsmsUsers } from '../../store/sendsms-users.ts'
 import { MAX_SENDSMS_USERS, sendsmsUserFaults } from '../manage/sendsms-users.ts'
-import { definedOf, deleteFrom, type Kind, type Scene } from './scene.ts'
+import { definedOf, deleteFrom, type Kind, type Scene, updateIn } from './scene.ts'
 
 /** Users of `/cgi-bin/sendsms` of a configuration file. Their passwords are compared and written as hashes. */
 
@@ -39,13 +39,7 @@ export const SENDSMS_USERS: Kind = {
     }))
     await sendsmsUsers.insertAll(scene.db, rows as NewSendsmsUser[])
   },
-  async update(scene, updates) {
-    const changes = updates.map(({ present, changed }) => ({
-      key: present.key,
-      change: columnsOf(scene, changed),
-    }))
-    await sendsmsUsers.updateAll(scene.db, changes)
-  },
+  update: updateIn(sendsmsUsers, columnsOf),
   delete: deleteFrom(sendsmsUsers),
 }
 

@@ -31,7 +31,7 @@ import { keywordFaults } from '../manage/inbound-numbers.ts'
 import { keyOfSandboxRoute } from '../manage/sandbox.ts'
 import { isUsualStatus, senderFaults } from '../manage/senders.ts'
 import type { GivenPlan } from '../manage/service-plans.ts'
-import { definedOf, deleteFrom, type Kind, openUrl, type Scene } from './scene.ts'
+import { definedOf, deleteFrom, type Kind, openUrl, type Scene, updateIn } from './scene.ts'
 
 /** Service plans of a configuration file, with their senders and inbound numbers. */
 
@@ -113,16 +113,10 @@ export const PLANS: Kind = {
     for (const { servicePlanId, id } of await servicePlans.all(scene.db))
       scene.keys.plans.set(servicePlanId, id)
   },
-  async update(scene, updates) {
-    const changes = updates.map(({ present, changed }) => ({
-      key: present.key,
-      change: {
-        ...planColumns(scene, changed),
-        ...(changed.route !== undefined && { routeId: routeIdOf(scene, changed) }),
-      },
-    }))
-    await servicePlans.updateAll(scene.db, changes)
-  },
+  update: updateIn(servicePlans, (scene, changed) => ({
+    ...planColumns(scene, changed),
+    ...(changed.route !== undefined && { routeId: routeIdOf(scene, changed) }),
+  })),
   async delete(scene, objects) {
     const ids = objects.map(({ identity }) => scene.keys.plans.get(identity)!)
     await deleteServicePlans(scene.db, ids)
@@ -251,20 +245,16 @@ export const NUMBERS: Kind = {
     return [{ identity: name, name, path, settings: definedOf({ plan, keywords }) }]
   },
   async create(scene, objects) {
-    const rows = objects.map(({ identity, settings }) => {
+    const rows = objects.map(({ identity: number, settings }) => {
       const { keywords } = settings as NumberEntry
-      return { number: identity, planId: planIdOf(scene, settings), ...(keywords && { keywords }) }
+      return { number, planId: planIdOf(scene, settings), ...(keywords && { keywords }) }
     })
     await inboundNumbers.insertAll(scene.db, rows)
   },
-  async update(scene, updates) {
-    const changes = updates.map(({ present, changed }) => {
-      const { keywords } = changed as NumberEntry
-      const plan = changed.plan === undefined ? {} : { planId: planIdOf(scene, changed) }
-      return { key: present.key, change: { ...plan, ...(keywords && { keywords }) } }
-    })
-    await inboundNumbers.updateAll(scene.db, changes)
-  },
+  update: updateIn(inboundNumbers, (scene, { plan, keywords }) => ({
+    ...(plan !== undefined && { planId: planIdOf(scene, { plan }) }),
+    ...(keywords !== undefined && { keywords }),
+  })),
   delete: deleteFrom(inboundNumbers),
 }
 

@@ -18,7 +18,7 @@ import { MAX_NUMBER_RANGES } from '../manage/number-ranges.ts'
 import { canonicalRate, MAX_RATES } from '../manage/rates.ts'
 import { MAX_ROUTING_RULES, routingRuleFaults } from '../manage/routing-rules.ts'
 import { MAX_SENDER_RULES } from '../manage/sender-rules.ts'
-import { deleteFrom, type Kind, type Scene } from './scene.ts'
+import { deleteFrom, type Kind, type Scene, updateIn } from './scene.ts'
 
 /**
  * Routing rules, sender rules, rates and number ranges of a configuration file. Except for ranges they have no names: what
@@ -126,19 +126,13 @@ function limited(description: Description): Kind {
       ]
     },
     async create(scene, objects) {
-      const created = objects.map(({ settings }) => ({
+      const rows = objects.map(({ settings }) => ({
         ...columns(settings, scene),
         ...limitColumns(settings, scene),
       }))
-      await table.insertAll(scene.db, created)
+      await table.insertAll(scene.db, rows)
     },
-    async update(scene, updates) {
-      const changes = updates.map(({ present, changed }) => ({
-        key: present.key,
-        change: columns(changed, scene),
-      }))
-      await table.updateAll(scene.db, changes)
-    },
+    update: updateIn(table, (scene, changed) => columns(changed, scene)),
     delete: deleteFrom(table),
   }
 }
@@ -231,9 +225,6 @@ export const RANGES: Kind = {
     }))
     await numberRanges.insertAll(scene.db, rows)
   },
-  async update(scene, updates) {
-    const changes = updates.map(({ present, changed }) => ({ key: present.key, change: changed }))
-    await numberRanges.updateAll(scene.db, changes)
-  },
+  update: updateIn(numberRanges, (_scene, changed) => changed),
   delete: deleteFrom(numberRanges),
 }

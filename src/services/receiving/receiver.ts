@@ -40,7 +40,7 @@ export interface ReceiverOptions extends NodeParts {
   readonly lease: NodeLease
   readonly inProgress: Pick<MessagesInProgress, 'hurry'>
   readonly recorder: Recorder
-  readonly siblings: Pick<SiblingReceipts, 'route'>
+  readonly siblings: Pick<SiblingReceipts, 'record'>
   readonly offers: InboundOffers
   readonly refusals: Pick<Refusals, 'add'>
   readonly writeEvents: WriteEvents
@@ -148,7 +148,7 @@ export class Receiver {
     }
     const addresses = [pdu.source_addr, pdu.destination_addr].map(dialledDigits)
     const receiptRow = { ...row, outcome, addresses: addresses.filter((digits) => digits !== '') }
-    this.#options.siblings.route({ row: receiptRow, done: answer })
+    this.#options.siblings.record({ row: receiptRow, done: answer })
   }
 
   #row(receipt: Receipt, ofLink: Carrier, kept: KeptReceipt): Omit<IncomingReceipt, 'outcome' | 'addresses'> {

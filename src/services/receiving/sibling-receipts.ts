@@ -34,7 +34,7 @@ export class SiblingReceipts {
   }
 
   /** Records a receipt that came over a bind of this process, here or at the worker that has its message. */
-  route(item: ReceiptItem): void {
+  record(item: ReceiptItem): void {
     const { ask, receiptsHere, recorder } = this.#options
     const { row, done } = item
     const isOffered = ask !== undefined && !row.unread && this.#offers.waiting < MOST_WAITING

@@ -80,7 +80,7 @@ beforeEach(async () => {
       nowMs: Date.now,
       inProgress: { hurry },
       recorder: { failing: false },
-      siblings: { route: ({ done }) => void received.push(() => done?.(true)) },
+      siblings: { record: ({ done }) => void received.push(() => done?.(true)) },
     } as ReceiverOptions),
   })
   links.adopt(directory, () => true)
