@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import type { Stopped } from './running.ts'
+import type { WorkersOptions } from './workers.ts'
 
 const EXAMPLE = `
 Example:
@@ -104,12 +105,7 @@ async function startDatabase(
   return postgres.localConnectionString
 }
 
-interface Given {
-  readonly databaseUrl: string
-  readonly nodeName: string
-  readonly log: Logger
-  readonly fail: (reason: string) => void
-}
+type Given = Omit<WorkersOptions, 'program' | 'config'>
 
 interface Service {
   readonly url: string

@@ -5,7 +5,7 @@ import type { EventHolder, InboundMessage } from '../domain/events.ts'
 import { bucketOf, createdAtMs } from '../domain/identifiers.ts'
 import { matchKeyword, type OptOutRequest, optOutRequest } from '../domain/opt-outs.ts'
 import type { SegmentNumber } from '../domain/text/concatenation.ts'
-import { type Language, sameLanguage } from '../domain/text/gsm-national-tables.ts'
+import { sameLanguage } from '../domain/text/gsm-national-tables.ts'
 import { decodeInbound, decodeInboundParts } from '../domain/text/inbound-text.ts'
 import type { Log } from '../log.ts'
 import {
@@ -29,15 +29,8 @@ import {
 import { answerOptOuts } from './answer-opt-outs.ts'
 
 /** One deliver_sm (or data_sm) that is not a receipt. Addresses are in our form; content is without its user data header. */
-export interface InboundSegment {
-  readonly carrierId: number
-  readonly sender: string
-  readonly recipient: string
-  readonly dataCoding: number
-  readonly payload: Buffer
+export interface InboundSegment extends Omit<InboundPart, keyof SegmentNumber> {
   readonly part: SegmentNumber | null
-  readonly language: Language
-  readonly receivedAtMs: number
 }
 
 export interface InboundDeps {

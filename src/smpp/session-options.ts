@@ -35,6 +35,7 @@ export interface SessionOptions {
 export type SessionSettings = Required<Omit<SessionOptions, 'bind'>> & {
   readonly role: Role
   readonly bind: BindInput | null
+  /** How long reading may stay paused, be it for unwritten output or for unanswered requests of the peer. */
   readonly stallTimeoutMs: number
 }
 

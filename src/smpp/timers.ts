@@ -1,18 +1,16 @@
-export interface TimerLimits {
-  /** From the open transport to the completed bind, either role. */
-  readonly bindTimeoutMs: number
-  /** Silence after which an enquire_link is sent, and how long its answer may take. */
-  readonly enquireLinkIntervalMs: number
-  readonly enquireLinkTimeoutMs: number
-  /** Silence after an answer of ours until an enquire_link asks for proof that it arrived. */
-  readonly confirmAnswersMs: number
-  /** From the first octet of a PDU to its last. */
-  readonly pduReadTimeoutMs: number
-  /** How long reading may stay paused, be it for unwritten output or for unanswered requests of the peer. */
-  readonly stallTimeoutMs: number
-  /** How long an unbind waits for unbind_resp. */
-  readonly unbindTimeoutMs: number
-}
+import type { SessionSettings } from './session-options.ts'
+
+/** The times that the timers of a session keep. */
+export type TimerLimits = Pick<
+  SessionSettings,
+  | 'bindTimeoutMs'
+  | 'enquireLinkIntervalMs'
+  | 'enquireLinkTimeoutMs'
+  | 'confirmAnswersMs'
+  | 'pduReadTimeoutMs'
+  | 'stallTimeoutMs'
+  | 'unbindTimeoutMs'
+>
 
 type TimerEvent =
   | 'bind_timeout'

@@ -1,4 +1,5 @@
 import type { EventPayload } from '../domain/events.ts'
+import type { TravelWebhook } from '../domain/messages/message-timeline.ts'
 import type { Endpoint } from '../domain/webhooks/targets.ts'
 import type { Queryable } from './database.ts'
 import { PAYLOAD_COLUMNS, PAYLOAD_JOINS, type PayloadRow, payloadOf } from './event-payloads.ts'
@@ -182,17 +183,14 @@ function eventOf(row: EventRow, holder: number): WebhookEvent {
 type HeldEvent = Pick<WebhookEvent, 'planId' | 'msgId' | 'sequence' | 'holder'>
 
 /** One attempt and its consequence. */
-export interface AttemptRow extends HeldEvent, Pick<WebhookEvent, 'waited'> {
+export interface AttemptRow
+  extends HeldEvent,
+    Pick<WebhookEvent, 'waited'>,
+    Pick<TravelWebhook, 'attemptedAt' | 'latencyMs' | 'responseStatus' | 'error' | 'responseHead'> {
   /** Failed attempts of the schedule, this one included. */
   readonly attempt: number
   /** Of all attempts, from 1. */
   readonly number: number
-  /** ISO 8601. */
-  readonly attemptedAt: string
-  readonly latencyMs: number
-  readonly responseStatus: number | null
-  readonly error: string | null
-  readonly responseHead: string | null
   readonly destination: string | null
   /**
    * `delivered` ends it; `again` after `delayMs`; `parked` until its destination takes it or `delayMs` (null: no end) are

@@ -2,6 +2,7 @@ import sql, { empty, raw, type Sql } from 'sql-template-tag'
 import type { Page } from '../domain/cursors.ts'
 import type { EventKey, EventState } from '../domain/events.ts'
 import type { EventFilters } from '../domain/list-filters.ts'
+import type { TravelWebhook } from '../domain/messages/message-timeline.ts'
 import type { Status } from '../domain/messages/messages.ts'
 import type { Queryable } from './database.ts'
 import { allOf, createdIn, equals } from './list-conditions.ts'
@@ -31,15 +32,8 @@ export interface EventRecord extends EventKey {
 }
 
 /** One POST. */
-export interface EventAttempt {
-  readonly attempt: number
+export interface EventAttempt extends Omit<TravelWebhook, 'event' | 'attemptedAt'> {
   readonly attemptedAt: Date
-  readonly latencyMs: number
-  readonly responseStatus: number | null
-  /** Name of the error that occurred before there was an answer. */
-  readonly error: string | null
-  /** The first 1 KiB of the answer. */
-  readonly responseHead: string | null
 }
 
 /** The latest attempts of one event; a day of probes makes more. */

@@ -1,18 +1,13 @@
-import type { EventHolder } from '../domain/events.ts'
+import type { EventHolder, InboundMessage } from '../domain/events.ts'
 import type { Queryable } from './database.ts'
 import { drawnPositions, positionOf } from './feed-positions.ts'
 import { type NewOffer, OFFER_COLUMNS } from './inbound-offers.ts'
 
 /** An inbound message and who owns the number it was sent to. */
-export interface NewInboundMessage {
+export interface NewInboundMessage extends Omit<InboundMessage, 'planId'> {
   /** null: nobody owns the number. */
   readonly planId: number | null
-  readonly msgId: string
   readonly carrierId: number
-  readonly sender: string
-  readonly recipient: string
-  readonly body: string
-  readonly keyword: string | null
   /** An event announces it: its plan has an inbound URL. */
   readonly announced: boolean
   /** When its event happened, Unix milliseconds. */

@@ -8,19 +8,12 @@
 import type pg from 'pg'
 import { DAY_MS } from '../domain/durations.ts'
 import { createdAtMs, lowestIdAt } from '../domain/identifiers.ts'
-import type { Status } from '../domain/messages/messages.ts'
+import type { Message } from '../domain/messages/messages.ts'
 import { storable } from './copy.ts'
 import { type Database, type Queryable, withTransaction } from './database.ts'
 
 /** The fields of a message that decide its kind. */
-export interface OfAKind {
-  readonly planId: number
-  readonly msgId: string
-  readonly sender: string
-  readonly country: string | null
-  readonly mccmnc: string | null
-  readonly status: Status
-}
+export type OfAKind = Pick<Message, 'planId' | 'msgId' | 'sender' | 'country' | 'mccmnc' | 'status'>
 
 /** Days since 1970. */
 export function dayOf(msgId: string): number {

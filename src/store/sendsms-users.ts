@@ -1,12 +1,9 @@
+import type { SendsmsUser } from '../domain/configuration/configuration.ts'
 import { ConfigurationTable } from './configuration-table.ts'
 import type { Queryable } from './database.ts'
 
-export interface SendsmsUserRecord {
-  readonly username: string
+export interface SendsmsUserRecord extends Omit<SendsmsUser, 'plan' | 'passwordHash'> {
   readonly servicePlanId: string
-  readonly defaultSender: string | null
-  readonly forcedSender: string | null
-  readonly callingCode: string | null
   readonly createdAt: Date
 }
 

@@ -1,13 +1,10 @@
+import type { InboundMessage } from '../domain/events.ts'
 import type { Queryable } from './database.ts'
 
 /** Inbound messages to numbers that nobody owned when they came. */
 
-export interface UnownedInboundMessage {
-  readonly msgId: string
+export interface UnownedInboundMessage extends Omit<InboundMessage, 'planId' | 'keyword'> {
   readonly carrierId: number
-  readonly sender: string
-  readonly recipient: string
-  readonly body: string
 }
 
 /** As the operator sees one. */

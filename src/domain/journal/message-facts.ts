@@ -76,21 +76,27 @@ export interface Orphaned extends At {
   readonly ambiguityWaitMs: number
 }
 
-/** The dispatch ended: a carrier has all of it or refused it for good, or it is not retried any more. */
-export interface Settled extends At {
+/**
+ * The dispatch ended: a carrier has all of it or refused it for good, or it is not retried any more. `segmentation` counts
+ * only when `segments` are given.
+ */
+export interface Settled
+  extends At,
+    Pick<
+      MessageState,
+      | 'errorCode'
+      | 'carrierCode'
+      | 'carrierId'
+      | 'routeId'
+      | 'routeReason'
+      | 'segmentation'
+      | 'mccmnc'
+      | 'charge'
+    > {
   readonly kind: 'settled'
   readonly status: 'SENT' | 'FAILED' | 'UNKNOWN'
-  readonly errorCode: string
-  readonly carrierCode: string | null
-  readonly carrierId: number | null
-  readonly routeId: number | null
-  readonly routeReason: string | null
   /** As sent; null: as counted when the message was accepted. */
   readonly segments: number | null
-  /** How the text of it is divided, if it started over. Counts only when `segments` are given. */
-  readonly segmentation: string | null
-  readonly mccmnc: string | null
-  readonly charge: Charge | null
 }
 
 /** A final receipt, or one that says nothing reliable. Intermediate ones change nothing: they are `noted`. */

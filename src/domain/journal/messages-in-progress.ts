@@ -1,14 +1,7 @@
 import { SlotMap } from '../../collections/slot-map.ts'
 import { type KeptReceipt, withoutText } from '../carriers/receipts.ts'
 import { createdAtMs } from '../identifiers.ts'
-import {
-  type DispatchState,
-  hasEnded,
-  type Message,
-  type MessageState,
-  type Status,
-} from '../messages/messages.ts'
-import type { Charge } from '../routing/rates.ts'
+import { type DispatchState, hasEnded, type Message, type MessageState } from '../messages/messages.ts'
 import type {
   Accepted,
   Attempted,
@@ -40,13 +33,8 @@ interface SubmittedSegment extends Omit<Submitted, 'kind' | 'atMs' | 'latencyMs'
 }
 
 /** A change of status, as it is announced: the message as it was then. */
-export interface StatusEvent {
-  readonly sequence: number
-  readonly status: Status
-  readonly errorCode: string
-  readonly mccmnc: string | null
-  readonly charge: Charge | null
-  readonly sentAtMs: number | null
+export interface StatusEvent
+  extends Pick<MessageState, 'sequence' | 'status' | 'errorCode' | 'mccmnc' | 'charge' | 'sentAtMs'> {
   readonly occurredAtMs: number
   /** The receipt that caused it, if it is the only one. */
   readonly receipt: KeptReceipt | null

@@ -63,6 +63,7 @@ export interface TravelWebhook {
   readonly attemptedAt: string
   readonly latencyMs: number
   readonly responseStatus: number | null
+  /** Name of the error that occurred before there was an answer. */
   readonly error: string | null
   /** The first 1 KiB of the answer. */
   readonly responseHead: string | null

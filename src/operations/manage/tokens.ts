@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { canonicalPublicId } from '../../domain/identifiers.ts'
 import { parseTimestamp } from '../../domain/instants.ts'
-import { makeToken, storedToken, type TokenScope } from '../../domain/tokens.ts'
+import { makeToken, storedToken } from '../../domain/tokens.ts'
 import { invalidField } from '../../errors.ts'
 import type { Transaction } from '../../store/database.ts'
 import { findPlansOfAccount } from '../../store/service-plans.ts'
@@ -9,13 +9,8 @@ import * as store from '../../store/tokens.ts'
 import { keyOfAccount } from './configuration-rows.ts'
 import { sayConflicts } from './write-conflicts.ts'
 
-export interface TokenInput {
-  readonly accountId: string
-  readonly name: string
-  /** Null: every plan of the account. */
-  readonly servicePlanIds: readonly string[] | null
-  /** Null: everything. */
-  readonly scopes: readonly TokenScope[] | null
+export interface TokenInput
+  extends Pick<store.TokenRecord, 'accountId' | 'name' | 'servicePlanIds' | 'scopes'> {
   /** RFC 3339; null: it never expires. */
   readonly expiresAt: string | null
 }

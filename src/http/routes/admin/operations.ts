@@ -29,7 +29,7 @@ const DESCRIPTIONS = { 200: 'As it is now', 201: 'Created', 202: 'Taken on', 204
 /** Below `/admin/v1`. */
 export type Path = `/${string}`
 
-interface Operation<
+export interface Operation<
   Query extends Type.TSchema,
   Params extends Type.TSchema,
   Body extends Type.TSchema,

@@ -6,7 +6,7 @@ import type { AnyTable } from '../../../store/configuration-table.ts'
 import type { Transaction } from '../../../store/database.ts'
 import { titled } from '../../schemas/shapes.ts'
 import { limitOf, page, pageOf } from './fields.ts'
-import { addOperation, type Given, type Path, type Shown } from './operations.ts'
+import { addOperation, type Given, type Operation, type Path, type Shown } from './operations.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
 /**
@@ -96,12 +96,8 @@ interface Issue<Row, Body extends Type.TSchema> {
   readonly prepare?: (body: Type.Static<Body>) => Promise<Type.Static<Body>>
 }
 
-interface List<Query extends Type.TSchema, Params extends Type.TSchema, Item extends Type.TSchema, Row> {
-  readonly operationId: string
-  readonly summary: string
-  readonly description: string
-  readonly tags: string[]
-  readonly params?: Params
+interface List<Query extends Type.TSchema, Params extends Type.TSchema, Item extends Type.TSchema, Row>
+  extends Omit<Operation<Query, Params, Type.TSchema, Item>, 'query' | 'body' | 'answer' | 'run'> {
   /** A `pageQuery`. */
   readonly query: Query
   readonly item: Item
