@@ -249,6 +249,6 @@ function inside(instancePath: string, name: string): string {
   return instancePath === '' ? name : `${fieldName(instancePath)}.${name}`
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

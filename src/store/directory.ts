@@ -12,6 +12,7 @@ import type {
   Token,
 } from '../domain/configuration/configuration.ts'
 import { type Directory, directoryOf, senderKey } from '../domain/configuration/directory.ts'
+import type { RateLimitColumns } from '../domain/configuration/settings.ts'
 import type { SenderType } from '../domain/messages/addresses.ts'
 import { isSandbox } from '../domain/sandbox.ts'
 import { accountSecretContext, carrierSecretContext, SecretError } from '../domain/secrets.ts'
@@ -22,11 +23,6 @@ import type { Queryable, Transaction } from './database.ts'
 
 /** Opens a sealed secret; throws when it cannot. */
 export type SecretOpener = (sealed: string, context: string) => string
-
-interface RateLimitColumns {
-  readonly messagesPerSecond: number | null
-  readonly burst: number | null
-}
 
 interface AccountRow extends RateLimitColumns, Pick<Account, 'id' | 'accountId' | 'name' | 'defaultDlrUrl'> {
   readonly secret: string

@@ -3,7 +3,7 @@ import { formatCommandStatus, type QualityFloor } from './configuration.ts'
 
 /** Settings in the form in which operators give and see them, and as columns. */
 
-interface RateLimitColumns {
+export interface RateLimitColumns {
   readonly messagesPerSecond: number | null
   readonly burst: number | null
 }

@@ -73,9 +73,7 @@ export function registerPreflight(app: FastifyInstance, deps: PreflightDeps, lim
       const faults = refusal?.errors ?? []
       const told = await preflights
         .answer({ directory: snapshot, plan, fields, faults, known: KNOWN_FIELDS, conditionOf })
-        .catch((error) => {
-          throw error instanceof NoTurnError || isTransient(error) ? unavailable() : error
-        })
+        .catch(explainFailure)
       const headroom = plan && headroomOf(plan, limiters, clock())
       return {
         refusal: refusal && presentRefusal(refusal),
@@ -92,10 +90,12 @@ async function checkSend(deps: PreflightDeps, request: FastifyRequest): Promise<
   const sms = await validated(request, deps.guard)
   const plan = await authorizedPlan(deps, request, null, sms)
   const draft = { sender: sms.from, recipient: sms.to, body: sms.body, callbackUrl: null }
-  const beyond = await deps.accepter.refusalOf({ plan, draft }).catch((error) => {
-    throw error instanceof NoTurnError || isTransient(error) ? unavailable() : error
-  })
+  const beyond = await deps.accepter.refusalOf({ plan, draft }).catch(explainFailure)
   if (beyond !== null) throw beyondLimit(beyond)
+}
+
+function explainFailure(error: unknown): never {
+  throw error instanceof NoTurnError || isTransient(error) ? unavailable() : error
 }
 
 /** What a send is refused with by its own checks. A failure of the service is thrown. */

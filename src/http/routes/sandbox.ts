@@ -4,7 +4,7 @@ import type { ServicePlan } from '../../domain/configuration/configuration.ts'
 import type { Directory } from '../../domain/configuration/directory.ts'
 import { RateLimiter } from '../../domain/limits/rate-limits.ts'
 import { isE164 } from '../../domain/messages/addresses.ts'
-import { fieldFaults, MAX_BODY_CHARACTERS } from '../../domain/messages/send-requests.ts'
+import { fieldFaults } from '../../domain/messages/send-requests.ts'
 import type { HandsetMessage, HandsetSubmission, SandboxOutcome } from '../../domain/sandbox.ts'
 import { AppError, fault, invalidField } from '../../errors.ts'
 import { planToRead } from '../authentication.ts'
@@ -13,7 +13,7 @@ import { unavailable } from '../fresh-directory.ts'
 import type { HttpLimits } from '../limits.ts'
 import { limitAccounts } from '../rate-limiting.ts'
 import { answered } from '../schemas/error-body.ts'
-import { LookupQuerySchema, PlanParameter } from '../schemas/parameters.ts'
+import { LookupQuerySchema, PlanParameter, TextField } from '../schemas/parameters.ts'
 import { HANDSET_MESSAGE, SANDBOX_DESCRIPTION } from '../schemas/response-examples.ts'
 import { HandsetMessageSchema, SandboxSchema } from '../schemas/sandbox.ts'
 import { requestBody } from '../schemas/shapes.ts'
@@ -38,11 +38,7 @@ const HandsetRequest = withRule(
       servicePlanId: PlanParameter,
       from: Type.String({ description: 'Number of the handset, E.164' }),
       to: Type.String({ description: 'Inbound number of the service plan' }),
-      body: Type.String({
-        minLength: 1,
-        maxLength: MAX_BODY_CHARACTERS,
-        description: 'Text, in code points; no U+0000',
-      }),
+      body: TextField,
     },
     {
       servicePlanId: '65f0c0ffee65f0c0ffee65f0',

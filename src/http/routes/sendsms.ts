@@ -9,7 +9,6 @@ import { publicMessage } from '../../domain/messages/public-messages.ts'
 import {
   fieldFaults,
   judgeSender,
-  MAX_BODY_CHARACTERS,
   recordBytes,
   type SendRequest,
 } from '../../domain/messages/send-requests.ts'
@@ -22,7 +21,7 @@ import type { HttpLimits } from '../limits.ts'
 import { limitAccounts, takeOrRefuse } from '../rate-limiting.ts'
 import { DeliveryReceiptSchema } from '../schemas/delivery-receipt.ts'
 import { ErrorBodySchema, failures } from '../schemas/error-body.ts'
-import { PublicId } from '../schemas/parameters.ts'
+import { PublicId, TextField } from '../schemas/parameters.ts'
 import { QUEUED_MESSAGE } from '../schemas/response-examples.ts'
 import { oneOf } from '../schemas/shapes.ts'
 import { withRule } from '../validate.ts'
@@ -39,11 +38,7 @@ export const SendSmsRequest = withRule(
           'A sender of a type that plan and recipient allow: short code of 3-8 digits, E.164 number, or up to 11 letters, digits, space . _ - & with at least one letter',
       }),
       to: Type.String({ examples: ['+15551230001'], description: 'One E.164 number' }),
-      body: Type.String({
-        minLength: 1,
-        maxLength: MAX_BODY_CHARACTERS,
-        description: 'Text, in code points; no U+0000',
-      }),
+      body: TextField,
       callbackUrl: Type.Optional(
         Type.String({ format: 'uri', description: 'Public https URL for delivery receipts of this message' }),
       ),

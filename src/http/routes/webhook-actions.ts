@@ -19,6 +19,7 @@ import { REDELIVERED, REDELIVERED_WEBHOOK_EVENT, TEST_EVENT } from '../schemas/r
 import { oneOf, requestBody } from '../schemas/shapes.ts'
 import {
   DestinationField,
+  DryRunField,
   EVENT_TYPES,
   MsgIdField,
   presentEventDetail,
@@ -57,9 +58,7 @@ const ManyBody = requestBody(
       Type.String({ maxLength: 64, format: 'date-time', description: "Of messages' createdAt, inclusive" }),
     ),
     toDate: Type.Optional(Type.String({ maxLength: 64, format: 'date-time', description: 'Inclusive' })),
-    dryRun: Type.Optional(
-      Type.Boolean({ description: 'true: only counts the events that would be redelivered; default: false' }),
-    ),
+    dryRun: DryRunField,
     after: Type.Optional(Type.String({ maxLength: 42, description: 'nextAfter of the previous response' })),
   },
   { servicePlanId: '65f0c0ffee65f0c0ffee65f0', state: 'failed', fromDate: '2026-11-01T00:00:00Z' },

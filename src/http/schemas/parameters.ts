@@ -2,18 +2,26 @@ import { type TSchema, Type } from 'typebox'
 import { parseEventId } from '../../domain/events.ts'
 import { PUBLIC_ID } from '../../domain/identifiers.ts'
 import { DEFAULT_PAGE, type FilterRules, MAX_PAGE, windowFaults } from '../../domain/list-filters.ts'
+import { MAX_BODY_CHARACTERS } from '../../domain/messages/send-requests.ts'
 import { fault, WHOLE_REQUEST } from '../../errors.ts'
 import { givenNames } from '../query-strings.ts'
 import { parsedBy, patterned, withRule } from '../validate.ts'
 import { nullableString, titled } from './shapes.ts'
 
-/** Paths and queries of the customers' API. */
+/** Paths, queries and common fields of the customers' API. */
 
 export const PublicId = patterned(PUBLIC_ID, 'must be 24 hex digits', {
   examples: ['65f0c0ffee65f0c0ffee65f0'],
   description: '24 hex digits',
 })
 export const PlanParameter = { ...PublicId, description: 'Service plan: 24 hex digits' } as typeof PublicId
+
+/** The text of a message. */
+export const TextField = Type.String({
+  minLength: 1,
+  maxLength: MAX_BODY_CHARACTERS,
+  description: 'Text, in code points; no U+0000',
+})
 
 export const MessagePathSchema = Type.Object({
   msgId: Type.String({

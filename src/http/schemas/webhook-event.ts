@@ -91,6 +91,10 @@ export const DestinationField = Type.String({
 
 export const MsgIdField = Type.String({ maxLength: 36, format: 'uuid', description: 'Of one message' })
 
+export const DryRunField = Type.Optional(
+  Type.Boolean({ description: 'true: only counts the events that would be redelivered; default: false' }),
+)
+
 export const RedeliveredSchema = titled('Redelivered', {
   redelivered: Type.Integer({ description: 'Events that are to be delivered now, or would be' }),
   nextAfter: nullableString({ description: 'Where to continue with the same request; null: that was all' }),

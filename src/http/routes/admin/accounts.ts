@@ -132,7 +132,6 @@ function accountsOf(secretKey: SecretKeys): Accounts {
     key: 'accountId',
     keyField: AccountId,
     item: Account,
-    keyOf: (account) => account.accountId,
     present: (account) => withUrl(secretKey, account, shownUrl(secretKey, account.defaultDlrUrl)),
     settings: (account) => withUrl(secretKey, account, recordedUrl(secretKey, account.defaultDlrUrl)),
   }

@@ -4,7 +4,7 @@ import { checked } from '../../../errors.ts'
 import { listAuditLog } from '../../../store/audit-log.ts'
 import { titled } from '../../schemas/shapes.ts'
 import { patterned } from '../../validate.ts'
-import { pageQuery, plainText, Timestamp, WINDOW } from './fields.ts'
+import { AnyState, pageQuery, plainText, Timestamp, WINDOW } from './fields.ts'
 import { addList } from './resource.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
@@ -19,9 +19,6 @@ const Query = pageQuery(AuditId, {
   operation: plainText('operationId in the OpenAPI document: updateCarrier', 'updateCarrier'),
   ...WINDOW,
 })
-/** Any object, or null. */
-const State = (description: string) =>
-  Type.Unsafe<object | null>({ type: ['object', 'null'], additionalProperties: true, description })
 const AuditEntry = titled('AuditEntry', {
   auditId: Type.Integer(),
   at: Timestamp,
@@ -30,8 +27,8 @@ const AuditEntry = titled('AuditEntry', {
   operation: Type.String({ description: 'operationId in the OpenAPI document' }),
   objectType: Type.String(),
   objectId: Type.String({ description: 'name or number before the change; empty for imports and secrets' }),
-  before: State('the object before, without secrets; null: there was none'),
-  after: State('the object after, without secrets; null: there is none any more'),
+  before: AnyState('the object before, without secrets; null: there was none'),
+  after: AnyState('the object after, without secrets; null: there is none any more'),
 })
 
 /** Every change through the admin API. */

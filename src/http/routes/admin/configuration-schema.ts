@@ -11,7 +11,7 @@ import type { Entry } from '../../../operations/configuration/scene.ts'
 import { mapInSlices } from '../../../slices.ts'
 import { portablePattern } from '../../schemas/portable-patterns.ts'
 import { Nullable } from '../../schemas/shapes.ts'
-import { checkOf, patterned } from '../../validate.ts'
+import { checkOf, isObject, patterned } from '../../validate.ts'
 import { AccountCreation } from './accounts.ts'
 import { CarrierCreation } from './carriers.ts'
 import { DisplayName, InboundNumberField, LinkName, NumberPrefix, SendsmsUsername } from './fields.ts'
@@ -135,7 +135,7 @@ export async function readConfiguration(configuration: object): Promise<WantedCo
   const faults: Fault[] = []
   for (const [kind, objects] of Object.entries(configuration)) {
     if (!isKind(kind)) faults.push(unknown(kind, kind, 'a kind of object', CONFIGURATION_KINDS))
-    else if (isMap(objects)) {
+    else if (isObject(objects)) {
       // Object.entries takes 100 ms for 200,000 names.
       const read = (name: string) => readEntry(kind, name, objects[name], faults)
       entries.set(kind, await mapInSlices(Object.keys(objects), read))
@@ -147,7 +147,8 @@ export async function readConfiguration(configuration: object): Promise<WantedCo
 function readEntry(kind: KindName, name: string, value: unknown, faults: Fault[]): Entry {
   const path = `${kind}.${name}`
   const { key, value: check } = CHECKS[kind]!
-  const isNamedByKey = (kind === 'accounts' || kind === 'plans') && isMap(value) && value.name === undefined
+  const isNamedByKey =
+    (kind === 'accounts' || kind === 'plans') && isObject(value) && value.name === undefined
   const ofName = isNamedByKey ? checkDisplayName(name) : key(name)
   const ofValue = check(value)
   if (ofName.length === 0 && ofValue.length === 0) return { name, path, value: value as Settings }
@@ -172,10 +173,6 @@ function unknown(field: string, name: string, what: string, known: readonly stri
 
 function isKind(name: string): name is KindName {
   return Object.hasOwn(SCHEMAS, name)
-}
-
-function isMap(value: unknown): value is Settings {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 type Node = Readonly<Record<string, unknown>>
@@ -215,7 +212,7 @@ function reference(name: string, description: string): object {
 /** The schema with patterns for any validator, and with references wherever a text may be. */
 function forEditors(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(forEditors)
-  if (!isMap(node)) return node
+  if (!isObject(node)) return node
   const { title: _, examples: __, writeOnly: ___, ...schema } = node as Node
   const walked = Object.fromEntries(
     Object.entries(schema).map(([keyword, value]) => [

@@ -8,6 +8,7 @@ import { withTransaction } from '../../../store/database.ts'
 import { titled } from '../../schemas/shapes.ts'
 import { patterned } from '../../validate.ts'
 import { configurationJsonSchema, readConfiguration } from './configuration-schema.ts'
+import { AnyState } from './fields.ts'
 import { addOperation } from './operations.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
 
@@ -43,8 +44,6 @@ const Query = Type.Object(
   },
   { additionalProperties: false },
 )
-const State = (description: string) =>
-  Type.Unsafe<object | null>({ type: ['object', 'null'], additionalProperties: true, description })
 const Counts = titled('ConfigurationCounts', {
   kind: Type.String(),
   created: Type.Integer(),
@@ -60,8 +59,8 @@ const Change = titled('ConfigurationChange', {
   namesakes: Type.Array(Type.String(), {
     description: 'of a new account or service plan: the ids of others that have its name',
   }),
-  before: State('the settings before, without secrets; of an update, those that differ'),
-  after: State('the settings after; secrets are ***'),
+  before: AnyState('the settings before, without secrets; of an update, those that differ'),
+  after: AnyState('the settings after; secrets are ***'),
 })
 const Applied = titled('AppliedConfiguration', {
   version: Type.String({ description: 'of the configuration, also in the ETag' }),

@@ -163,6 +163,9 @@ export function octetString(maximum: number, minimum = 0, annotations: Annotatio
   )
 }
 
+/** The state of an object of any kind, or null. */
+export const AnyState = (description: string) =>
+  Type.Unsafe<object | null>({ type: ['object', 'null'], additionalProperties: true, description })
 export const CallbackUrl = Type.String({ maxLength: 2048 })
 export const NullableText = Nullable(Type.String())
 export const Timestamp = instant()

@@ -39,7 +39,6 @@ const NUMBERS: Resource<typeof InboundNumber, InboundNumberRecord> = {
   key: 'number',
   keyField: InboundNumberField,
   item: InboundNumber,
-  keyOf: (record) => record.number,
   present: (record) => record,
 }
 

@@ -40,7 +40,6 @@ const RANGES: Resource<typeof NumberRange, NumberRangeRecord> = {
   key: 'prefix',
   keyField: NumberPrefix,
   item: NumberRange,
-  keyOf: (range) => range.prefix,
   present: (range) => range,
 }
 

@@ -48,7 +48,6 @@ const TOKENS: Resource<typeof OperatorToken, OperatorTokenRecord> = {
   key: 'operatorTokenId',
   keyField: TokenId,
   item: OperatorToken,
-  keyOf: ({ operatorTokenId }) => String(operatorTokenId),
   present: (token) => token,
 }
 

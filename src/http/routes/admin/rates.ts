@@ -90,7 +90,6 @@ const RATES: Resource<typeof Rate, RateRecord> = {
   key: 'rateId',
   keyField: RateId,
   item: Rate,
-  keyOf: (rate) => String(rate.rateId),
   present: (rate) => rate,
 }
 

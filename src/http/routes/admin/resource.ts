@@ -37,7 +37,8 @@ export interface Resource<Item extends Type.TSchema, Row extends object> extends
   readonly key: string
   readonly keyField: Type.TString
   readonly item: Item
-  keyOf(row: Row): string
+  /** Default: the property that `key` names. */
+  readonly keyOf?: (row: Row) => string
   present(row: Row): Shown<Type.Static<Item>>
   /** What the audit log keeps of a row; default: what `present` shows. */
   readonly settings?: (row: Row) => object
@@ -68,7 +69,7 @@ export function addIssue<Item extends Type.TSchema, Row extends object, Body ext
   resource: Resource<Item, Row>,
   { body, answer, issue, prepare }: Issue<Row, Body>,
 ): void {
-  const { path, keyOf, present } = resource
+  const { path, present } = resource
   addOperation(scope, `POST ${path}`, {
     ...documentOf(resource, 'create', body),
     body,
@@ -80,7 +81,7 @@ export function addIssue<Item extends Type.TSchema, Row extends object, Body ext
         const value = await issue(transaction, prepared)
         return { value, entry: rowChange(resource, undefined, value.row, request.body as object) }
       })
-      reply.header('location', `${scope.prefix}${path}/${keyOf(row)}`)
+      reply.header('location', `${scope.prefix}${path}/${keyOf(resource, row)}`)
       return { ...(present(row) as object), ...secret }
     },
   })
@@ -136,7 +137,7 @@ export function addReads<Item extends Type.TSchema, Row extends object>(
   resource: Resource<Item, Row>,
   query: Type.TSchema,
 ): void {
-  const { table, item, keyOf, present } = resource
+  const { table, item, present } = resource
   addList(scope, resource.path, {
     ...documentOf(resource, 'list'),
     query,
@@ -145,7 +146,7 @@ export function addReads<Item extends Type.TSchema, Row extends object>(
       const { after = '', ...filters } = given.query as { after?: string }
       return table.list(deps.reads, { after, limit }, filters)
     },
-    keyOf,
+    keyOf: (row) => keyOf(resource, row),
     present,
   })
   addShow(scope, deps, resource)
@@ -260,13 +261,18 @@ export function rowChange<Item extends Type.TSchema, Row extends object>(
   after: Row | undefined,
   given: object = {},
 ): ObjectChange {
-  const { keyOf, present, settings = present as (row: Row) => object } = resource
+  const { present, settings = present as (row: Row) => object } = resource
   return {
     objectType: objectTypeOf(resource),
-    objectId: keyOf((before ?? after)!),
+    objectId: keyOf(resource, (before ?? after)!),
     before: before === undefined ? null : settings(before),
     after: after === undefined ? null : withHiddenFields(given, settings(after)),
   }
+}
+
+/** The key by which the row is known outside. */
+function keyOf<Row extends object>({ key, keyOf: own }: Resource<Type.TSchema, Row>, row: Row): string {
+  return own === undefined ? String(row[key as keyof Row]) : own(row)
 }
 
 function objectTypeOf({ table }: DocumentedRows): string {

@@ -66,7 +66,6 @@ const RULES: Resource<typeof RoutingRule, RoutingRuleRecord> = {
   key: 'ruleId',
   keyField: RuleId,
   item: RoutingRule,
-  keyOf: (rule) => String(rule.ruleId),
   present: (rule) => rule,
 }
 

@@ -45,7 +45,6 @@ const RULES: Resource<typeof SenderRule, SenderRuleRecord> = {
   key: 'ruleId',
   keyField: RuleId,
   item: SenderRule,
-  keyOf: (rule) => String(rule.ruleId),
   present: (rule) => rule,
 }
 

@@ -70,7 +70,6 @@ const USERS: Resource<typeof SendsmsUser, SendsmsUserRecord> = {
   key: 'username',
   keyField: SendsmsUsername,
   item: SendsmsUser,
-  keyOf: (user) => user.username,
   present: (user) => user,
 }
 

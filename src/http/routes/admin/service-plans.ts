@@ -254,7 +254,6 @@ function plansOf(secretKey: SecretKeys): Resource<typeof ServicePlan, ServicePla
     key: 'servicePlanId',
     keyField: ServicePlanId,
     item: ServicePlan,
-    keyOf: (plan) => plan.servicePlanId,
     present: (plan) => withUrl(plan, shownUrl(secretKey, plan.inboundUrl)),
     settings: (plan) => withUrl(plan, recordedUrl(secretKey, plan.inboundUrl)),
   }

@@ -75,7 +75,6 @@ const TOKENS: Resource<typeof Token, TokenRecord> = {
   key: 'tokenId',
   keyField: TokenId,
   item: Token,
-  keyOf: (token) => String(token.tokenId),
   present: (token) => token,
 }
 

@@ -8,6 +8,7 @@ import { redeliverEvent, redeliverEvents } from '../../../operations/redeliver-e
 import { findEvent, findPlanOfEvent, listEvents } from '../../../store/event-list.ts'
 import { oneOf, requestBody } from '../../schemas/shapes.ts'
 import {
+  DryRunField,
   presentEvent,
   presentEventDetail,
   RedeliveredSchema,
@@ -35,9 +36,7 @@ const Redeliveries = requestBody(
     state: Type.Optional(
       oneOf(['failed', 'kept'], { description: 'failed, or kept without a URL; default: failed' }),
     ),
-    dryRun: Type.Optional(
-      Type.Boolean({ description: 'true: only counts the events that would be redelivered; default: false' }),
-    ),
+    dryRun: DryRunField,
     after: Type.Optional(described(EventId, 'Continue after this event')),
   },
   { servicePlanId: '65f0c0ffee65f0c0ffee65f0', state: 'failed' },
