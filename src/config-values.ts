@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { databaseAddresses, EMBEDDED_DATABASE } from './database-url.ts'
 import { parseCidr, parseIpAddress } from './domain/ip-addresses.ts'
+import { NODE_ROLES } from './domain/node-roles.ts'
 import { hashToken } from './domain/tokens.ts'
 import { judgeCallbackUrl, operatorPolicy } from './domain/webhooks/callback-url.ts'
 import { parseWebhookSecret } from './domain/webhooks/requests.ts'
@@ -29,6 +30,8 @@ export function oneOf<const T extends string>(choices: readonly T[]) {
     return value === undefined ? { fault: `must be one of ${choices.join(', ')}` } : { value }
   }
 }
+
+export const nodeRole = oneOf(NODE_ROLES)
 
 export function matching(pattern: RegExp, fault: string) {
   return (text: string): Parsed<string> => (pattern.test(text) ? { value: text } : { fault })

@@ -13,6 +13,7 @@ import {
   integer,
   list,
   matching,
+  nodeRole,
   oneOf,
   onOff,
   operatorTokens,
@@ -167,6 +168,13 @@ export const VARIABLES = {
     description: 'Lowest level to log: trace, debug, info, warn, error, fatal or silent.',
     fallback: 'info',
     parse: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']),
+  },
+  nodeRole: {
+    name: 'NODE_ROLE',
+    description:
+      'What this node does: api serves customers, carrier binds to carriers, webhook delivers webhooks, all does everything (many-nodes.md).',
+    fallback: 'all',
+    parse: nodeRole,
   },
   nodeId: optional({
     name: 'NODE_ID',

@@ -12,6 +12,7 @@ import {
   judgePartitions,
   judgeReadReplica,
   judgeReplication,
+  judgeRoles,
   judgeVacuum,
   type ReplicaLook,
   warning,
@@ -19,6 +20,7 @@ import {
 import { DAY_MS } from '../domain/durations.ts'
 import { MAX_OFF_MS } from '../domain/instants.ts'
 import { bindStates } from '../domain/node-reports.ts'
+import { hasDuty, lackingDuties } from '../domain/node-roles.ts'
 import { openSecret, SecretError } from '../domain/secrets.ts'
 import { DEFAULT_MAX_LAG_MS, troubleOf, untilLevel } from '../services/node/read-replica.ts'
 import { dayName, missingPartitions } from '../services/upkeep/day-partitions.ts'
@@ -51,6 +53,7 @@ export type DiagnosisOptions = Pick<
   | 'callbackPolicy'
   | 'webhookCaPem'
   | 'dnsServers'
+  | 'nodeRole'
 > & { readonly workers: number }
 
 /** Time for one statement of the diagnosis. */
@@ -177,6 +180,7 @@ async function* serviceFindings(client: Client, options: DiagnosisOptions): Asyn
   const nodes = await reading(client, listNodes)
   const versions = nodes.map(({ name, report }) => ({ name, version: report?.version ?? null }))
   yield judgeNodes(versions, packageVersion())
+  if (nodes.length > 0) yield judgeRoles(lackingDuties(nodes))
   for (const carrier of nodes.length === 0 ? [] : await reading(client, (db) => carriers.all(db))) {
     const states = bindStates(carrier, nodes)
     const errors = states.flatMap((bind) => bind.errors).sort((a, b) => (a.at < b.at ? 1 : -1))
@@ -193,6 +197,8 @@ async function* serviceFindings(client: Client, options: DiagnosisOptions): Asyn
   yield troubled.length === 0
     ? fine('webhooks', 'no destination is in trouble')
     : warning('webhooks', `${troubled.length} destinations are in trouble`, '`aldis queue` lists them')
-  yield* probeCarriers(directory.contents.carriers)
-  yield* probeReceivers(directory.contents, options)
+  // Only what a node of this role connects to.
+  const { nodeRole = 'all' } = options
+  if (hasDuty(nodeRole, 'carrier')) yield* probeCarriers(directory.contents.carriers)
+  if (hasDuty(nodeRole, 'webhook')) yield* probeReceivers(directory.contents, options)
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Registry } from 'prom-client'
+import { hasDuty } from '../domain/node-roles.ts'
 import { deriveKey } from '../domain/secrets.ts'
 import { builtFiles } from '../http/built-files.ts'
 import { ConsoleSessions } from '../http/console-sessions.ts'
@@ -175,12 +176,16 @@ interface Listener {
   readonly port: number
 }
 
-/** One server for all, or one for customers and one for operators. */
+/** One server for all, or one for customers and one for operators. Customers are served if that is the node's role. */
 async function buildServers(deps: ServerDeps, options: AppOptions): Promise<readonly Listener[]> {
-  const { httpHost: host, httpPort: port, operatorPort, operatorHost = host } = options
-  if (operatorPort === undefined) return [{ name: 'http', server: await buildServer(deps), host, port }]
+  const { httpHost: host, httpPort: port, nodeRole = 'all', operatorPort, operatorHost = host } = options
+  const isApi = hasDuty(nodeRole, 'api')
+  if (operatorPort === undefined) {
+    const server = await buildServer(isApi ? deps : { ...deps, serves: 'operators' })
+    return [{ name: 'http', server, host, port }]
+  }
   const shared = { ...deps, metrics: httpMetrics(deps.registry) }
-  const customers = await buildServer({ ...shared, serves: 'customers' })
+  const customers = await buildServer({ ...shared, serves: isApi ? 'customers' : 'nobody' })
   const operators = await buildServer({ ...shared, serves: 'operators' })
   return [
     { name: 'http', server: customers, host, port },
@@ -271,7 +276,7 @@ function startTestEvents({ clock, sender, guard, secretKey, random }: Platform):
 }
 
 /**
- * Replication and unreadable secrets are reported, but do not make a node unready, because another node would be no better.
+ * Replication, unreadable secrets and missing roles are reported, but do not make a node unready, because another node would be no better.
  */
 async function readiness(
   { clock, databases: { db, server }, directory }: Platform,
@@ -292,7 +297,8 @@ async function readiness(
   const ok = Object.values(checks).every((check) => check === 'ok')
   const { unreadable } = directory().contents
   const secrets = unreadable.length > 0 && { secrets: `cannot be decrypted: ${unreadable.length}` }
-  return { ok, checks: { ...checks, ...replication, ...secrets } }
+  const roles = lease.alive && lease.lacking.length > 0 && { roles: lease.lacking.join('; ') }
+  return { ok, checks: { ...checks, ...replication, ...secrets, ...roles } }
 }
 
 function offText(aheadMs: number): string {

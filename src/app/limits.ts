@@ -1,3 +1,4 @@
+import { hasDuty } from '../domain/node-roles.ts'
 import type { SendLimits } from '../operations/sends/accept-within-limits.ts'
 import { CapShares } from '../services/limits/cap-shares.ts'
 import { CountryPauses } from '../services/limits/country-pauses.ts'
@@ -8,7 +9,7 @@ import type { ShutdownStack } from './shutdown.ts'
 
 /** Counts messages towards the limits of their plans. Nothing of it runs before a plan has limits. */
 export function makeLimits(
-  { limitsMs: intervalMs }: AppOptions,
+  { limitsMs: intervalMs, nodeRole = 'all' }: AppOptions,
   shutdown: ShutdownStack,
   { parts, directoryService, secretKey, sender }: Platform,
 ) {
@@ -19,7 +20,7 @@ export function makeLimits(
   const pauses = new CountryPauses({ ...parts, onPaused: (paused) => events.add(paused), intervalMs })
   shutdown.add('country pauses', () => pauses.stop())
   const adopt = () => {
-    events.adopt()
+    if (hasDuty(nodeRole, 'webhook')) events.adopt()
     pauses.adopt()
   }
   shutdown.add('limit settings', directoryService.onChange(adopt))

@@ -1,4 +1,5 @@
 import { messageId } from '../domain/identifiers.ts'
+import { hasDuty } from '../domain/node-roles.ts'
 import { laneRecovery } from '../services/journal/lane-recovery.ts'
 import { BindLeases } from '../services/links/bind-leases.ts'
 import { CarrierLinks } from '../services/links/carrier-links.ts'
@@ -83,8 +84,10 @@ export function makeMessagePath(options: AppOptions, shutdown: ShutdownStack, pl
     recovery.start()
     // The last step that can fail. From here on this node has an id and may have the work of dead nodes.
     await lease.start()
+    // For the lane of an earlier process with this node's name.
+    recovery.wake()
     offers.start()
-    await sandbox.start(() => binds.adopt(directory()))
+    if (hasDuty(options.nodeRole ?? 'all', 'api')) await sandbox.start(() => binds.adopt(directory()))
     // Own sessions first, then those of other nodes, because a message goes to the better of both.
     await binds.start()
     await conditions.start()
@@ -189,13 +192,14 @@ type Kept = ReturnType<typeof keepMessages>
 
 /** This node's place among the nodes of the database, which it takes at the end of the start. */
 function nodeLease(
-  { heartbeatMs, leaseMs, log, nodeName: name, onReplaced }: AppOptions,
+  { heartbeatMs, leaseMs, log, nodeName: name, nodeRole: role, onReplaced }: AppOptions,
   shutdown: ShutdownStack,
   { clock, databases: { beats } }: Platform,
 ): NodeLease {
   const lease = new NodeLease({
     db: beats,
     name,
+    role,
     clock,
     log,
     heartbeatMs,

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import type { NodeRole } from '../domain/node-roles.ts'
 import type { CallbackPolicy } from '../domain/webhooks/callback-url.ts'
 import type { HttpLimits } from '../http/limits.ts'
 import type { Metrics } from '../http/metrics.ts'
@@ -63,6 +64,8 @@ export interface AppOptions {
   readonly operatorTokenHashes: readonly string[]
   /** Unique among the nodes of a database. A node takes the place of an earlier one with its name at once. */
   readonly nodeName: string
+  /** Default: all. */
+  readonly nodeRole?: NodeRole
   readonly worker?: WorkerOptions
   readonly retentionDays: number
   readonly auditRetentionDays: number

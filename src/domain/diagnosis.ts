@@ -194,6 +194,13 @@ export function judgeNodes(nodes: readonly NodeVersion[], own: string): Finding 
     : fine('nodes', said)
 }
 
+/** `lacking`: what no living node does. */
+export function judgeRoles(lacking: readonly string[]): Finding {
+  return lacking.length === 0
+    ? fine('roles', 'living nodes have every role')
+    : defect('roles', lacking.join('; '), 'docs/many-nodes.md says what each role does')
+}
+
 export interface CarrierState {
   readonly name: string
   readonly state: 'started' | 'draining' | 'stopped'

@@ -1,5 +1,6 @@
 import type { BindError } from './carriers/bind-errors.ts'
 import { BIND_TYPES, type BindType, type Carrier } from './configuration/configuration.ts'
+import type { NodeRole } from './node-roles.ts'
 import type { LinkCondition } from './routing/routing.ts'
 
 /**
@@ -84,6 +85,7 @@ export interface BindReport {
 export interface LivingNode {
   readonly nodeId: number
   readonly name: string
+  readonly role: NodeRole
   readonly since: Date
   readonly lastHeartbeatAt: Date
   readonly leaseEndsAt: Date

@@ -68,8 +68,8 @@ export interface ServerDeps extends SendDeps, LookupDeps, WaitDeps, FeedDeps, We
   readonly scrape?: () => Promise<string>
   /** Shared by the servers of one registry. Default: made here. */
   readonly metrics?: HttpMetrics
-  /** Whom this server serves. Default: both. Every server answers health checks. */
-  readonly serves?: 'customers' | 'operators'
+  /** Whom this server serves. Default: customers and operators. Every server answers health checks. */
+  readonly serves?: 'customers' | 'operators' | 'nobody'
   /** Registers `/admin/v1`, which authenticates its operators itself. */
   readonly adminRoutes?: (app: FastifyInstance) => void
 }
@@ -107,7 +107,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   }) as unknown as FastifyInstance
   raw.attach(app.server as Server)
   app.server.maxConnections = limits.connections
-  const shortWay = deps.serves === 'operators' ? null : shortWayOf(deps, metrics, nextRequestId)
+  const shortWay = isFor(deps, 'customers') ? shortWayOf(deps, metrics, nextRequestId) : null
   drainBeforeClose(app, limits, new Connections(app.server as Server, limits, shortWay))
   app.decorateRequest('token', null)
   app.decorateRequest('operator', null)
@@ -128,19 +128,23 @@ function shortWayOf(deps: ServerDeps, metrics: HttpMetrics, newRequestId: () => 
   return { target: `POST ${SEND_PATH}`, answer: (request) => sends.answer(request) }
 }
 
+function isFor({ serves }: Pick<ServerDeps, 'serves'>, whom: 'customers' | 'operators'): boolean {
+  return serves === undefined || serves === whom
+}
+
 async function registerRoutes(app: FastifyInstance, deps: ServerDeps, metrics: HttpMetrics): Promise<void> {
   registerHealth(app, deps)
-  if (deps.serves !== 'customers') registerMetrics(app, deps.scrape ?? (() => deps.registry.metrics()))
-  if (deps.serves !== 'operators') await registerCustomerRoutes(app, deps, metrics)
-  if (deps.serves !== 'customers') deps.adminRoutes?.(app)
+  if (isFor(deps, 'operators')) registerMetrics(app, deps.scrape ?? (() => deps.registry.metrics()))
+  if (isFor(deps, 'customers')) await registerCustomerRoutes(app, deps, metrics)
+  if (isFor(deps, 'operators')) deps.adminRoutes?.(app)
   registerPages(app, deps)
 }
 
 function registerPages(app: FastifyInstance, deps: ServerDeps): void {
-  const { pages, sessions, serves } = deps
-  if (pages === undefined || sessions === undefined) return
+  const { pages, sessions } = deps
+  const kinds = SESSION_KINDS.filter((kind) => isFor(deps, `${kind}s`))
+  if (pages === undefined || sessions === undefined || kinds.length === 0) return
   const { operatorTokenHashes, console: files, docs } = pages
-  const kinds = SESSION_KINDS.filter((kind) => serves === undefined || serves === `${kind}s`)
   registerConsoleSessions(app, { ...deps, operatorTokenHashes, sessions, kinds })
   registerConsole(app, { ...deps, files })
   registerDocs(app, { files: docs, kinds })

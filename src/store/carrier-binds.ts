@@ -3,13 +3,13 @@ import { SANDBOX } from '../domain/sandbox.ts'
 import type { Queryable } from './database.ts'
 
 /**
- * Every bind that should be made, and the living nodes, in one snapshot. Without those of the sandbox, since each node binds to
+ * Every bind that should be made, and the living nodes that make binds, in one snapshot. Without those of the sandbox, since each node binds to
  * its own simulator.
  */
 export async function readBinds(db: Queryable): Promise<{ binds: CarrierBind[]; nodes: number[] }> {
   const { rows } = await db.query<{ binds: CarrierBind[]; nodes: number[] }>(
     `
-    select (select coalesce(array_agg(node_id), '{}') from nodes) as nodes,
+    select (select coalesce(array_agg(node_id), '{}') from nodes where role in ('all', 'carrier')) as nodes,
       (select coalesce(json_agg(json_build_object('carrierId', c.id, 'bind', n, 'nodeId', b.node_id)), '[]')
        from carriers c cross join generate_series(0, c.binds - 1) n
        left join carrier_binds b on b.carrier_id = c.id and b.bind = n

@@ -21,7 +21,7 @@ export async function publishReport(db: Queryable, nodeId: number, report: strin
 export async function listNodes(db: Queryable): Promise<LivingNode[]> {
   const { rows } = await db.query<LivingNode>({
     text: `
-      select n.node_id as "nodeId", n.name, n.started_at as since,
+      select n.node_id as "nodeId", n.name, n.role, n.started_at as since,
         n.expires_at - $1 * interval '1 ms' as "lastHeartbeatAt", n.expires_at as "leaseEndsAt",
         (select count(*)::integer from buckets b where b.node_id = n.node_id) as buckets,
         (select count(*)::integer from carrier_binds b join carriers c on c.id = b.carrier_id

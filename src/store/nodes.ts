@@ -1,3 +1,4 @@
+import type { NodeRole } from '../domain/node-roles.ts'
 import type { LinkCondition } from '../domain/routing/routing.ts'
 import type { Queryable } from './database.ts'
 import { NEWEST_MIGRATION } from './schema.ts'
@@ -10,18 +11,27 @@ export function gapMs(leaseMs: number): number {
   return leaseMs / 2
 }
 
+interface Registration {
+  readonly role?: NodeRole | undefined
+  readonly leaseMs?: number
+}
+
 /**
  * Registers a node that starts. An earlier node with the same name is replaced at once: its next heartbeat finds itself
  * gone.
  */
-export async function registerNode(db: Queryable, name: string, leaseMs = LEASE_MS): Promise<number> {
+export async function registerNode(
+  db: Queryable,
+  name: string,
+  { role = 'all', leaseMs = LEASE_MS }: Registration = {},
+): Promise<number> {
   const { rows } = await db.query<{ nodeId: number }>({
     text: `
-      insert into nodes (name, expires_at, migration) values ($1, now() + $2 * interval '1 ms', $3)
-      on conflict (name) do update set node_id = default, started_at = now(), expires_at = excluded.expires_at,
-        migration = excluded.migration
+      insert into nodes (name, role, expires_at, migration) values ($1, $2, now() + $3 * interval '1 ms', $4)
+      on conflict (name) do update set node_id = default, role = excluded.role, started_at = now(),
+        expires_at = excluded.expires_at, migration = excluded.migration
       returning node_id as "nodeId"`,
-    values: [name, leaseMs, NEWEST_MIGRATION],
+    values: [name, role, leaseMs, NEWEST_MIGRATION],
   })
   return rows[0]!.nodeId
 }
@@ -30,13 +40,13 @@ export async function registerNode(db: Queryable, name: string, leaseMs = LEASE_
 export async function registerNodeAgain(
   db: Queryable,
   name: string,
-  leaseMs = LEASE_MS,
+  { role = 'all', leaseMs = LEASE_MS }: Registration = {},
 ): Promise<number | null> {
   const { rows } = await db.query<{ nodeId: number }>({
     text: `
-      insert into nodes (name, expires_at, migration) values ($1, now() + $2 * interval '1 ms', $3)
+      insert into nodes (name, role, expires_at, migration) values ($1, $2, now() + $3 * interval '1 ms', $4)
       on conflict do nothing returning node_id as "nodeId"`,
-    values: [name, leaseMs, NEWEST_MIGRATION],
+    values: [name, role, leaseMs, NEWEST_MIGRATION],
   })
   return rows[0]?.nodeId ?? null
 }
@@ -45,7 +55,7 @@ export interface Heartbeat {
   /** `expired`: the lease was over and others may have taken the work. `replaced`: another process has this name. */
   readonly state: 'alive' | 'expired' | 'replaced'
   /** Every node that is not dead, this one included. */
-  readonly nodes: readonly number[]
+  readonly nodes: readonly { readonly nodeId: number; readonly role: NodeRole }[]
   /** Milliseconds until the first lease of another living node ends, unless renewed; null: there is no other. */
   readonly firstEndMs: number | null
   /** The database's clock, Unix milliseconds. */
@@ -79,8 +89,8 @@ export async function heartbeat(
       select case when exists (select from renewed) then 'alive'
                   when exists (select from nodes where name = $3 and node_id <> $1) then 'replaced'
                   when not exists (select from nodes where node_id = $1) then 'expired' end as state,
-             (select coalesce(array_agg(node_id), '{}') from nodes where node_id not in (select node_id from dead))
-               as nodes,
+             (select coalesce(json_agg(json_build_object('nodeId', node_id, 'role', role)), '[]')
+              from nodes where node_id not in (select node_id from dead)) as nodes,
              (select (extract(epoch from min(expires_at) - now()) * 1000)::double precision from nodes
               where node_id <> $1 and expires_at >= now()) as "firstEndMs",
              (extract(epoch from clock_timestamp()) * 1000)::double precision as "databaseMs"`,

@@ -43,6 +43,7 @@ test('a service that works has no faults, and nothing of it is changed', async (
     'disk',
     'SECRET_KEY',
     'nodes',
+    'roles',
     'webhooks',
     `reach ${service.carrier}`,
   ])

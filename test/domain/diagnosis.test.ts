@@ -8,6 +8,7 @@ import {
   judgePartitions,
   judgeReadReplica,
   judgeReplication,
+  judgeRoles,
   judgeVacuum,
   type Level,
 } from '../../src/domain/diagnosis.ts'
@@ -35,6 +36,8 @@ test.each<[string, { level: Level; advice: string | null }, Level]>([
   ['too few', judgeConnections(98, 97), 'fault'],
   ['all partitions', judgePartitions([]), 'ok'],
   ['a missing one', judgePartitions(['messages 20260101']), 'fault'],
+  ['every role', judgeRoles([]), 'ok'],
+  ['a role that no node has', judgeRoles(['nobody binds']), 'fault'],
   ['no node', judgeNodes([], '1.0.0'), 'warning'],
   [
     'one version',

@@ -48,6 +48,7 @@ export function aLivingNode(changes: Partial<LivingNode> = {}): LivingNode {
   return {
     nodeId: 1,
     name: 'node-a',
+    role: 'all',
     since: new Date(SINCE),
     lastHeartbeatAt: new Date(SINCE),
     leaseEndsAt: new Date(SINCE),

@@ -5,6 +5,8 @@ export interface Node {
   nodeId: number
   /** its NODE_ID; of a worker, with its number. */
   name: string
+  /** its NODE_ROLE. */
+  role: 'all' | 'api' | 'carrier' | 'webhook'
   host: string | null
   pid: number | null
   version: string | null

@@ -267,7 +267,7 @@ docs/statistics.md explains each column.`,
     verbs: { listNodes: 'list' },
     tables: {
       list: {
-        items: `name host version since leaseEndsAt draining buckets binds boundLinks
+        items: `name role host version since leaseEndsAt draining buckets binds boundLinks
 messagesInProgress messagesHeld webhooksHeld reportAgeMs`,
       },
     },

@@ -6,8 +6,8 @@ import { PeriodicTask } from './periodic-task.ts'
 export interface DueLoaderOptions extends Pick<NodeParts, 'log'> {
   /** Logged when a look has failed. */
   readonly failure: string
-  /** The node's. Without buckets, nothing is taken. */
-  readonly lease: { readonly buckets: readonly number[] }
+  /** Whether the node's lease and role let it take anything. */
+  readonly mayTake: () => boolean
   /** The room in this node's memory. */
   readonly room: SharedRoom
   /** True while the results of the work cannot be recorded. */
@@ -38,8 +38,8 @@ export abstract class DueLoader {
 
   /** Whether this node may take work into memory now. */
   get isOpen(): boolean {
-    const { isFailing, lease } = this.#options
-    return !this.#isStopped && lease.buckets.length > 0 && !isFailing()
+    const { isFailing, mayTake } = this.#options
+    return !this.#isStopped && mayTake() && !isFailing()
   }
 
   start(): void {

@@ -1,7 +1,9 @@
 import { BUCKETS } from '../../domain/identifiers.ts'
 import type { DatabaseClock } from '../../domain/instants.ts'
+import { hasDuty, lackingDuties, type NodeRole } from '../../domain/node-roles.ts'
 import {
   gapMs,
+  type Heartbeat,
   heartbeat,
   LEASE_MS,
   registerNode,
@@ -18,6 +20,8 @@ type TakenListener = (buckets: readonly number[]) => unknown
 export interface NodeLeaseOptions extends Pick<NodeParts, 'db' | 'log'> {
   /** A node that starts under the name of another takes over its work at once. */
   readonly name: string
+  /** Default: all. */
+  readonly role?: NodeRole | undefined
   /** Called when another process has taken this name: this one must stop. */
   readonly onReplaced: () => void
   /** The clock that each heartbeat sets. */
@@ -39,9 +43,10 @@ export const SAFETY_MS = 3_000
  * for theirs.
  */
 export const GRACE_MS = 3_000
+const NO_BUCKETS = { owned: [], taken: [] }
 
 /**
- * This node's share of the buckets. Every live node owns an equal part. The work of a dead node is taken over when its lease
+ * This node's share of the buckets. Every live node that delivers webhooks owns an equal part, the others none. The work of a dead node is taken over when its lease
  * is over: the other nodes' next heartbeat comes then, if it is not due sooner.
  */
 export class NodeLease {
@@ -49,7 +54,7 @@ export class NodeLease {
   readonly #leaseMs: number
   #nodeId = 0
   #buckets: readonly number[] = []
-  #nodes: readonly number[] = []
+  #nodes: Heartbeat['nodes'] = []
   #next = 0
   #renewedAtMs = Number.NEGATIVE_INFINITY
   #graceUntilMs = Number.NEGATIVE_INFINITY
@@ -81,6 +86,11 @@ export class NodeLease {
   /** Whether no other node was alive at the last heartbeat. */
   get isAlone(): boolean {
     return this.#nodes.length <= 1
+  }
+
+  /** What none of the nodes that were alive at the last heartbeat does. */
+  get lacking(): string[] {
+    return lackingDuties(this.#nodes)
   }
 
   get alive(): boolean {
@@ -115,7 +125,10 @@ export class NodeLease {
     this.#beatListeners.add(listener)
   }
 
-  /** Calls `listener` with buckets that dead nodes may have held work of, and awaits it before this node works on them. */
+  /**
+   * Calls `listener` when a node has died, and with buckets that dead nodes may have held work of. Awaits it before this node
+   * works on them.
+   */
   onTaken(listener: TakenListener): void {
     this.#takenListeners.add(listener)
   }
@@ -126,14 +139,15 @@ export class NodeLease {
   }
 
   async start(): Promise<void> {
-    this.#nodeId = await registerNode(this.#options.db, this.#options.name, this.#leaseMs)
+    const { db, name, role } = this.#options
+    this.#nodeId = await registerNode(db, name, { role, leaseMs: this.#leaseMs })
     await this.runOnce()
     this.#task.start()
   }
 
   /** One heartbeat: renews the lease and evens out the shares. Returns the milliseconds until the next is due. */
   async runOnce(): Promise<number> {
-    const { db, name, clock, heartbeatMs = HEARTBEAT_MS } = this.#options
+    const { db, name, role = 'all', clock, heartbeatMs = HEARTBEAT_MS } = this.#options
     const leaseMs = this.#leaseMs
     const startedAtMs = performance.now()
     if (startedAtMs - this.#renewedAtMs > gapMs(leaseMs)) this.#graceUntilMs = startedAtMs + GRACE_MS
@@ -144,11 +158,17 @@ export class NodeLease {
     if (state !== 'alive') return await this.#lost(state)
     for (const listener of this.#beatListeners) await listener(this.#nodeId)
     this.#renewed(startedAtMs)
-    const share = Math.ceil(BUCKETS / nodes.length)
-    const { owned, taken } = await takeBuckets(db, this.#nodeId, share)
+    const owners = nodes.filter((node) => hasDuty(node.role, 'webhook'))
+    const share = Math.ceil(BUCKETS / owners.length)
+    const { owned, taken } = hasDuty(role, 'webhook')
+      ? await takeBuckets(db, this.#nodeId, share)
+      : NO_BUCKETS
+    const living = new Set(nodes.map(({ nodeId }) => nodeId))
+    const hasDied = this.#nodes.some(({ nodeId }) => !living.has(nodeId))
     // A dead node may have held work of buckets that it had given up to this node before.
-    const inherited = this.#nodes.every((id) => nodes.includes(id)) ? taken : owned
-    if (inherited.length > 0) for (const listener of this.#takenListeners) await listener(inherited)
+    const inherited = hasDied ? owned : taken
+    if (hasDied || inherited.length > 0)
+      for (const listener of this.#takenListeners) await listener(inherited)
     this.#nodes = nodes
     this.#buckets = owned
     if (owned.length > share) await this.#release(owned.slice(share))
@@ -166,12 +186,13 @@ export class NodeLease {
 
   /** A lease that was over begins anew, as another node. Under a name that another process has taken, it never does. */
   async #lost(state: 'expired' | 'replaced'): Promise<number> {
-    const { db, name, onReplaced, heartbeatMs = HEARTBEAT_MS } = this.#options
+    const { db, name, role, onReplaced, heartbeatMs = HEARTBEAT_MS } = this.#options
     this.#buckets = []
     this.#renewedAtMs = Number.NEGATIVE_INFINITY
     this.#notify()
     if (state === 'expired') for (const listener of this.#expiredListeners) listener()
-    const nodeId = state === 'expired' ? await registerNodeAgain(db, name, this.#leaseMs) : null
+    const nodeId =
+      state === 'expired' ? await registerNodeAgain(db, name, { role, leaseMs: this.#leaseMs }) : null
     if (nodeId === null) {
       // Not awaited, because it is this run that found it out.
       void this.#task.stop()

@@ -17,7 +17,7 @@ import { type HeldMessages, MOST_PLACES } from './held-messages.ts'
 
 export interface DueDispatchesOptions extends Pick<NodeParts, 'db' | 'directory' | 'log'> {
   readonly inProgress: Pick<MessagesInProgress, 'load' | 'hasRoom'>
-  readonly lease: Pick<NodeLease, 'nodeId' | 'buckets'>
+  readonly lease: Pick<NodeLease, 'nodeId' | 'buckets' | 'alive'>
   readonly recorder: Pick<Recorder, 'backlog' | 'isStalled'>
   readonly held: HeldMessages
   /** How many more messages of a plan have room in memory for their webhooks. */
@@ -62,7 +62,8 @@ export class DueDispatches extends DueLoader {
   constructor(options: DueDispatchesOptions) {
     const { held, lease, log, pollMs = POLL_MS, recorder } = options
     const isFailing = () => recorder.isStalled
-    super({ lease, log, pollMs, isFailing, room: held.room, failure: 'due messages not read' })
+    const mayTake = () => lease.alive
+    super({ mayTake, log, pollMs, isFailing, room: held.room, failure: 'due messages not read' })
     this.#options = options
   }
 

@@ -43,7 +43,8 @@ export class DueEvents extends DueLoader {
     const { lease, log, memory, outcomes } = options
     const isFailing = () => outcomes.failing
     const failure = 'due webhook events not read'
-    super({ lease, log, pollMs: POLL_MS, isFailing, room: memory.room, failure })
+    const mayTake = () => lease.buckets.length > 0
+    super({ mayTake, log, pollMs: POLL_MS, isFailing, room: memory.room, failure })
     this.#options = options
     this.#rows = new HeldRows({
       ...options,

@@ -341,6 +341,7 @@ create table nodes (
   started_at timestamptz not null default now(),
   expires_at timestamptz not null,
   migration text not null default '',
+  role text not null default 'all' check (role in ('all', 'api', 'carrier', 'webhook')),
   carriers jsonb not null default '{}'
 );
 comment on column nodes.migration is 'newest migration that its program knows';

@@ -56,7 +56,7 @@ function due(directory: () => Directory, changes: Partial<DueDispatchesOptions> 
     db,
     inProgress: loading(db),
     directory,
-    lease: { nodeId: 1, buckets: ALL },
+    lease: { nodeId: 1, buckets: ALL, alive: true },
     recorder: { isStalled: false, backlog: 0 },
     held,
     webhookRoom: () => 10_000,
@@ -118,7 +118,7 @@ test('after rules have changed, what waits for closed routes too, for a while', 
 })
 
 test.each<[string, Partial<DueDispatchesOptions>]>([
-  ['the lease may be over', { lease: { nodeId: 1, buckets: [] } }],
+  ['the lease may be over', { lease: { nodeId: 1, buckets: [], alive: false } }],
   ['the database does not take what is recorded', { recorder: { isStalled: true, backlog: 0 } }],
   ['outcomes wait to be written', { recorder: { isStalled: false, backlog: 6_000 } }],
   ['no carrier is there', { isOpen: () => false }],

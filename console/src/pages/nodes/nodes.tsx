@@ -43,6 +43,7 @@ const COLUMNS: readonly Column<Node>[] = [
     ),
   },
   { key: 'state', title: 'State', render: (node) => <NodeState node={node} /> },
+  { key: 'role', title: 'Role', render: ({ role }) => role },
   {
     key: 'host',
     title: 'Host',

@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox'
 import type { LivingNode, NodeReport } from '../../../domain/node-reports.ts'
+import { NODE_ROLES } from '../../../domain/node-roles.ts'
 import { readNodes } from '../../../operations/read-nodes.ts'
-import { instant, Nullable, nullableInteger, titled } from '../../schemas/shapes.ts'
+import { instant, Nullable, nullableInteger, oneOf, titled } from '../../schemas/shapes.ts'
 import { NullableText, Timestamp } from './fields.ts'
 import { addOperation } from './operations.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
@@ -9,6 +10,7 @@ import type { AdminDeps, AdminScope } from './scope.ts'
 const Node = titled('Node', {
   nodeId: Type.Integer({ description: 'changes with each start, and when its lease has been lost' }),
   name: Type.String({ description: 'its NODE_ID; of a worker, with its number' }),
+  role: oneOf(NODE_ROLES, { description: 'its NODE_ROLE' }),
   host: NullableText,
   pid: nullableInteger(),
   version: NullableText,

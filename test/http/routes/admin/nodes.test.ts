@@ -30,7 +30,7 @@ test('200: each node with what it has reported, and the one that answers as it i
   expect(status).toBe(200)
   const at = expect.stringMatching(/Z$/)
   const told = { host: 'host.example.net', pid: 4_711, version: '0.1.0' }
-  const row = { since: at, lastHeartbeatAt: at, leaseEndsAt: at, buckets: 0, binds: 0 }
+  const row = { since: at, lastHeartbeatAt: at, leaseEndsAt: at, role: 'all', buckets: 0, binds: 0 }
   const counts = { messagesInProgress: 0, webhooksHeld: 0 }
   const unknown = Object.fromEntries([...Object.keys({ ...told, ...counts })].map((name) => [name, null]))
   expect(body.items).toEqual([
