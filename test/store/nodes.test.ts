@@ -20,7 +20,11 @@ beforeEach(async () => {
   await db.query('update buckets set node_id = null')
 })
 
-const beat = (nodeId: number, name: string, mayRemove = true) => heartbeat(db, { nodeId, name, mayRemove })
+/** The living nodes by their ids. */
+const beat = async (nodeId: number, name: string, mayRemove = true) => {
+  const { nodes, ...told } = await heartbeat(db, { nodeId, name, mayRemove })
+  return { ...told, nodes: nodes.map((node) => node.nodeId) }
+}
 
 const over = (nodeId: number) =>
   db.query(`update nodes set expires_at = now() - interval '1 s' where node_id = $1`, [nodeId])
