@@ -27,8 +27,8 @@ async function lines(...args: string[]): Promise<string[][]> {
 
 test('people see each node in a line', async () => {
   const [headings, node] = await lines('node', 'list')
-  expect(headings!.slice(0, 5)).toEqual(['NAME', 'HOST', 'VERSION', 'SINCE', 'LEASE ENDS AT'])
-  expect(node!.slice(0, 3)).toEqual(['node-a', 'host.example.net', '0.1.0'])
+  expect(headings!.slice(0, 5)).toEqual(['NAME', 'ROLE', 'HOST', 'VERSION', 'SINCE'])
+  expect(node!.slice(0, 4)).toEqual(['node-a', 'all', 'host.example.net', '0.1.0'])
 })
 
 test('people see the nodes, the binds and the errors of a carrier', async () => {
