@@ -58,6 +58,26 @@ describe('values', () => {
 })
 
 describe('the pool', () => {
+  test('lets the event loop turn while it reads a large result', async () => {
+    const client = await fresh.db.connect()
+    let [octets, most] = [0, 0]
+    client.connection.stream.on('data', ({ length }: Buffer) => {
+      octets += length
+      most = Math.max(most, octets)
+    })
+    const turn = () => {
+      octets = 0
+      if (!isRead) setImmediate(turn)
+    }
+    let isRead = false
+    turn()
+    const { rows } = await client.query(`select repeat('x', 1000) from generate_series(1, 10000)`)
+    isRead = true
+    client.release(true)
+    expect(rows).toHaveLength(10_000)
+    expect(most).toBeLessThanOrEqual(256 * 1024)
+  })
+
   test('names itself and bounds each statement', async () => {
     await using database = await opened({ statementTimeoutMs: 100, applicationName: 'aldis test' })
     const { rows } = await database.db.query(
