@@ -1,5 +1,5 @@
+import { setImmediate } from 'node:timers/promises'
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
-
 import type { ErrorCode } from '../errors.ts'
 import { Histogram } from '../histogram.ts'
 
@@ -44,7 +44,17 @@ export function processRegistry(version: string, labels: Readonly<Record<string,
 /** The figures of several processes in one text. A label tells their series apart; nothing is added up. */
 export function mergedMetrics(all: readonly Metrics[]): Promise<string> {
   const kept = all.map((metrics) => metrics.map((metric) => ({ ...metric, aggregator: 'sum' })))
-  return AggregatorRegistry.aggregate(kept as unknown as object[]).metrics()
+  return metricsText(AggregatorRegistry.aggregate(kept as unknown as object[]))
+}
+
+/** What `registry.metrics()` returns. The event loop turns after each metric, which may have series of 1,000 carriers. */
+export async function metricsText(registry: Registry): Promise<string> {
+  const texts: string[] = []
+  for (const { name } of registry.getMetricsAsArray()) {
+    texts.push(await registry.getSingleMetricAsString(name))
+    await setImmediate()
+  }
+  return `${texts.join('\n\n')}\n`
 }
 
 export function httpMetrics(registry: Registry): HttpMetrics {

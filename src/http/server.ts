@@ -16,7 +16,7 @@ import { answerError } from './error-responses.ts'
 import { isPlainJson, LARGE_BODY_BYTES, parseJson, parseJsonInSteps } from './json-bodies.ts'
 import { buildLazySerializer } from './lazy-serializers.ts'
 import type { HttpLimits } from './limits.ts'
-import { type HttpMetrics, httpMetrics } from './metrics.ts'
+import { type HttpMetrics, httpMetrics, metricsText } from './metrics.ts'
 import { documentRoutes } from './openapi.ts'
 import { limitAccounts } from './rate-limiting.ts'
 import { recordRequests, recordUnanswered } from './request-records.ts'
@@ -134,7 +134,7 @@ function isFor({ serves }: Pick<ServerDeps, 'serves'>, whom: 'customers' | 'oper
 
 async function registerRoutes(app: FastifyInstance, deps: ServerDeps, metrics: HttpMetrics): Promise<void> {
   registerHealth(app, deps)
-  if (isFor(deps, 'operators')) registerMetrics(app, deps.scrape ?? (() => deps.registry.metrics()))
+  if (isFor(deps, 'operators')) registerMetrics(app, deps.scrape ?? (() => metricsText(deps.registry)))
   if (isFor(deps, 'customers')) await registerCustomerRoutes(app, deps, metrics)
   if (isFor(deps, 'operators')) deps.adminRoutes?.(app)
   registerPages(app, deps)
