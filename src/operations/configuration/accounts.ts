@@ -72,6 +72,8 @@ export const ACCOUNTS: Kind = {
       return { ...columns, name: settings.name as string, accountId: identity, webhookSecret: sealed }
     })
     await accounts.insertAll(scene.db, rows)
+  },
+  async learnKeys(scene) {
     for (const { accountId, id } of await accounts.all(scene.db)) scene.keys.accounts.set(accountId, id)
   },
   update: updateIn(accounts, (scene, changed, identity) => accountColumns(scene, identity, changed)),

@@ -1,3 +1,4 @@
+import { mapOfInSteps } from '../../collections/steps.ts'
 import {
   type Changes,
   type KindName,
@@ -5,7 +6,7 @@ import {
   type PresentObject,
 } from '../../domain/configuration/configuration-changes.ts'
 import { conflict } from '../../errors.ts'
-import { mapInSlices } from '../../slices.ts'
+import { inSlices, mapInSlices } from '../../slices.ts'
 import { accountsWithTokens } from '../../store/accounts.ts'
 import { servicePlanUses } from '../../store/service-plans.ts'
 import type { MessageReads } from '../read-messages.ts'
@@ -57,7 +58,7 @@ async function refuseNamed(
   deletions: readonly PresentObject[],
 ): Promise<void> {
   if (deletions.length === 0) return
-  const names = new Map(deletions.map(({ identity, name }) => [identity, name]))
+  const names = await inSlices(mapOfInSteps(deletions, ({ identity, name }) => [identity, name]))
   const found = new Map<string, string[]>()
   for (const naming of KINDS) {
     const namesOf = naming.names?.[kind as NamedKind]
@@ -82,14 +83,15 @@ async function keptObjects(
 ): Promise<readonly NamingObject[]> {
   const changes = planned.find((one) => one.kind === kind)?.changes
   if (changes === undefined) return scene.read(kind)
-  const deleted = new Set(changes.deletions)
-  const updated = new Map(changes.updates.map(({ present, changed }) => [present, changed]))
-  const kept = scene.present(kind.name).filter((object) => !deleted.has(object))
-  const changed = await mapInSlices(kept, (object) => ({
-    ...object,
-    settings: { ...object.settings, ...updated.get(object) },
-  }))
-  return [...changed, ...changes.creations]
+  const deleted = new Set<PresentObject>()
+  await mapInSlices(changes.deletions, (object) => deleted.add(object))
+  const updated = await inSlices(mapOfInSteps(changes.updates, ({ present, changed }) => [present, changed]))
+  const kept: NamingObject[] = []
+  await mapInSlices(scene.present(kind.name), (object) => {
+    if (!deleted.has(object))
+      kept.push({ ...object, settings: { ...object.settings, ...updated.get(object) } })
+  })
+  return [...kept, ...changes.creations]
 }
 
 /** Refuses to delete plans and accounts that messages or tokens need. */

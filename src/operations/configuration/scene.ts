@@ -60,6 +60,8 @@ export interface Kind {
   /** Adds what is wrong with the entry to the faults of the scene. */
   want(entry: Entry & { readonly value: Settings }, scene: Scene): readonly (WantedObject | null)[]
   create(scene: Scene, objects: readonly WantedObject[]): Promise<void>
+  /** Reads the database keys of all objects into `scene.keys` once new ones have been created, if `create` cannot know them. */
+  learnKeys?(scene: Scene): Promise<void>
   update(scene: Scene, updates: readonly Update[]): Promise<void>
   delete(scene: Scene, objects: readonly PresentObject[]): Promise<void>
 }

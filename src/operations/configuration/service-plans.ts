@@ -110,6 +110,8 @@ export const PLANS: Kind = {
       }
     })
     await servicePlans.insertAll(scene.db, rows)
+  },
+  async learnKeys(scene) {
     for (const { servicePlanId, id } of await servicePlans.all(scene.db))
       scene.keys.plans.set(servicePlanId, id)
   },
