@@ -13,7 +13,7 @@ import { inSlices } from '../slices.ts'
 import { authenticateCustomer } from './authentication.ts'
 import { DatabaseOutages } from './database-outages.ts'
 import { answerError } from './error-responses.ts'
-import { isPlainJson, LARGE_BODY_BYTES, parseJson, parseJsonInSteps } from './json-bodies.ts'
+import { isPlainJson, parseJson, parseJsonInSteps } from './json-bodies.ts'
 import { buildLazySerializer } from './lazy-serializers.ts'
 import type { HttpLimits } from './limits.ts'
 import { type HttpMetrics, httpMetrics, metricsText } from './metrics.ts'
@@ -206,7 +206,7 @@ function acceptJsonOnly(app: FastifyInstance, limits: HttpLimits): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
     if (!isPlainJson(request.raw)) return done(new AppError('UNSUPPORTED_MEDIA_TYPE'))
-    if (bytes.length > LARGE_BODY_BYTES) {
+    if (request.routeOptions.config.hasManyMembers === true) {
       inSlices(parseJsonInSteps(bytes as Buffer, limits.jsonDepth)).then((body) => done(null, body), done)
       return
     }

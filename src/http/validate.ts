@@ -15,6 +15,10 @@ declare module 'fastify' {
     /** The faults of a request whose route has `attachValidation`: its handler adds its own. */
     faults: readonly Fault[] | null
   }
+  interface FastifyContextConfig {
+    /** The objects within its body may have hundreds of thousands of members: they are parsed in slices, and become Maps. */
+    hasManyMembers?: boolean
+  }
 }
 
 /** More than a request of 64 KiB sensibly has, and the answer stays readable. */

@@ -49,7 +49,7 @@ describe('parseJson', () => {
 describe('parseJsonInSteps', () => {
   const outcome = (read: () => unknown) => {
     try {
-      return JSON.stringify(read())
+      return JSON.stringify(read(), (_, value) => (value instanceof Map ? Object.fromEntries(value) : value))
     } catch (error) {
       return (error as AppError).errors
     }
@@ -61,7 +61,7 @@ describe('parseJsonInSteps', () => {
   }
   const members = (count: number) => Array.from({ length: count }, (_, n) => `"${n}x":{"a":[${n}]}`).join()
 
-  it('returns what parseJson does, for any JSON', () => {
+  it('returns what parseJson does, with Maps, for any JSON', () => {
     const name = fc.constantFrom('', 'a', '__proto__', '1')
     const member = fc.tuple(name, fc.jsonValue({ maxDepth: 2 }))
     const object = fc
@@ -78,13 +78,23 @@ describe('parseJsonInSteps', () => {
       '{"a":{"x":1,"y":[2,{"z":{}}]},"b":{},"c":[{"":0}],"d":{"q":"}\\""}}',
       `{"a":{${members(251)}},"b":{${members(500)}}}`,
     )
-    const letter = fc.constantFrom('', ...'{}[],:" 1')
+    const letter = fc.constantFrom('', ...'{}[],:" 1é\ufeff')
     fc.assert(
       fc.property(texts, fc.nat(), fc.nat(1), letter, (text, place, removed, added) => {
         const at = place % text.length
         same(text.slice(0, at) + added + text.slice(at + removed))
       }),
       { numRuns: 2_000 },
+    )
+  })
+
+  it('refuses bytes that are not UTF-8 wherever they are', () => {
+    const body = Buffer.from(`{"a":{${members(251)}},"b":{"é":[]}}`)
+    fc.assert(
+      fc.property(fc.nat(body.length), (place) => {
+        const bytes = Buffer.concat([body.subarray(0, place), Buffer.of(0xff), body.subarray(place)])
+        expect(outcome(() => atOnce(parseJsonInSteps(bytes, 5)))).toMatchObject([{ code: 'INVALID_UTF8' }])
+      }),
     )
   })
 

@@ -1,6 +1,7 @@
 import type { KindName, PresentObject, Settings } from '../../domain/configuration/configuration-changes.ts'
 import type { SecretKeys } from '../../domain/secrets.ts'
 import { withoutCredentials } from '../../domain/webhooks/callback-url.ts'
+import { mapInSlices } from '../../slices.ts'
 import type { Transaction } from '../../store/database.ts'
 import { readDirectoryVersion, readOneSnapshot } from '../../store/directory.ts'
 import { KINDS } from './kinds.ts'
@@ -10,7 +11,7 @@ import { senderInFile } from './service-plans.ts'
 export interface ExportedConfiguration {
   readonly version: string
   /** By kind and name, in the form of a file. */
-  readonly configuration: Readonly<Partial<Record<KindName, Settings>>>
+  readonly configuration: ReadonlyMap<KindName, readonly (readonly [name: string, settings: Settings])[]>
   /** Paths of settings that are not exported, because they are secret: `carriers.acme.password`. */
   readonly withheld: readonly string[]
 }
@@ -23,16 +24,16 @@ export async function exportConfiguration(
   await readOneSnapshot(transaction)
   const version = await readDirectoryVersion(transaction)
   const scene = new Scene(transaction, secretKey)
-  const configuration: Partial<Record<KindName, Settings>> = {}
+  const configuration = new Map<KindName, [string, Settings][]>()
   const withheld: string[] = []
   for (const kind of KINDS) {
     const present = await scene.read(kind)
-    const objects = present.map((object): [string, Settings] => {
+    const objects = await mapInSlices(present, (object): [string, Settings] => {
       const { open, secret } = inFile(scene, kind, object)
       withheld.push(...secret.map((name) => `${kind.name}.${object.name}.${name}`))
       return [kind.name === 'senders' ? object.identity : object.name, open]
     })
-    configuration[kind.name] = kind.name === 'senders' ? byPlan(scene, objects) : Object.fromEntries(objects)
+    configuration.set(kind.name, kind.name === 'senders' ? byPlan(scene, objects) : objects)
   }
   return { version, configuration, withheld }
 }
@@ -80,14 +81,13 @@ function nameOf(scene: Scene, kind: 'accounts' | 'plans', id: string): string {
 function byPlan(
   scene: Scene,
   objects: readonly (readonly [identity: string, settings: Settings])[],
-): Settings {
+): [string, Settings][] {
   const ofPlans = Map.groupBy(objects, ([identity]) => identity.slice(0, identity.indexOf('/')))
-  const senders = [...ofPlans].map(([plan, own]) => {
+  return [...ofPlans].map(([plan, own]) => {
     const settings = own.map(([identity, { status }]) => [
       identity.slice(plan.length + 1),
       senderInFile(status),
     ])
     return [nameOf(scene, 'plans', plan), Object.fromEntries(settings)]
   })
-  return Object.fromEntries(senders)
 }

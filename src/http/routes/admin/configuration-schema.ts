@@ -129,16 +129,15 @@ const CHECKS = Object.fromEntries(
 )
 const checkDisplayName = checkOf(DisplayName)
 
-/** The objects of a configuration, and the faults of those that do not fit their schema. */
+/** The objects of a configuration, a Map for each kind, and the faults of those that do not fit their schema. */
 export async function readConfiguration(configuration: object): Promise<WantedConfiguration> {
   const entries = new Map<KindName, Entry[]>()
   const faults: Fault[] = []
   for (const [kind, objects] of Object.entries(configuration)) {
     if (!isKind(kind)) faults.push(unknown(kind, kind, 'a kind of object', CONFIGURATION_KINDS))
-    else if (isObject(objects)) {
-      // Object.entries takes 100 ms for 200,000 names.
-      const read = (name: string) => readEntry(kind, name, objects[name], faults)
-      entries.set(kind, await mapInSlices(Object.keys(objects), read))
+    else if (objects instanceof Map) {
+      const read = ([name, value]: [string, unknown]) => readEntry(kind, name, value, faults)
+      entries.set(kind, await mapInSlices(objects, read))
     } else faults.push(fault(kind, 'WRONG_TYPE', 'must be an object, with an object for each name'))
   }
   return { entries, faults }

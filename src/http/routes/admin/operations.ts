@@ -1,4 +1,5 @@
-import type { FastifyReply, FastifySchema } from 'fastify'
+import type { Readable } from 'node:stream'
+import type { FastifyContextConfig, FastifyReply, FastifySchema } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { failures } from '../../schemas/error-body.ts'
 import type { AdminScope, OperatorRequest } from './scope.ts'
@@ -43,17 +44,18 @@ export interface Operation<
   readonly query?: Query
   readonly body?: Body
   readonly bodyLimit?: number
+  readonly config?: FastifyContextConfig
   /** Absent: 204. */
   readonly answer?: Answer
   /** What it answers; default: 200. If there are several, `run` says which. */
   readonly statuses?: readonly (keyof typeof DESCRIPTIONS)[]
   /** What it fails with, beyond what every operation does. */
   readonly failures?: readonly number[]
-  run(
-    request: Given<Query, Params, Body>,
-    reply: FastifyReply,
-  ): Shown<Static<Answer>> | Promise<Shown<Static<Answer>>>
+  run(request: Given<Query, Params, Body>, reply: FastifyReply): Answered<Answer> | Promise<Answered<Answer>>
 }
+
+/** The answer, or the JSON of a long one in pieces. */
+type Answered<Answer extends Type.TSchema> = Shown<Static<Answer>> | Readable
 
 /** Adds an operation: `GET /quality`. A request that fits its schemas has their types. */
 export function addOperation<
@@ -71,6 +73,7 @@ export function addOperation<
     query,
     body,
     bodyLimit,
+    config,
     answer,
     statuses,
     failures: more = [],
@@ -95,5 +98,5 @@ export function addOperation<
     if (usual.length === 1) reply.code(usual[0]!)
     return answer === undefined ? reply.send(null) : value
   }
-  scope.route({ method, url, schema, handler, ...(bodyLimit && { bodyLimit }) })
+  scope.route({ method, url, schema, handler, ...(bodyLimit && { bodyLimit }), ...(config && { config }) })
 }
