@@ -213,15 +213,15 @@ function faultsOfError(error: SchemaError): Fault[] {
     case 'enum':
       return [fault(field, 'NOT_ALLOWED', `must be one of ${error.params.allowedValues.join(', ')}`)]
     case 'maxLength':
-      return [fault(field, 'TOO_LONG', `must have at most ${error.params.limit} characters`)]
+      return [fault(field, 'TOO_LONG', `must have at most ${counted(error.params.limit, 'character')}`)]
     case 'minLength':
-      return [fault(field, 'TOO_SHORT', `must have at least ${error.params.limit} characters`)]
+      return [fault(field, 'TOO_SHORT', `must have at least ${counted(error.params.limit, 'character')}`)]
     case 'maxItems':
-      return [fault(field, 'TOO_LONG', `must have at most ${error.params.limit} items`)]
+      return [fault(field, 'TOO_LONG', `must have at most ${counted(error.params.limit, 'item')}`)]
     case 'minItems':
-      return [fault(field, 'TOO_SHORT', `must have at least ${error.params.limit} items`)]
+      return [fault(field, 'TOO_SHORT', `must have at least ${counted(error.params.limit, 'item')}`)]
     case 'maxProperties':
-      return [fault(field, 'TOO_LONG', `must have at most ${error.params.limit} fields`)]
+      return [fault(field, 'TOO_LONG', `must have at most ${counted(error.params.limit, 'field')}`)]
     case 'minProperties':
       return [fault(field, 'TOO_SHORT', 'must name at least one field')]
     case 'uniqueItems':
@@ -232,6 +232,10 @@ function faultsOfError(error: SchemaError): Fault[] {
     default:
       return [fault(field, 'INVALID', error.message)]
   }
+}
+
+function counted(count: number, noun: string): string {
+  return count === 1 ? `1 ${noun}` : `${count} ${noun}s`
 }
 
 function withArticle(type: string): string {

@@ -83,7 +83,8 @@ export const NOUNS: Readonly<Record<string, Noun>> = {
       'How much of its caps a service plan has used, countries that are paused, and the events of its limits',
     tables: {
       show: {
-        usage: 'per begins used.messages used.cost cap.messages cap.cost cap.currency percent',
+        usage:
+          'per begins MESSAGES_USED=used.messages MESSAGES_CAP=cap.messages COST_USED=used.cost COST_CAP=cap.cost cap.currency percent',
         pauses: 'country since until reason',
         events: 'at type text attempts takenAt',
       },

@@ -106,7 +106,7 @@ test('the verbs are the same everywhere', () => {
   expect([...verbs].filter((verb) => /^(add|remove|get|set|change|edit)$/.test(verb))).toEqual([])
 })
 
-test('every column is a field of the answer', async () => {
+test('every column is a field of the answer, with a heading of its own', async () => {
   const { paths, components } = JSON.parse(await adminOpenApi())
   // biome-ignore lint/suspicious/noExplicitAny: the document
   const resolve = (node: any): any =>
@@ -124,6 +124,8 @@ test('every column is a field of the answer', async () => {
     for (const [name, columns] of Object.entries(tablesOf(noun, verb))) {
       const rows = fieldAt(answer, name === 'links' ? 'link.links' : name)
       if (rows?.items === undefined) continue
+      const headings = columns.split(/\s+/).map((column) => headed(column)[0])
+      expect(new Set(headings).size, `${noun} ${verb}: ${headings}`).toBe(headings.length)
       for (const column of columns.split(/\s+/)) {
         const [, field] = headed(column)
         if (!presented.test(field))
