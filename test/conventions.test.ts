@@ -67,6 +67,7 @@ const LAYERS: Record<string, readonly string[]> = {
     'smpp',
     'domain',
     'collections',
+    'slices',
     'log',
     'histogram',
   ],
