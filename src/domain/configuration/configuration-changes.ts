@@ -141,7 +141,9 @@ export function* namesInFile(
     yield
     if (!shared.has(name)) names.set(id, name)
   }
-  const taken = new Set(names.values())
+  if (shared.size === 0) return names
+  const taken = new Set<string>()
+  for (const name of names.values()) yield void taken.add(name)
   for (const object of objects) {
     yield
     if (!shared.has(object.name)) continue

@@ -1,4 +1,4 @@
-import { atOnce, type Steps } from '../../collections/steps.ts'
+import { atOnce, mapOfInSteps, type Steps } from '../../collections/steps.ts'
 import type { SenderType } from '../messages/addresses.ts'
 import { countryOf } from '../routing/countries.ts'
 import { type Priced, RateTable } from '../routing/rates.ts'
@@ -49,22 +49,27 @@ export function senderKey(planId: number, sender: string): string {
   return `${planId}:${sender}`
 }
 
-/** What is made of the parts of a configuration that may have 100,000 objects or more. */
+/** What is made of the parts of a configuration that may have 10,000 objects or more. */
 interface Tables {
+  readonly plansById: ReadonlyMap<number, ServicePlan>
+  readonly plansByPublicId: ReadonlyMap<string, ServicePlan>
   readonly rules: RoutingRules
   readonly networks: PrefixTable<string>
   readonly rates: RateTable
 }
 
 function* tablesOf(contents: DirectoryContents, previous: Directory | null): Steps<Tables> {
+  const plansById = yield* mapOfInSteps(contents.plans, (plan) => [plan.id, plan])
+  const plansByPublicId = yield* mapOfInSteps(contents.plans, (plan) => [plan.servicePlanId, plan])
   const rules = new RoutingRules()
   for (const rule of contents.routingRules) yield void rules.add(rule)
-  if (previous?.contents.bulkVersion === contents.bulkVersion) return { ...previous.tables, rules }
+  if (previous?.contents.bulkVersion === contents.bulkVersion)
+    return { ...previous.tables, plansById, plansByPublicId, rules }
   const networks = new PrefixTable<string>()
   for (const [prefix, mccmnc] of contents.numberRanges) yield void networks.add(prefix, mccmnc)
   const rates = new RateTable()
   for (const rate of contents.rates) yield void rates.add(rate)
-  return { rules, networks, rates }
+  return { plansById, plansByPublicId, rules, networks, rates }
 }
 
 /** `previous`: the snapshot before, whose large tables are reused where they are still the same. */
@@ -76,8 +81,6 @@ export function* directoryOf(contents: DirectoryContents, previous: Directory | 
 export class Directory {
   readonly contents: DirectoryContents
   readonly tables: Tables
-  readonly #plansById: ReadonlyMap<number, ServicePlan>
-  readonly #plansByPublicId: ReadonlyMap<string, ServicePlan>
   readonly #carriersById: ReadonlyMap<number, Carrier>
   /** Made when first needed: at most one for each route and rule. */
   readonly #routed = new Map<Route | RoutingRule, Routed>()
@@ -87,8 +90,6 @@ export class Directory {
   constructor(contents: DirectoryContents, tables: Tables = atOnce(tablesOf(contents, null))) {
     this.contents = contents
     this.tables = tables
-    this.#plansById = new Map(contents.plans.map((plan) => [plan.id, plan]))
-    this.#plansByPublicId = new Map(contents.plans.map((plan) => [plan.servicePlanId, plan]))
     this.#carriersById = new Map(contents.carriers.map((carrier) => [carrier.id, carrier]))
     this.#senderRules = new Map(contents.senderRules.map((rule) => [`${rule.planId}:${rule.country}`, rule]))
   }
@@ -99,11 +100,11 @@ export class Directory {
 
   /** Plan ids compare case-insensitively. */
   planByPublicId(servicePlanId: string): ServicePlan | undefined {
-    return this.#plansByPublicId.get(servicePlanId.toLowerCase())
+    return this.tables.plansByPublicId.get(servicePlanId.toLowerCase())
   }
 
   planById(id: number): ServicePlan | undefined {
-    return this.#plansById.get(id)
+    return this.tables.plansById.get(id)
   }
 
   carrierById(id: number): Carrier | undefined {

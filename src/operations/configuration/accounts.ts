@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { mapOfInSteps } from '../../collections/steps.ts'
 import {
   namesInFile,
   type PresentObject,
@@ -45,7 +46,7 @@ export const ACCOUNTS: Kind = {
   required: [],
   async read(scene) {
     const rows = await accounts.all(scene.db)
-    scene.keys.accounts = new Map(rows.map(({ accountId, id }) => [accountId, id]))
+    scene.keys.accounts = await inSlices(mapOfInSteps(rows, ({ accountId, id }) => [accountId, id]))
     const names = await inSlices(namesInFile(rows.map(({ accountId: id, name }) => ({ id, name }))))
     return mapInSlices(rows, (row) => presentAccount(scene, row, names.get(row.accountId)!))
   },

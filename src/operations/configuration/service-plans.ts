@@ -1,3 +1,4 @@
+import { mapOfInSteps } from '../../collections/steps.ts'
 import type { OptOutSettings, PlanCaps, PumpingGuard } from '../../domain/configuration/configuration.ts'
 import {
   namesInFile,
@@ -51,7 +52,7 @@ export const PLANS: Kind = {
   names: { accounts: ({ settings }) => [settings.account], routes: ({ settings }) => [settings.route] },
   async read(scene) {
     const rows = await servicePlans.all(scene.db)
-    scene.keys.plans = new Map(rows.map(({ servicePlanId, id }) => [servicePlanId, id]))
+    scene.keys.plans = await inSlices(mapOfInSteps(rows, ({ servicePlanId, id }) => [servicePlanId, id]))
     const names = await inSlices(namesInFile(rows.map(({ servicePlanId: id, name }) => ({ id, name }))))
     return mapInSlices(rows, ({ servicePlanId, accountId, id, routeId, createdAt, ...row }) => {
       const { messagesPerSecond, burst, route, inboundUrl, nationalLanguages, ...rest } = row
