@@ -105,8 +105,8 @@ async function sendOne(access: Access, flags: Flags): Promise<void> {
   if (answer.kind === 'unanswered')
     throw new Error(
       answer.mayBeAccepted
-        ? `${answer.reason}. It may have been sent: repeat it with --idempotency-key ${idempotencyKey}`
-        : `${answer.reason}. It was not sent`,
+        ? `${answer.reason}. The message may have been sent: repeat it with --idempotency-key ${idempotencyKey}`
+        : `${answer.reason}. The message was not sent`,
     )
   if (answer.kind === 'refused') throw new Error(`${answer.errorCode}: ${answer.errorMessage}`)
   if (flags.json) printJson(answer.record)

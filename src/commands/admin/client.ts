@@ -127,6 +127,17 @@ export async function exchange(
   }
 }
 
+const NO_CONNECTION: readonly unknown[] = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN']
+
+/** Whether nothing was sent. `failure` is the cause of what `exchange` throws. */
+export function hadNoConnection(failure: unknown): boolean {
+  return NO_CONNECTION.includes(codeOf(failure))
+}
+
+function codeOf(failure: unknown): unknown {
+  return ((failure as Error).cause as NodeJS.ErrnoException | undefined)?.code
+}
+
 export function parseBody(text: string): unknown {
   if (text === '') return undefined
   try {
@@ -138,7 +149,7 @@ export function parseBody(text: string): unknown {
 
 function explainFailure(error: unknown, timeoutMs: number): string {
   const { cause, name } = error as Error
-  const code = (cause as NodeJS.ErrnoException | undefined)?.code
+  const code = codeOf(error)
   if (code === 'ECONNREFUSED') {
     return 'connection refused. Is the service running? Set another address with --url or ALDIS_URL'
   }

@@ -36,6 +36,8 @@ const HEADINGS = {
 export type ListName = keyof typeof HEADINGS
 
 const PROMPT = /^jcli : ?/
+/** Its lists have headings of their own, and nothing to import. */
+const STATISTICS = /^jcli : ?stats\b/
 /** Names of two and three words: `mt_messaging_cred quota balance ND`. */
 const CREDENTIAL = /^((?:mt_messaging_cred|smpps_cred) \S+ \S+)(?: (.*))?$/
 const SETTING = /^([a-z][a-z0-9_]*)(?: (.*))?$/
@@ -58,13 +60,18 @@ class Reader implements JasminText {
   readonly lists = new Map<ListName, JasminRow[]>()
   readonly faults: ImportFault[] = []
   #list: JasminRow[] | null = null
+  #isOfStatistics = false
   #object = new Map<string, JasminSetting>()
 
   line(place: Place, raw: string): void {
     const text = raw.trim()
+    const isPrompt = PROMPT.test(text)
+    if (isPrompt) this.#isOfStatistics = STATISTICS.test(text)
     // Rows of a list have empty lines between them.
-    if (PROMPT.test(text) || text.startsWith('Total ')) this.#list = null
-    if (text === '' || PROMPT.test(text) || text.startsWith('Total ')) this.endObject()
+    const isEnd = isPrompt || text.startsWith('Total ')
+    if (isEnd) this.#list = null
+    if (isEnd || text === '') this.endObject()
+    else if (this.#isOfStatistics) return
     else if (!text.startsWith('#')) this.#setting(place, text)
     else if (!this.#heading(text)) this.#row(place, text.slice(1))
   }
@@ -86,8 +93,13 @@ class Reader implements JasminText {
   }
 
   #row(place: Place, text: string): void {
-    if (this.#list !== null) this.#list.push({ ...place, text })
-    else this.faults.push({ ...place, message: 'is no heading of a list that is imported; remove this list' })
+    if (this.#list !== null) {
+      this.#list.push({ ...place, text })
+      return
+    }
+    this.faults.push({ ...place, message: 'is no heading of a list that is imported; remove this list' })
+    // Its other rows belong to nothing.
+    this.#list = []
   }
 
   #setting(place: Place, text: string): void {

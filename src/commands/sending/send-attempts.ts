@@ -1,5 +1,5 @@
 import type { SendRequest } from '../../domain/messages/send-requests.ts'
-import { exchange, parseBody } from '../admin/client.ts'
+import { exchange, hadNoConnection, parseBody } from '../admin/client.ts'
 
 /** One request to send one message, and what its answer means. */
 
@@ -45,7 +45,7 @@ export async function attemptSend({ url, token }: Access, sms: SendRequest, key:
   } catch (error) {
     const { cause, message } = error as Error
     if (cause === undefined) throw error
-    return { kind: 'later', waitMs: null, mayBeAccepted: true, reason: message }
+    return { kind: 'later', waitMs: null, mayBeAccepted: !hadNoConnection(cause), reason: message }
   }
 }
 

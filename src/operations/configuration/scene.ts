@@ -237,7 +237,7 @@ export class Scene {
         ? fault(path, 'AMBIGUOUS', `must be an id: ${found.length} ${NOUNS[kind]}s have this name`)
         : name === SANDBOX && (kind === 'carriers' || kind === 'routes')
           ? reservedName(path)
-          : fault(path, 'NOT_FOUND', `must be a ${NOUNS[kind]} of the file or of the service`),
+          : fault(path, 'NOT_FOUND', `names no ${NOUNS[kind]} of the file or of the service`),
     )
     return null
   }

@@ -77,9 +77,14 @@ describe('connectors', () => {
     expect(faultsOf(routes('0     DefaultRoute     0 (!)     smppc(gone)'))).toBe(
       'jcli.txt:3: names gone: its smppccm -s gone is missing',
     )
-    expect(faultsOf('jcli : stats --users\n#User id  SMPP Bound connections\n')).toContain(
-      'jcli.txt:2: is no heading',
+    expect(faultsOf('#Bind id  Since\n#one  today\n#two  today\n')).toBe(
+      'jcli.txt:1: is no heading of a list that is imported; remove this list',
     )
+  })
+
+  it('are read beside statistics, which are not imported', () => {
+    const statistics = 'jcli : stats --users\n#User id  SMPP Bound connections\n#web  2\nTotal users: 1\n'
+    expect(Object.keys(written(`${statistics}jcli : \n${connector('Demo')}`).carriers)).toEqual(['Demo'])
   })
 })
 

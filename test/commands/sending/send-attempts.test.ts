@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { judgeAnswer } from '../../../src/commands/sending/send-attempts.ts'
+import { attemptSend, judgeAnswer } from '../../../src/commands/sending/send-attempts.ts'
+import { freePort } from '../../support/process.ts'
 
 const RECORD = { msgId: '0190a7b0-0000-7000-8000-000000000001', status: 'QUEUED', errorCode: '000' }
 
@@ -26,4 +27,10 @@ test.each([
   [200, { ok: true }, { 'retry-after': 'soon' }, { kind: 'later', waitMs: null, mayBeAccepted: true }],
 ])('%i %j %j', (status, body, headers, expected) => {
   expect(judgeAnswer(status, new Headers(headers as Record<string, string>), body)).toMatchObject(expected)
+})
+
+test('without a connection, nothing was accepted', async () => {
+  const access = { url: `http://127.0.0.1:${await freePort()}`, token: 'aldis_x' }
+  const sms = { servicePlanId: '64f0', channel: 'SMS', from: 'Aldis', to: '+15551230001', body: 'Hi' } as const
+  expect(await attemptSend(access, sms, 'key')).toMatchObject({ kind: 'later', mayBeAccepted: false })
 })
