@@ -31,6 +31,12 @@ test.each([
 
 test('without a connection, nothing was accepted', async () => {
   const access = { url: `http://127.0.0.1:${await freePort()}`, token: 'aldis_x' }
-  const sms = { servicePlanId: '64f0', channel: 'SMS', from: 'Aldis', to: '+15551230001', body: 'Hi' } as const
+  const sms = {
+    servicePlanId: '64f0',
+    channel: 'SMS',
+    from: 'Aldis',
+    to: '+15551230001',
+    body: 'Hi',
+  } as const
   expect(await attemptSend(access, sms, 'key')).toMatchObject({ kind: 'later', mayBeAccepted: false })
 })
