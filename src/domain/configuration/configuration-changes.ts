@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { mapOfInSteps, type Steps, sortInSteps } from '../../collections/steps.ts'
+import { mapInSteps, type Steps, sortInSteps } from '../../collections/steps.ts'
 import { type Fault, fault } from '../../errors.ts'
 
 /** What an apply of a configuration does to the objects of one kind (docs/adr/0028-configuration-as-a-file.md). */
@@ -60,41 +60,48 @@ export interface Changes {
   readonly unchanged: number
 }
 
-/** No two of `wanted`, and no two of `present`, have the same identity. `prune`: objects that are not wanted are deleted. */
+/**
+ * No two of `present` have the same identity; of several wanted ones, the first counts. `prune`: objects that are not wanted are
+ * deleted. Both are sorted and then walked side by side, because a Map with 200,000 texts as keys takes 20 ms to grow.
+ */
 export function* changesOf(
   wanted: readonly WantedObject[],
   present: readonly PresentObject[],
   prune: boolean,
 ): Steps<Changes> {
-  const known = yield* mapOfInSteps(present, (object) => [object.identity, object])
-  const kept = new Set<string>()
   const creations: WantedObject[] = []
   const updates: Update[] = []
-  for (const object of wanted) {
+  const unwanted: PresentObject[] = []
+  const before = yield* sortInSteps(present, byIdentity)
+  let at = 0
+  let last: WantedObject | null = null
+  for (const object of yield* sortInSteps(wanted, byIdentity)) {
     yield
-    kept.add(object.identity)
-    const before = known.get(object.identity)
-    if (before === undefined) creations.push(object)
-    else {
-      const changed = differences(object.settings, before.settings)
-      if (Object.keys(changed).length > 0) updates.push({ present: before, wanted: object, changed })
+    if (object.identity === last?.identity) continue
+    last = object
+    for (; at < before.length && before[at]!.identity < object.identity; at += 1) {
+      yield
+      unwanted.push(before[at]!)
     }
+    const old = before[at]
+    if (old?.identity !== object.identity) {
+      creations.push(object)
+      continue
+    }
+    at += 1
+    const changed = differences(object.settings, old.settings)
+    if (Object.keys(changed).length > 0) updates.push({ present: old, wanted: object, changed })
   }
-  const deletions: PresentObject[] = []
-  for (const object of prune ? present : []) {
-    yield
-    if (!kept.has(object.identity)) deletions.push(object)
-  }
-  return {
-    creations: yield* sortInSteps(creations, byIdentity),
-    updates: yield* sortInSteps(updates, (a, b) => byIdentity(a.wanted, b.wanted)),
-    deletions: yield* sortInSteps(deletions, byIdentity),
-    unchanged: present.length - updates.length - deletions.length,
-  }
+  const deletions = prune ? [...unwanted, ...before.slice(at)] : []
+  return { creations, updates, deletions, unchanged: present.length - updates.length - deletions.length }
 }
 
 function byIdentity(a: { identity: string }, b: { identity: string }): number {
-  return a.identity < b.identity ? -1 : a.identity > b.identity ? 1 : 0
+  return ascending(a.identity, b.identity)
+}
+
+function ascending(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
 }
 
 function differences(wanted: Settings, present: Settings): Settings {
@@ -111,46 +118,47 @@ export function needsConfirmation(deleted: number, present: number): boolean {
 
 /** A fault for each object that has the identity of an earlier one. */
 export function* repeatedObjects(wanted: readonly WantedObject[]): Steps<Fault[]> {
-  const first = new Map<string, WantedObject>()
   const faults: Fault[] = []
-  for (const object of wanted) {
+  let first: WantedObject | null = null
+  for (const object of yield* sortInSteps(wanted, byIdentity)) {
     yield
-    const other = first.get(object.identity)
-    if (other === undefined) first.set(object.identity, object)
-    else faults.push(fault(object.path, 'REPEATED', `must not be the same object as ${other.path}`))
+    if (first?.identity === object.identity)
+      faults.push(fault(object.path, 'REPEATED', `must not be the same object as ${first.path}`))
+    else first = object
   }
   return faults
 }
 
 /**
- * The names that a file uses for objects, by id. An object whose name is not unique is called `name (id)`. No two of
- * these names are the same.
+ * The names that a file uses for these objects, in their order. An object whose name is not unique is called `name (id)`. No
+ * two of these names are the same.
  */
 export function* namesInFile(
   objects: readonly { readonly id: string; readonly name: string }[],
-): Steps<Map<string, string>> {
-  const seen = new Set<string>()
-  const shared = new Set<string>()
+): Steps<string[]> {
+  const shared = yield* repeatedNames(objects.map(({ name }) => name))
+  if (shared.size === 0) return objects.map(({ name }) => name)
+  const taken = new Set<string>()
   for (const { name } of objects) {
     yield
-    if (seen.has(name)) shared.add(name)
-    seen.add(name)
+    if (!shared.has(name)) taken.add(name)
   }
-  const names = new Map<string, string>()
-  for (const { id, name } of objects) {
-    yield
-    if (!shared.has(name)) names.set(id, name)
-  }
-  if (shared.size === 0) return names
-  const taken = new Set<string>()
-  for (const name of names.values()) yield void taken.add(name)
-  for (const object of objects) {
-    yield
-    if (!shared.has(object.name)) continue
+  return yield* mapInSteps(objects, (object) => {
+    if (!shared.has(object.name)) return object.name
     let name = `${object.name} (${object.id})`
     while (taken.has(name)) name = `${name} (${object.id})`
     taken.add(name)
-    names.set(object.id, name)
+    return name
+  })
+}
+
+function* repeatedNames(names: readonly string[]): Steps<Set<string>> {
+  const repeated = new Set<string>()
+  let before: string | null = null
+  for (const name of yield* sortInSteps(names, ascending)) {
+    yield
+    if (name === before) repeated.add(name)
+    before = name
   }
-  return names
+  return repeated
 }

@@ -48,7 +48,7 @@ export const ACCOUNTS: Kind = {
     const rows = await accounts.all(scene.db)
     scene.keys.accounts = await inSlices(mapOfInSteps(rows, ({ accountId, id }) => [accountId, id]))
     const names = await inSlices(namesInFile(rows.map(({ accountId: id, name }) => ({ id, name }))))
-    return mapInSlices(rows, (row) => presentAccount(scene, row, names.get(row.accountId)!))
+    return mapInSlices(rows.entries(), ([index, row]) => presentAccount(scene, row, names[index]!))
   },
   want({ name: called, path, value }, scene) {
     const { accountId, ...given } = value as AccountEntry

@@ -26,7 +26,7 @@ import { sayConflicts } from '../manage/write-conflicts.ts'
 import type { MessageReads } from '../read-messages.ts'
 import { KINDS } from './kinds.ts'
 import { type DeletionOptions, isUnconfirmed, type Planned, refuseDeletions } from './refuse-deletions.ts'
-import { type Entry, type Judged, type Kind, openUrl, Scene } from './scene.ts'
+import { type Entry, type Judged, type Kind, NAMED, openUrl, Scene } from './scene.ts'
 
 /** A configuration file, of which each object fits its schema or has its faults among `faults`. */
 export interface WantedConfiguration {
@@ -161,15 +161,14 @@ async function plan(scene: Scene, wanted: WantedConfiguration, { prune }: ApplyO
     if (entries === undefined) continue
     const objects = scene.wanted(kind.name)
     scene.faults.push(...(await inSlices(repeatedObjects(objects))))
-    planned.push({ kind, changes: await inSlices(changesOf(objects, present, prune)) })
+    const changes = await inSlices(changesOf(objects, present, prune))
+    await scene.requireSettings(kind, changes.creations)
+    planned.push({ kind, changes })
   }
   const faults = [...wanted.faults, ...scene.faults]
   refuseAny(faults.slice(0, MAX_FAULTS))
   return planned
 }
-
-/** Kinds that others name are always read. */
-const NAMED: ReadonlySet<KindName> = new Set(['accounts', 'carriers', 'routes', 'plans'])
 
 /** Objects are created before those that name them, and deleted after them. */
 async function execute(scene: Scene, planned: readonly Planned[]): Promise<void> {

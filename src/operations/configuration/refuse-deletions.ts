@@ -11,7 +11,7 @@ import { accountsWithTokens } from '../../store/accounts.ts'
 import { servicePlanUses } from '../../store/service-plans.ts'
 import type { MessageReads } from '../read-messages.ts'
 import { KINDS } from './kinds.ts'
-import type { Kind, NamedKind, NamingObject, Scene } from './scene.ts'
+import { type Kind, NAMED, type NamedKind, type NamingObject, type Scene } from './scene.ts'
 
 /** Which deletions of a configuration file are refused, before any is made: a dry run says the same. */
 
@@ -57,7 +57,7 @@ async function refuseNamed(
   { name: kind, noun }: Kind,
   deletions: readonly PresentObject[],
 ): Promise<void> {
-  if (deletions.length === 0) return
+  if (deletions.length === 0 || !NAMED.has(kind)) return
   const names = await inSlices(mapOfInSteps(deletions, ({ identity, name }) => [identity, name]))
   const found = new Map<string, string[]>()
   for (const naming of KINDS) {

@@ -92,13 +92,15 @@ export function updateIn<Columns extends object>(
     )
 }
 
-/** Kinds that objects of other kinds name. */
+/** Kinds that objects of other kinds name, so that they are always read. */
 export type NamedKind = 'accounts' | 'carriers' | 'routes' | 'plans'
+export const NAMED: ReadonlySet<KindName> = new Set(['accounts', 'carriers', 'routes', 'plans'])
 
 const NOUNS = { accounts: 'account', carriers: 'carrier', routes: 'route', plans: 'service plan' } as const
 
 interface Objects {
   readonly present: readonly PresentObject[]
+  /** Empty, as are the other maps, if no kind names this one: they would have 200,000 rates. */
   readonly byIdentity: ReadonlyMap<string, PresentObject>
   readonly byName: ReadonlyMap<string, readonly PresentObject[]>
   wanted: readonly WantedObject[]
@@ -149,7 +151,7 @@ export class Scene {
     const present = await kind.read(this)
     const byIdentity = new Map<string, PresentObject>()
     const byName = new Map<string, PresentObject[]>()
-    await mapInSlices(present, (object) => {
+    await mapInSlices(NAMED.has(kind.name) ? present : [], (object) => {
       byIdentity.set(object.identity, object)
       const name = String(object.settings.name ?? object.name)
       const alike = byName.get(name)
@@ -177,13 +179,21 @@ export class Scene {
       const found = value === null ? [null] : kind.want({ ...entry, value }, this)
       if (found.includes(null)) broken.add(name)
       const fitting = found.filter((object) => object !== null)
-      if (fitting.length === 1) named.set(name, fitting[0]!.identity)
+      if (fitting.length === 1 && NAMED.has(kind.name)) named.set(name, fitting[0]!.identity)
       wanted.push(...fitting)
     })
     objects.wanted = wanted
     objects.wantedByName = named
     objects.broken = broken
-    await this.#requireSettings(kind, objects)
+  }
+
+  /** Adds a fault for each setting that a new object lacks. */
+  async requireSettings({ noun, required }: Kind, creations: readonly WantedObject[]): Promise<void> {
+    await mapInSlices(creations, ({ path, settings }) => {
+      for (const name of required)
+        if (settings[name] === undefined)
+          this.faults.push(fault(`${path}.${name}`, 'REQUIRED', `is required of a new ${noun}`))
+    })
   }
 
   present(kind: KindName): readonly PresentObject[] {
@@ -262,14 +272,5 @@ export class Scene {
 
   sealUrl(url: string | null): string | null {
     return url && sealCallbackUrl(this.secretKey, url, () => randomBytes(IV_BYTES))
-  }
-
-  async #requireSettings({ noun, required }: Kind, { wanted, byIdentity }: Objects): Promise<void> {
-    await mapInSlices(wanted, ({ identity, path, settings }) => {
-      if (byIdentity.has(identity)) return
-      for (const name of required)
-        if (settings[name] === undefined)
-          this.faults.push(fault(`${path}.${name}`, 'REQUIRED', `is required of a new ${noun}`))
-    })
   }
 }

@@ -54,18 +54,21 @@ export const PLANS: Kind = {
     const rows = await servicePlans.all(scene.db)
     scene.keys.plans = await inSlices(mapOfInSteps(rows, ({ servicePlanId, id }) => [servicePlanId, id]))
     const names = await inSlices(namesInFile(rows.map(({ servicePlanId: id, name }) => ({ id, name }))))
-    return mapInSlices(rows, ({ servicePlanId, accountId, id, routeId, createdAt, ...row }) => {
-      const { messagesPerSecond, burst, route, inboundUrl, nationalLanguages, ...rest } = row
-      const settings = {
-        account: accountId,
-        ...rest,
-        ...(!row.sandbox && { route }),
-        inboundUrl: openUrl(scene.secretKey, inboundUrl),
-        rateLimit: rateLimitField({ messagesPerSecond, burst }),
-        nationalLanguages: languageNames(nationalLanguages),
-      }
-      return { identity: servicePlanId, name: names.get(servicePlanId)!, key: servicePlanId, settings }
-    })
+    return mapInSlices(
+      rows.entries(),
+      ([index, { servicePlanId, accountId, id, routeId, createdAt, ...row }]) => {
+        const { messagesPerSecond, burst, route, inboundUrl, nationalLanguages, ...rest } = row
+        const settings = {
+          account: accountId,
+          ...rest,
+          ...(!row.sandbox && { route }),
+          inboundUrl: openUrl(scene.secretKey, inboundUrl),
+          rateLimit: rateLimitField({ messagesPerSecond, burst }),
+          nationalLanguages: languageNames(nationalLanguages),
+        }
+        return { identity: servicePlanId, name: names[index]!, key: servicePlanId, settings }
+      },
+    )
   },
   want({ name: called, path, value }, scene) {
     const given = value as PlanEntry

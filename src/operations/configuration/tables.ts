@@ -96,11 +96,11 @@ function limited(description: Description): Kind {
         name: nameOf(scene, limits),
       }))
       const names = await inSlices(namesInFile(called))
-      return mapInSlices(all, ({ id, limits, settings }): PresentObject => {
+      return mapInSlices(all.entries(), ([index, { id, limits, settings }]): PresentObject => {
         const key = String(id)
         return {
           identity: identityOf(limits),
-          name: names.get(key)!,
+          name: names[index]!,
           key,
           settings: { ...limits, ...settings },
         }

@@ -263,9 +263,9 @@ describe('refused', () => {
         "rules.two.country EXCLUSIVE",
         "rules.two.route NOT_FOUND",
         "senderRules.xx.country NOT_FOUND",
+        "rates.c REPEATED",
         "rates.b.price REQUIRED",
         "rates.b.currency REQUIRED",
-        "rates.c REPEATED",
         "ranges.+45.mccmnc REQUIRED",
       ]
     `)
