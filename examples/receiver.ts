@@ -73,6 +73,8 @@ async function handle(event: WebhookEvent | FeedEvent): Promise<void> {
       return print(`receipt ${event.data.msgId} ${event.data.status}`)
     case 'inboundMessage':
       return print(`inbound ${event.data.msgId} ${event.data.keyword ?? '-'}`)
+    case 'limitReached':
+      return print(`limit ${event.data.text}`)
     case 'unknown':
       return print(`unknown ${event.eventId}`)
   }

@@ -1,4 +1,4 @@
-import type { DeliveryReceiptWebhook, InboundSmsWebhook } from './api.ts'
+import type { DeliveryReceiptWebhook, InboundSmsWebhook, LimitReachedWebhook } from './api.ts'
 
 /** What every event has, whatever it tells. */
 interface Delivery {
@@ -8,7 +8,7 @@ interface Delivery {
   readonly attemptedAt: string
   /** 1, 2, …; not signed. Null: the header is not there. */
   readonly attempt: number | null
-  /** Place of the event among those of its message: 1, 2, …, and 0 for an inbound message; not signed. */
+  /** Place of the event among those of its message: 1, 2, …, and 0 for an inbound message or a limit; not signed. */
   readonly sequence: number | null
   /** It was asked for to try the receiver, and tells of nothing that happened; not signed. */
   readonly test: boolean
@@ -18,6 +18,7 @@ interface Delivery {
 export type WebhookEvent =
   | (Delivery & { readonly type: 'deliveryReceipt'; readonly data: DeliveryReceiptWebhook })
   | (Delivery & { readonly type: 'inboundMessage'; readonly data: InboundSmsWebhook })
+  | (Delivery & { readonly type: 'limitReached'; readonly data: LimitReachedWebhook })
   /** Genuine, and newer than this client: answer 200, or it comes again and again. */
   | (Delivery & { readonly type: 'unknown'; readonly data: unknown })
 
@@ -191,6 +192,10 @@ function eventOf(delivery: Delivery, bytes: Uint8Array): WebhookEvent {
   }
   if (typeof msgId === 'string' && typeof status === 'string') {
     return { ...delivery, type: 'deliveryReceipt', data: data as DeliveryReceiptWebhook }
+  }
+  const { type, text } = data as Partial<LimitReachedWebhook>
+  if (direction === undefined && typeof type === 'string' && typeof text === 'string') {
+    return { ...delivery, type: 'limitReached', data: data as LimitReachedWebhook }
   }
   return { ...delivery, type: 'unknown', data }
 }

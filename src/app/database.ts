@@ -171,7 +171,7 @@ async function checkSettings(server: DatabaseServer, db: Database, wanted: Sessi
   const differing = await settingsThatDoNotHold(server, db, wanted)
   if (differing.length > 0)
     throw new StartError(
-      `sessions do not keep the settings they need: ${differing.join(', ')}; connect without the pooler`,
+      `sessions do not keep the settings they need: ${differing.join(', ')}; restart the pooler, or connect without it`,
     )
 }
 

@@ -54,7 +54,12 @@ describe('the event', () => {
     })
   })
 
-  it.each(['{"of":"later"}', '[]', '{"msgId":7,"status":8}'])(
+  it('of a limit', async () => {
+    const body = JSON.stringify({ type: 'capReached', percent: 80, text: '80 % of 100 messages a day' })
+    expect(await verify(signed(body), body)).toMatchObject({ type: 'limitReached', data: { percent: 80 } })
+  })
+
+  it.each(['{"of":"later"}', '{"type":"later"}', '[]', '{"msgId":7,"status":8}'])(
     'of a kind that is not known: %s',
     async (body) => {
       expect(await verify(signed(body), body)).toMatchObject({ type: 'unknown', data: JSON.parse(body) })
