@@ -83,8 +83,9 @@ serveParent(
       stopProfile = await startProfile()
     },
     stopProfile: () => stopProfile?.(),
-    watchTurns() {
+    async watchTurns(profiled) {
       turns = new TurnWatch()
+      if (profiled === 'profiled') await turns.profile()
     },
     longestTurn: () => turns?.longest(),
     memory: () => process.memoryUsage(),

@@ -1,43 +1,76 @@
-import { PerformanceObserver } from 'node:perf_hooks'
+import { constants, type PerformanceNodeEntry, PerformanceObserver } from 'node:perf_hooks'
+import { ownersText, startProfile } from './profile.ts'
 
-/** The longest that anything held up an event loop, in milliseconds. */
+/** The turn of an event loop that took most CPU, and what it did. */
 export interface LongestTurn {
-  /** CPU of the thread between two looks: what others do on the machine is not in it. */
+  /** CPU of the thread between two looks, in milliseconds: what others do on the machine is not in it. */
   readonly cpuMs: number
   readonly wallMs: number
-  /** The longest collection of garbage, which is part of a turn. */
-  readonly collectionMs: number
+  /** `15 ms mark-compact`: the collections of garbage in it; with a profile also the packages and files that ran longest. */
+  readonly did: string
+  /** The longest by the clock, which may be another turn. */
+  readonly longestWallMs: number
+}
+
+interface Span {
+  readonly fromMs: number
+  readonly toMs: number
 }
 
 const LOOK_MS = 1
 
+const KINDS: Readonly<Record<number, string>> = {
+  [constants.NODE_PERFORMANCE_GC_MINOR]: 'scavenge',
+  [constants.NODE_PERFORMANCE_GC_MAJOR]: 'mark-compact',
+  [constants.NODE_PERFORMANCE_GC_INCREMENTAL]: 'incremental marking',
+  [constants.NODE_PERFORMANCE_GC_WEAKCB]: 'weak callbacks',
+}
+
+const NOTHING = { fromMs: 0, toMs: 0, cpuMs: 0 }
+
 /** Watches the event loop of the thread that makes it. */
 export class TurnWatch {
-  #cpuMs = 0
-  #wallMs = 0
-  #collectionMs = 0
+  #longest: Span & { readonly cpuMs: number } = NOTHING
+  #longestWallMs = 0
+  #collections: (Span & { readonly kind: string })[] = []
+  #stopProfile: (() => Promise<object>) | null = null
 
   constructor() {
-    let [cpuMs, wallMs] = [threadCpuMs(), performance.now()]
+    let [cpuMs, atMs] = [threadCpuMs(), performance.now()]
     const look = () => {
-      const [cpuNowMs, wallNowMs] = [threadCpuMs(), performance.now()]
-      this.#cpuMs = Math.max(this.#cpuMs, cpuNowMs - cpuMs)
-      this.#wallMs = Math.max(this.#wallMs, wallNowMs - wallMs - LOOK_MS)
-      ;[cpuMs, wallMs] = [cpuNowMs, wallNowMs]
+      const [cpuNowMs, nowMs] = [threadCpuMs(), performance.now()]
+      this.#longestWallMs = Math.max(this.#longestWallMs, nowMs - atMs - LOOK_MS)
+      if (cpuNowMs - cpuMs > this.#longest.cpuMs)
+        this.#longest = { fromMs: atMs, toMs: nowMs, cpuMs: cpuNowMs - cpuMs }
+      ;[cpuMs, atMs] = [cpuNowMs, nowMs]
     }
     setInterval(look, LOOK_MS).unref()
     new PerformanceObserver((list) => {
-      for (const { duration } of list.getEntries())
-        this.#collectionMs = Math.max(this.#collectionMs, duration)
+      for (const { startTime, duration, detail } of list.getEntries() as PerformanceNodeEntry[]) {
+        const kind = KINDS[detail.kind] ?? 'collection'
+        this.#collections.push({ fromMs: startTime, toMs: startTime + duration, kind })
+      }
     }).observe({ entryTypes: ['gc'] })
   }
 
+  /** Also samples the stack from now on, which makes everything somewhat slower. */
+  async profile(): Promise<void> {
+    this.#stopProfile = await startProfile()
+  }
+
   /** Since the last call. */
-  longest(): LongestTurn {
-    const longest = { cpuMs: this.#cpuMs, wallMs: this.#wallMs, collectionMs: this.#collectionMs }
-    this.#cpuMs = 0
-    this.#wallMs = 0
-    this.#collectionMs = 0
+  async longest(): Promise<LongestTurn> {
+    const { fromMs, toMs, cpuMs } = this.#longest
+    const inIt = this.#collections.filter((one) => one.fromMs < toMs && one.toMs > fromMs)
+    const did = inIt.map((one) => `${(one.toMs - one.fromMs).toFixed(0)} ms ${one.kind}`)
+    if (this.#stopProfile !== null) {
+      did.push(ownersText(await this.#stopProfile(), hrtimeUs(fromMs), hrtimeUs(toMs)))
+      await this.profile()
+    }
+    const longest = { cpuMs, wallMs: toMs - fromMs, did: did.join(', '), longestWallMs: this.#longestWallMs }
+    this.#longest = NOTHING
+    this.#longestWallMs = 0
+    this.#collections = []
     return longest
   }
 }
@@ -45,4 +78,9 @@ export class TurnWatch {
 function threadCpuMs(): number {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1_000
+}
+
+/** The clock of a profile at an instant of `performance.now`. */
+function hrtimeUs(atMs: number): number {
+  return Number(process.hrtime.bigint() / 1_000n) + (atMs - performance.now()) * 1_000
 }
