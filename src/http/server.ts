@@ -1,4 +1,5 @@
 import type { Server } from 'node:http'
+import { setImmediate } from 'node:timers/promises'
 import fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -207,7 +208,7 @@ function acceptJsonOnly(app: FastifyInstance, limits: HttpLimits): void {
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
     if (!isPlainJson(request.raw)) return done(new AppError('UNSUPPORTED_MEDIA_TYPE'))
     if (request.routeOptions.config.hasManyMembers === true) {
-      inSlices(parseJsonInSteps(bytes as Buffer, limits.jsonDepth)).then((body) => done(null, body), done)
+      parseInSlices(bytes as Buffer, limits.jsonDepth).then((body) => done(null, body), done)
       return
     }
     try {
@@ -216,6 +217,12 @@ function acceptJsonOnly(app: FastifyInstance, limits: HttpLimits): void {
       done(error as Error)
     }
   })
+}
+
+async function parseInSlices(bytes: Buffer, maxDepth: number): Promise<unknown> {
+  // This turn has taken 10 ms to join 20 MB of the body.
+  await setImmediate()
+  return inSlices(parseJsonInSteps(bytes, maxDepth))
 }
 
 /** Short ids, unique in this process and unlikely to occur in another. */
