@@ -35,14 +35,13 @@ function parsed(body: string): unknown {
 
 function described(webhook: unknown, path: string): string {
   if (typeof webhook !== 'object' || webhook === null) return `other    ${shown(path)}  ${shown(webhook)}`
-  const { direction, msgId, status, from, to, body, keyword, errorCode, errorMessage } = webhook as Record<
-    string,
-    unknown
-  >
+  const { direction, msgId, status, from, to, body, keyword, errorCode, errorMessage, type, text } =
+    webhook as Record<string, unknown>
   if (direction === 'MO') {
     const word = keyword === undefined ? '' : `  keyword ${shown(keyword)}`
     return `inbound  ${plain(msgId)}  ${plain(from)} -> ${plain(to)}  ${shown(body)}${word}`
   }
+  if (typeof type === 'string' && typeof text === 'string') return `limit    ${plain(type)}  ${shown(text)}`
   if (msgId === undefined || status === undefined) return `other    ${shown(path)}  ${shown(webhook)}`
   const failure =
     errorCode === undefined || errorCode === '000' ? '' : `  ${plain(errorCode)} ${shown(errorMessage)}`

@@ -46,15 +46,17 @@ test('each webhook is answered 200 and printed in one line, harmless to a termin
     ['/receipts', JSON.stringify(RECEIPT)],
     ['/receipts', JSON.stringify(FAILURE)],
     ['/inbound', JSON.stringify(INBOUND)],
+    ['/inbound', JSON.stringify({ type: 'capReached', percent: 80, text: '80 % of 10 messages a day' })],
     ['/any%0Apath', 'not JSON'],
     ['/', '{}'],
   ] as const)
     expect(await post(`${url}${path}`, body)).toEqual({ status: 200, json: { ok: true } })
-  await listener.until(() => linesOf(listener).length === 5)
+  await listener.until(() => linesOf(listener).length === 6)
   expect(linesOf(listener)).toEqual([
     `receipt  ${RECEIPT.msgId}  SENT`,
     `receipt  ${RECEIPT.msgId}  FAILED  203 "Absent"`,
     `inbound  ${INBOUND.msgId}  +15551230002 -> +15550001000  "Hello \\"you\\"\\u001b[2J\\u202e"  keyword "HELLO"`,
+    'limit    capReached  "80 % of 10 messages a day"',
     'other    "/any%0Apath"  "not JSON"',
     'other    "/"  {}',
   ])
