@@ -30,12 +30,15 @@ test.each(DOCUMENTS)('%s: every link leads somewhere', (path) => {
   expect(dead.map(([link]) => link)).toEqual([])
 })
 
-test('the README leads to every document, and decisions have numbers of their own', () => {
+test('the README leads to every document, and the list of decisions to each, which has a number of its own', () => {
   const readme = read('README.md')
   const guides = DOCUMENTS.filter((path) => /^docs\/(guides\/)?[^/]+\.md$/.test(path))
   expect(guides.filter((path) => !readme.includes(`(${path})`))).toEqual([])
-  const numbers = globSync('*.md', { cwd: join(ROOT, 'docs/adr') }).map((name) => name.slice(0, 4))
-  expect(numbers.length).toBe(new Set(numbers).size)
+  const decisions = globSync('0*.md', { cwd: join(ROOT, 'docs/adr') }).sort()
+  expect(new Set(decisions.map((name) => name.slice(0, 4))).size).toBe(decisions.length)
+  const headings = decisions.map((name) => read(`docs/adr/${name}`).split('\n')[0]!.slice(2))
+  const list = decisions.map((name, index) => `- [${headings[index]}](${name})`)
+  expect(read('docs/adr/README.md').match(/^- .+$/gm)).toEqual(list)
 })
 
 /** Decisions and measurements are of their time: files that they name may be gone. */
