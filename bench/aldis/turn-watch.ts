@@ -1,4 +1,5 @@
 import { constants, type PerformanceNodeEntry, PerformanceObserver } from 'node:perf_hooks'
+import { setTimeout as wait } from 'node:timers/promises'
 import { ownersText, startProfile } from './profile.ts'
 
 /** The turn of an event loop that took most CPU, and what it did. */
@@ -66,6 +67,8 @@ export class TurnWatch {
     if (this.#stopProfile !== null) {
       did.push(ownersText(await this.#stopProfile(), hrtimeUs(fromMs), hrtimeUs(toMs)))
       await this.profile()
+      // The turn that looked through the profile must be over.
+      await wait(2 * LOOK_MS)
     }
     const longest = { cpuMs, wallMs: toMs - fromMs, did: did.join(', '), longestWallMs: this.#longestWallMs }
     this.#longest = NOTHING
