@@ -62,6 +62,7 @@ export class TurnWatch {
   /** Since the last call. */
   async longest(): Promise<LongestTurn> {
     const { fromMs, toMs, cpuMs } = this.#longest
+    const longestWallMs = this.#longestWallMs
     const inIt = this.#collections.filter((one) => one.fromMs < toMs && one.toMs > fromMs)
     const did = inIt.map((one) => `${(one.toMs - one.fromMs).toFixed(0)} ms ${one.kind}`)
     if (this.#stopProfile !== null) {
@@ -70,11 +71,10 @@ export class TurnWatch {
       // The turn that looked through the profile must be over.
       await wait(2 * LOOK_MS)
     }
-    const longest = { cpuMs, wallMs: toMs - fromMs, did: did.join(', '), longestWallMs: this.#longestWallMs }
     this.#longest = NOTHING
     this.#longestWallMs = 0
     this.#collections = []
-    return longest
+    return { cpuMs, wallMs: toMs - fromMs, did: did.join(', '), longestWallMs }
   }
 }
 
