@@ -27,13 +27,15 @@ export function definedOf(settings: Settings): Settings {
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))
 }
 
-/** An object of a configuration file that fits its schema; `value` null: it does not, and its faults are known. */
+/** An object of a configuration file. What does not fit its schema is known as faults, and left out of `value`. */
 export interface Entry {
   /** What the file calls it. */
   readonly name: string
   /** `carriers.acme` */
   readonly path: string
+  /** Null: nothing of it can be read. */
   readonly value: Settings | null
+  readonly isFaulty: boolean
 }
 
 /** What the objects that an object names are read from: all of its settings. */
@@ -65,6 +67,8 @@ export interface Kind {
   update(scene: Scene, updates: readonly Update[]): Promise<void>
   delete(scene: Scene, objects: readonly PresentObject[]): Promise<void>
 }
+
+const REFERENCE_FAULTS: ReadonlySet<string> = new Set(['NOT_FOUND', 'AMBIGUOUS'])
 
 /** Deletes the rows of a table by the keys of the objects. */
 export function deleteFrom(table: {
@@ -175,16 +179,26 @@ export class Scene {
     const named = new Map<string, string>()
     const wanted: WantedObject[] = []
     await mapInSlices(entries, (entry) => {
-      const { name, value } = entry
-      const found = value === null ? [null] : kind.want({ ...entry, value }, this)
-      if (found.includes(null)) broken.add(name)
+      const found = this.#wantEntry(kind, entry)
+      if (found.includes(null)) broken.add(entry.name)
       const fitting = found.filter((object) => object !== null)
-      if (fitting.length === 1 && NAMED.has(kind.name)) named.set(name, fitting[0]!.identity)
+      if (fitting.length === 1 && NAMED.has(kind.name)) named.set(entry.name, fitting[0]!.identity)
       wanted.push(...fitting)
     })
     objects.wanted = wanted
     objects.wantedByName = named
     objects.broken = broken
+  }
+
+  #wantEntry(kind: Kind, entry: Entry): readonly (WantedObject | null)[] {
+    const { value } = entry
+    if (value === null) return [null]
+    const known = this.faults.length
+    const found = kind.want({ ...entry, value }, this)
+    if (!entry.isFaulty) return found
+    // Only the objects that it names are judged: other settings may depend on those that are left out.
+    this.faults.push(...this.faults.splice(known).filter(({ code }) => REFERENCE_FAULTS.has(code)))
+    return [null]
   }
 
   /** Adds a fault for each setting that a new object lacks. */

@@ -186,6 +186,7 @@ rates: {file: wrong.csv}
       `${bad}:4:3: carriers.new.password: is required of a new carrier`,
       `${bad}:6:11: ranges.+4479.mccmnc: must be a string`,
       expect.stringMatching(`^${csv}:3:1: rates.wrong.csv:3.price: must be `),
+      `${csv}:3:1: rates.wrong.csv:3.country: must be a country code of ISO 3166-1`,
       '',
     ])
     const { stdout } = await run('diff', '-f', bad, '--json')

@@ -129,7 +129,7 @@ const CHECKS = Object.fromEntries(
 )
 const checkDisplayName = checkOf(DisplayName)
 
-/** The objects of a configuration, a Map for each kind, and the faults of those that do not fit their schema. */
+/** The objects of a configuration, a Map for each kind, and the faults of what does not fit their schema. */
 export async function readConfiguration(configuration: object): Promise<WantedConfiguration> {
   const entries = new Map<KindName, Entry[]>()
   const faults: Fault[] = []
@@ -150,13 +150,27 @@ function readEntry(kind: KindName, name: string, value: unknown, faults: Fault[]
     (kind === 'accounts' || kind === 'plans') && isObject(value) && value.name === undefined
   const ofName = isNamedByKey ? checkDisplayName(name) : key(name)
   const ofValue = check(value)
-  if (ofName.length === 0 && ofValue.length === 0) return { name, path, value: value as Settings }
+  if (ofName.length === 0 && ofValue.length === 0)
+    return { name, path, value: value as Settings, isFaulty: false }
   faults.push(...ofName.map((each) => ({ ...each, field: path })))
   for (const each of ofValue) {
     const field = each.field === 'request' ? path : `${path}.${each.field}`
     faults.push(each.code === 'UNKNOWN_FIELD' ? unknownSetting(kind, field, each) : { ...each, field })
   }
-  return { name, path, value: null }
+  return { name, path, value: ofName.length === 0 ? soundSettings(value, ofValue) : null, isFaulty: true }
+}
+
+/** The settings without faults; null if one that is required is missing. */
+function soundSettings(value: unknown, faults: readonly Fault[]): Settings | null {
+  if (!isObject(value) || faults.some(({ code, field }) => code === 'REQUIRED' || field === 'request'))
+    return null
+  const faulty = new Set(faults.flatMap(({ field }) => beginningsOf(field)))
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !faulty.has(name)))
+}
+
+/** `a.b` -> `a`, `a.b`: names have dots too. */
+function beginningsOf(field: string): string[] {
+  return field.split('.').map((_, index, parts) => parts.slice(0, index + 1).join('.'))
 }
 
 function unknownSetting(kind: KindName, field: string, { field: name }: Fault): Fault {

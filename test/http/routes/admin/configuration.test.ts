@@ -211,6 +211,7 @@ describe('refused', () => {
       plans: {
         Alerts: { account: 'Nobody', sandbox: true },
         Trial: { route: 'main' },
+        Late: { account: 'Nobody', validitySeconds: 'x', maxValiditySeconds: 60 },
         New: { account: 'Bad', route: 'sandbox', optOut: { stopWords: ['!'] } },
       },
       senders: { Nobody: { Aldis: { status: 'approved' } }, Alerts: { '!': { status: 'x' } } },
@@ -234,6 +235,7 @@ describe('refused', () => {
         "accounts. x INVALID_FORMAT",
         "carriers.new.widnow UNKNOWN_FIELD",
         "carriers.1x INVALID_FORMAT",
+        "plans.Late.validitySeconds WRONG_TYPE",
         "numbers.x INVALID_FORMAT",
         "senderRules.none.country REQUIRED",
         "rates.a.price OUT_OF_RANGE",
@@ -254,6 +256,7 @@ describe('refused', () => {
         "plans.Alerts.account NOT_FOUND",
         "plans.Alerts.sandbox NOT_ALLOWED",
         "plans.Trial.route NOT_ALLOWED",
+        "plans.Late.account NOT_FOUND",
         "plans.New.optOut.stopWords.0 INVALID_FORMAT",
         "senders.Nobody NOT_FOUND",
         "senders.Alerts.! INVALID_FORMAT",
