@@ -181,7 +181,7 @@ function reachedCaps({ usedCaps, directory, nowMs }: AlarmScene): AlarmCondition
 function unownedInbound({ unowned }: AlarmScene): AlarmCondition[] {
   if (unowned === null) return []
   const { count, since } = unowned
-  const summary = `${count} inbound messages of the last hour are for numbers that no plan owns`
+  const summary = `Inbound messages of the last hour for numbers that no plan owns: ${count}`
   return [{ name: 'unowned-inbound', object: '', since, value: count, summary }]
 }
 

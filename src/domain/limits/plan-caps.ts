@@ -121,5 +121,6 @@ export function reachedPercents({ most }: Cap, count: number, told: number): num
 
 /** `1000 messages`, `25.5 EUR` */
 export function describeCount(unit: string, count: number): string {
-  return unit === MESSAGES ? `${count} messages` : `${formatAmount(BigInt(count))} ${unit}`
+  if (unit !== MESSAGES) return `${formatAmount(BigInt(count))} ${unit}`
+  return count === 1 ? '1 message' : `${count} messages`
 }
