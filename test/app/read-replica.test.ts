@@ -31,10 +31,6 @@ beforeAll(async () => {
   ;[standby, second] = servers.standbys as [StockPostgres, StockPostgres]
   await ask(primary, 'create table seen (n integer primary key)')
   await ask(primary, 'create database other')
-  for (const server of servers.standbys) {
-    await ask(server, 'alter system set max_standby_streaming_delay = 0')
-    await ask(server, 'select pg_reload_conf()')
-  }
 })
 
 afterAll(() => servers?.[Symbol.asyncDispose]())
@@ -224,7 +220,31 @@ async function whileReading(
   }
 }
 
+/**
+ * Makes the standby cancel at once whatever is in the way of its replay. For one test only: it would also cancel statements of
+ * the tests themselves, such as the one that resumes the replay.
+ */
+async function replayFirst(): Promise<AsyncDisposable> {
+  const change = async (setting: string) => {
+    await ask(standby, `alter system ${setting}`)
+    await ask(standby, 'select pg_reload_conf()')
+  }
+  const delay = async () =>
+    (await ask<{ max_standby_streaming_delay: string }>(standby, 'show max_standby_streaming_delay'))[0]!
+      .max_standby_streaming_delay
+  const usual = await delay()
+  await change('set max_standby_streaming_delay = 0')
+  await eventually(async () => (await delay()) === '0')
+  return {
+    async [Symbol.asyncDispose]() {
+      await change('reset max_standby_streaming_delay')
+      await eventually(async () => (await delay()) === usual)
+    },
+  }
+}
+
 test('a statement that recovery cancels is run on the primary, and the standby stays in use', async () => {
+  await using _ = await replayFirst()
   await using replica = await replicaOf(primary, standby, PATIENT_MS)
   await replica.isUsed()
   await add()
