@@ -29,8 +29,8 @@ export interface ServerFacts {
 /** Rounds in which two connections compare servers; a busy pooler may return the same ones by chance. */
 const ROUNDS = 3
 const CONNECT_TIMEOUT_MS = 10_000
-/** Bounds for changing the role, whatever the role's own are. */
-const ROLE_BOUNDS = { statement_timeout: '30000', lock_timeout: '30000' }
+/** Of these statements, whatever the role's own bounds are. */
+const BOUNDS = { statement_timeout: '30000', lock_timeout: '30000' }
 
 /** The server before anything is known about it: no pooler. */
 export function directServer(connectionString: string, prepared: boolean): DatabaseServer {
@@ -59,11 +59,7 @@ export async function reachServer(server: DatabaseServer): Promise<ServerFacts> 
 export async function keepInRole({ hosts }: DatabaseServer, settings: SessionSettings): Promise<string[]> {
   const client = await connect(hosts)
   try {
-    await client.query('begin')
-    await setForSession(client, { ...sessionSettings(0), ...ROLE_BOUNDS }, 'transaction')
-    const changed = await setForRole(client, settings)
-    await client.query('commit')
-    return changed
+    return await withOurSettings(client, () => setForRole(client, settings))
   } finally {
     await client.end()
   }
@@ -83,15 +79,28 @@ export async function connect(hosts: DatabaseHosts, applicationName = 'aldis'): 
   return client
 }
 
+/**
+ * Runs `work` in a transaction under our settings. The next one on this connection has those of the role again. After an
+ * error the connection must be closed.
+ */
+async function withOurSettings<Result>(client: pg.Client, work: () => Promise<Result>): Promise<Result> {
+  await client.query('begin')
+  await setForSession(client, { ...sessionSettings(0), ...BOUNDS }, 'transaction')
+  const result = await work()
+  await client.query('commit')
+  return result
+}
+
 async function factsOf(client: pg.Client): Promise<ServerFacts & { pid: number }> {
-  const { rows } = await client.query(
-    `select pg_backend_pid() as pid, current_setting('server_version_num')::integer as "versionNumber",
-            current_setting('server_version') as version, current_database() as database, session_user as role,
-            current_setting('server_encoding') as encoding, current_schema() as schema,
-            coalesce(has_schema_privilege(current_schema(), 'create'), false) as "mayCreate"`,
-  )
+  const { rows } = await withOurSettings(client, () => client.query(FACTS))
   return rows[0]
 }
+
+const FACTS = `
+  select pg_backend_pid() as pid, current_setting('server_version_num')::integer as "versionNumber",
+         current_setting('server_version') as version, current_database() as database, session_user as role,
+         current_setting('server_encoding') as encoding, current_schema() as schema,
+         coalesce(has_schema_privilege(current_schema(), 'create'), false) as "mayCreate"`
 
 /** True when several server processes serve one connection, or one process serves two connections. */
 async function sharesConnections(hosts: DatabaseHosts, first: pg.Client): Promise<boolean> {
@@ -117,14 +126,11 @@ async function sharesConnections(hosts: DatabaseHosts, first: pg.Client): Promis
  */
 async function mixesNames(client: pg.Client): Promise<boolean> {
   const name = `aldis_${randomBytes(8).toString('hex')}`
-  await client.query('begin')
-  try {
+  return withOurSettings(client, async () => {
     await client.query({ name, text: 'select 1' })
     const { rowCount } = await client.query('select from pg_prepared_statements where name = $1', [name])
     if (rowCount === 0) return false
     await client.query(`deallocate ${name}`)
     return true
-  } finally {
-    await client.query('commit')
-  }
+  })
 }
