@@ -15,6 +15,8 @@ export interface HttpLimits {
   readonly keepAliveTimeoutMs: number
   /** How long a connection may stall during a request: its peer does not read the answer. */
   readonly stalledTimeoutMs: number
+  /** How long a connection waits for the work on its answer. */
+  readonly answerTimeoutMs: number
   /** How long a closing server waits for requests in flight. */
   readonly drainTimeoutMs: number
   /** How long a connection must have been idle before a closing server ends it: its client may be about to send. */
@@ -44,6 +46,7 @@ export const HTTP_LIMITS: HttpLimits = {
   timeoutCheckMs: 1_000,
   keepAliveTimeoutMs: 60_000,
   stalledTimeoutMs: 60_000,
+  answerTimeoutMs: 600_000,
   drainTimeoutMs: 10_000,
   quietMs: 1_000,
   connections: 10_000,

@@ -95,6 +95,37 @@ describe('time-outs', () => {
     expect((await quick.get('/livez')).status).toBe(200)
   })
 
+  it('a request is answered even if the work on it takes longer than a peer may stall', async () => {
+    await using quick = await startHttpService({ limits: { stalledTimeoutMs: 100 } })
+    const lock = await quick.db.connect()
+    await lock.query('begin')
+    await lock.query('lock table messages in exclusive mode')
+    const stalled = once(quick.app.server, 'connection').then(async ([socket]) => {
+      for (const _ of [1, 2]) await once(socket, 'timeout')
+    })
+    const answer = quick.send()
+    try {
+      await Promise.race([stalled, answer])
+    } finally {
+      await lock.query('rollback')
+      lock.release()
+    }
+    expect((await answer).status).toBe(202)
+  })
+
+  it('work on an answer is waited for no longer than its bound', async () => {
+    await using quick = await startHttpService({ limits: { stalledTimeoutMs: 100, answerTimeoutMs: 150 } })
+    const lock = await quick.db.connect()
+    await lock.query('begin')
+    await lock.query('lock table messages in exclusive mode')
+    try {
+      await expect(quick.send()).rejects.toThrow()
+    } finally {
+      await lock.query('rollback')
+      lock.release()
+    }
+  })
+
   it('a closing server answers what is under way, and takes nothing new', async () => {
     const closing = await startHttpService()
     const lock = await closing.db.connect()

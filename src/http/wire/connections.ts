@@ -16,6 +16,8 @@ interface Connection {
   waiting: (readonly [IncomingMessage, ServerResponse])[]
   /** The last request was handed on: anything after it could not be answered (RFC 9112 §9.6). */
   ended: boolean
+  /** When the last request was handed on. */
+  begunAtMs: number
   /** When the last outstanding request ended, and how many bytes had been read by then. */
   quietSinceMs: number
   quietAtBytes: number
@@ -49,6 +51,10 @@ export interface ConnectionLimits {
   readonly pipelinedRequests: number
   /** How long a connection must have been idle before a draining server ends it, in milliseconds. */
   readonly quietMs: number
+  /** How long a connection may stall: its peer does not read the answer. */
+  readonly stalledTimeoutMs: number
+  /** How long a connection waits for the work on its answer. */
+  readonly answerTimeoutMs: number
 }
 
 /** Pipelined requests that all connections together start in one turn of the event loop: about 0.3 ms of work. */
@@ -97,6 +103,7 @@ export class Connections {
     server.removeListener('request', serve!)
     server.on('request', (request, response) => this.#arrive(request, response))
     server.on('connection', (socket: ServerSocket) => this.#open(socket))
+    server.on('timeout', (socket: ServerSocket) => this.#stalled(socket))
     // Node's own method ends idle connections before it has read what they sent.
     server.closeIdleConnections = () => this.#endQuietAfterRead()
   }
@@ -113,6 +120,7 @@ export class Connections {
       outstanding: 0,
       waiting: [],
       ended: false,
+      begunAtMs: performance.now(),
       quietSinceMs: performance.now(),
       quietAtBytes: 0,
       parse: null,
@@ -166,6 +174,7 @@ export class Connections {
         return
       }
       connection.outstanding += 1
+      connection.begunAtMs = performance.now()
       short.isAnswering = true
       const done = (text: Answer | null) => {
         connection.outstanding -= 1
@@ -192,6 +201,18 @@ export class Connections {
     socket.destroySoon()
   }
 
+  /**
+   * Nothing was read or written for a while. A peer that waits for its answer is not at fault: a large configuration file may
+   * take minutes to apply, and would be applied although its client had lost the connection.
+   */
+  #stalled(socket: ServerSocket): void {
+    const connection = this.#connections.get(socket)
+    const isWorking = connection !== undefined && connection.outstanding > 0 && socket.writableLength === 0
+    if (isWorking && performance.now() - connection.begunAtMs < this.#limits.answerTimeoutMs)
+      socket.setTimeout(this.#limits.stalledTimeoutMs)
+    else socket.destroy()
+  }
+
   #arrive(request: IncomingMessage, response: ServerResponse): void {
     const connection = this.#connections.get(request.socket as ServerSocket)
     if (connection === undefined || connection.ended) return
@@ -211,6 +232,7 @@ export class Connections {
       dropInput(connection)
     }
     connection.outstanding += 1
+    connection.begunAtMs = performance.now()
     response.once('close', () => this.#answered(connection, request))
     this.#serve(request, response)
   }

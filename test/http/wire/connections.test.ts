@@ -89,7 +89,8 @@ const GET = 'GET / HTTP/1.1\r\nhost: x\r\n\r\n'
 async function boundedServer(handler: RequestListener, limits: { quietMs?: number } = {}) {
   // Node ends no idle connection by itself then.
   const server = createServer({ keepAliveTimeout: 0 }, handler)
-  const connections = new Connections(server, { pipelinedRequests: 32, quietMs: 0, ...limits })
+  const bounds = { pipelinedRequests: 32, quietMs: 0, stalledTimeoutMs: 60_000, answerTimeoutMs: 60_000 }
+  const connections = new Connections(server, { ...bounds, ...limits })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
