@@ -175,6 +175,7 @@ export const OPERATIONS = {
     'GET /admin/v1/statistics?servicePlanId&carrier&route&groupBy&fromDate&toDate&interval&country&status&errorCode',
   getQueue: 'GET /admin/v1/queue',
   listAlarms: 'GET /admin/v1/alarms',
+  sendTestAlarm: 'POST /admin/v1/alarms/test',
   listNodes: 'GET /admin/v1/nodes',
   resealSecrets: 'POST /admin/v1/secrets/reseal body',
   createRoutingRule: 'POST /admin/v1/routing-rules body',

@@ -1,5 +1,8 @@
+import { randomUUID } from 'node:crypto'
 import { operatorPolicy } from '../domain/webhooks/callback-url.ts'
+import type { Webhook } from '../domain/webhooks/requests.ts'
 import { readAlarmConditions } from '../operations/read-alarms.ts'
+import { TestAlarms } from '../operations/send-test-alarm.ts'
 import { CallbackGuard } from '../outbound/callback-guard.ts'
 import { WebhookDispatcher } from '../outbound/dispatcher.ts'
 import { sendWebhook } from '../outbound/webhook-post.ts'
@@ -19,7 +22,7 @@ interface Watched {
   readonly backlog: BacklogWatch
 }
 
-/** What is wrong, for those who ask; and the watch that tells the operator of it, if there is an address. */
+/** What is wrong, for those who ask; and, if there is an address, the watch that tells the operator of it, and its test. */
 export function makeAlarms(
   options: AppOptions,
   shutdown: ShutdownStack,
@@ -36,7 +39,7 @@ export function makeAlarms(
       quality,
       backlogSeconds: alarmBacklogSeconds,
     })
-  if (url === undefined || secret === undefined) return { readAlarms, watch: null }
+  if (url === undefined || secret === undefined) return { readAlarms, watch: null, testAlarms: null }
   // Not that of customers' webhooks, which must not reach the private address that this one may have.
   const dispatcher = new WebhookDispatcher(new CallbackGuard(operatorPolicy(url), resolver), {
     caPem: options.webhookCaPem,
@@ -46,12 +49,13 @@ export function makeAlarms(
     lease: { untilMs: Number.POSITIVE_INFINITY },
     onDefect: (err: unknown) => log.error({ err }, 'alarm not sent'),
   }
+  const post = (webhook: Webhook) => sendWebhook(dispatcher, account, webhook, sending)
   const watch = new AlarmWatch({
     ...parts,
     lease,
     readConditions: readAlarms,
     url,
-    post: (webhook) => sendWebhook(dispatcher, account, webhook, sending),
+    post,
     installation: options.baseUrl,
     timings: options.alarmTimings,
   })
@@ -59,5 +63,12 @@ export function makeAlarms(
     await dispatcher.destroy()
     await watch.stop()
   })
-  return { readAlarms, watch }
+  const testAlarms = new TestAlarms({
+    url,
+    post,
+    installation: options.baseUrl,
+    nowMs: parts.nowMs,
+    newId: randomUUID,
+  })
+  return { readAlarms, watch, testAlarms }
 }

@@ -54,7 +54,8 @@ export async function listenHttp(
   path: MessagePath,
   limits: Limits,
 ): Promise<HttpListener> {
-  const { lease, reports, inProgress, submitter, sandbox, links, quality, backlog, readAlarms } = path
+  const { lease, reports, inProgress, submitter, sandbox, links, quality, backlog, readAlarms, testAlarms } =
+    path
   const { anomalies, databases, directoryService, guard, records, secretKey, random, registry } = platform
   const { db, reads } = databases
   const { nowMs: clock } = platform.clock
@@ -116,6 +117,7 @@ export async function listenHttp(
         refreshPauses: limits.refreshPauses,
         backlog,
         readAlarms,
+        testAlarms,
       }),
   }
   return await openLater(await buildServers(deps, options), gate, worker)

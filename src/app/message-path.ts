@@ -64,7 +64,8 @@ export function makeMessagePath(options: AppOptions, shutdown: ShutdownStack, pl
   const { reads } = databases
   const backlog = new BacklogWatch({ reads, directory, held, conditionOf, clock: platform.clock.nowMs })
   backlogMetrics(registry, backlog)
-  const { readAlarms, watch } = makeAlarms(options, shutdown, platform, { lease, reports, quality, backlog })
+  const watched = { lease, reports, quality, backlog }
+  const { readAlarms, watch, testAlarms } = makeAlarms(options, shutdown, platform, watched)
   const upkeep = [...keepUp(options, shutdown, platform, kept, answers), ...(watch === null ? [] : [watch])]
   const measured = { submitter, inProgress, recorder, deliverer, destinations, links, quality }
   serviceMetrics(registry, { reads, directory, ...measured })
@@ -109,6 +110,7 @@ export function makeMessagePath(options: AppOptions, shutdown: ShutdownStack, pl
     statistics,
     backlog,
     readAlarms,
+    testAlarms,
   }
 }
 

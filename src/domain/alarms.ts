@@ -251,19 +251,24 @@ export interface Alarm extends AlarmCondition {
 /** The body of its webhook. `installation`: BASE_URL. */
 export function alarmBody(alarm: Alarm, installation: string | null): string {
   const { alarmId, name, state, object, summary, value, since, raisedAt, clearedAt } = alarm
-  const whatToDoNow = whatToDo(name)
+  const told = { alarmId, name, state, object, summary, value, since, raisedAt, clearedAt }
+  return JSON.stringify({ type: 'alarm', ...told, whatToDo: whatToDo(name), installation })
+}
+
+/** The body of an alarm that an operator sends to try the receiver. */
+export function testAlarmBody(alarmId: string, now: Date, installation: string | null): string {
   return JSON.stringify({
     type: 'alarm',
     alarmId,
-    name,
-    state,
-    object,
-    summary,
-    value,
-    since,
-    raisedAt,
-    clearedAt,
-    whatToDo: whatToDoNow,
+    name: 'test',
+    state: 'raised',
+    object: '',
+    summary: 'An operator tests the receiver of alarms',
+    value: null,
+    since: now,
+    raisedAt: now,
+    clearedAt: null,
+    whatToDo: 'nothing; this alarm is never cleared (docs/alarms.md#test-the-receiver)',
     installation,
   })
 }

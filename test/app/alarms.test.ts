@@ -129,6 +129,38 @@ test('of two nodes one tells, and a restart repeats nothing', async () => {
   await carrier.end()
 })
 
+describe('a test alarm', () => {
+  test('is signed, says that it is one, and is told whether or not anything is wrong; one a second', async () => {
+    const answer = await service.admin('POST', '/alarms/test')
+    expect(answer).toMatchObject({
+      destination: receiver.origin,
+      delivered: true,
+      responseStatus: 200,
+      error: null,
+    })
+    const told = receiver.received.find(({ body }) => (JSON.parse(body) as Told).alarmId === answer.alarmId)!
+    expect(told).toMatchObject({ path: '/alarms', verified: true, attempt: 1 })
+    expect(told.headers['aldis-test']).toBe('true')
+    expect(JSON.parse(told.body)).toMatchObject({
+      type: 'alarm',
+      name: 'test',
+      state: 'raised',
+      object: '',
+      installation: 'https://sms.example.net',
+    })
+    expect((await service.db.query("select from alarms where name = 'test'")).rowCount).toBe(0)
+    await expect(service.admin('POST', '/alarms/test')).rejects.toThrow('429')
+  })
+
+  test('says what a receiver that fails has answered, and is not repeated', async () => {
+    receiver.answerWith(answerStatus(503))
+    // Until the one before it is a second ago.
+    const answer = await eventually(() => service.admin('POST', '/alarms/test').catch(() => null))
+    expect(answer).toMatchObject({ delivered: false, responseStatus: 503, error: 'HTTP_STATUS' })
+    receiver.answerWith(acknowledge)
+  })
+})
+
 describe('a receiver that is down', () => {
   test('is told again, with the same id, as often as its schedule says, and of the end all the same', async () => {
     const carrier = await aCarrier()

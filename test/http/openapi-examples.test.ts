@@ -20,6 +20,7 @@ import {
 } from '../support/openapi.ts'
 import { statisticsRow } from '../support/statistics-rows.ts'
 import { storeEvent } from '../support/stored-events.ts'
+import { testAlarmsTo } from '../support/test-alarms.ts'
 
 type Step = ReturnType<typeof operationsOf>[number] & { readonly document: OpenApi }
 
@@ -43,10 +44,13 @@ const resolver = new NameResolver({ servers: [dns.address] })
 const startMs = Date.now()
 let looks = 0
 const clock = () => startMs + 1_000 * looks++
+// Nobody listens there: the answer says so.
+const alarms = testAlarmsTo('https://127.0.0.1:1/')
 const server = await startAdminServer({
   resolver,
   clock,
   backlog: { read: async () => NOTHING_WAITS },
+  testAlarms: alarms.testAlarms,
   readAlarms: async () => [
     {
       name: 'carrier-unbound',
@@ -58,6 +62,7 @@ const server = await startAdminServer({
   ],
 })
 afterAll(async () => {
+  await alarms.close()
   await server[Symbol.asyncDispose]()
   resolver.close()
   await dns.close()

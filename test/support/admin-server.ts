@@ -51,6 +51,7 @@ export async function startAdminServer(
       | 'messages'
       | 'backlog'
       | 'readAlarms'
+      | 'testAlarms'
       | 'linkSummary'
       | 'carrierAnomalies'
       | 'carrierCondition'

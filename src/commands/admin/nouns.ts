@@ -260,7 +260,7 @@ docs/statistics.md explains each column.`,
   },
   alarm: {
     path: '/alarms',
-    verbs: { listAlarms: 'list' },
+    verbs: { listAlarms: 'list', sendTestAlarm: 'test' },
     tables: { list: { items: 'since raisedAt name object summary whatToDo' } },
   },
   node: {

@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 import { ALARM_NAMES, type AlarmCondition, whatToDo } from '../../../domain/alarms.ts'
-import { AppError } from '../../../errors.ts'
+import { AppError, conflict } from '../../../errors.ts'
 import { listAlarms } from '../../../store/alarms.ts'
-import { instant, Nullable, oneOf, titled } from '../../schemas/shapes.ts'
+import { instant, Nullable, nullableInteger, nullableString, oneOf, titled } from '../../schemas/shapes.ts'
 import { Timestamp } from './fields.ts'
 import { addOperation } from './operations.ts'
 import type { AdminDeps, AdminScope } from './scope.ts'
@@ -19,8 +19,46 @@ const Alarm = titled('Alarm', {
   whatToDo: Type.String(),
 })
 
-/** Everything that is wrong now, whether or not anybody is told. */
-export function registerAlarms(scope: AdminScope, { reads, readAlarms }: AdminDeps): void {
+const TestAlarm = titled('TestAlarm', {
+  alarmId: Type.String({ format: 'uuid' }),
+  destination: Type.String({ description: 'Scheme, host and port of ALARM_WEBHOOK_URL' }),
+  delivered: Type.Boolean({ description: 'It was answered 2xx' }),
+  responseStatus: nullableInteger(),
+  latencyMs: Type.Integer({ description: 'From the DNS look-up to the end of the answer' }),
+  error: nullableString({ description: 'Why it was not delivered' }),
+  responseHead: nullableString({ description: 'The first 1 KiB of the answer' }),
+})
+
+/** Everything that is wrong now, whether or not anybody is told; and a test of whether somebody is. */
+export function registerAlarms(scope: AdminScope, deps: AdminDeps): void {
+  registerList(scope, deps)
+  registerTest(scope, deps)
+}
+
+function registerTest(scope: AdminScope, { change, testAlarms }: AdminDeps): void {
+  addOperation(scope, 'POST /alarms/test', {
+    operationId: 'sendTestAlarm',
+    summary: 'Test the receiver of alarms with one that never happened',
+    description:
+      'Sends a signed alarm of the name test from this node to ALARM_WEBHOOK_URL, once, and returns the result within 15 s. One a second. Refused if the variable is not set.',
+    tags: ['Alarms'],
+    answer: TestAlarm,
+    failures: [429],
+    run: async (request) => {
+      if (testAlarms == null) throw conflict('this node has no ALARM_WEBHOOK_URL')
+      const answer = await testAlarms.send()
+      const { alarmId, destination, delivered, responseStatus } = answer
+      const after = { destination, delivered, responseStatus }
+      // Nothing is stored of the alarm itself: only its row of the audit log.
+      return change(request, async () => ({
+        value: answer,
+        entry: { objectType: 'alarm', objectId: alarmId, before: null, after },
+      }))
+    },
+  })
+}
+
+function registerList(scope: AdminScope, { reads, readAlarms }: AdminDeps): void {
   addOperation(scope, 'GET /alarms', {
     operationId: 'listAlarms',
     summary: 'List the alarms',

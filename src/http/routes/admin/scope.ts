@@ -10,6 +10,7 @@ import type { WaitsOfNode } from '../../../operations/explain-waits.ts'
 import type { Changed } from '../../../operations/manage/audited-changes.ts'
 import type { MessageReads } from '../../../operations/read-messages.ts'
 import type { OwnReport } from '../../../operations/read-nodes.ts'
+import type { TestAlarms } from '../../../operations/send-test-alarm.ts'
 import type { TestEvents } from '../../../operations/send-test-event.ts'
 import type { Database, Queryable, Transaction } from '../../../store/database.ts'
 import type { ConsoleSessions } from '../../console-sessions.ts'
@@ -69,7 +70,9 @@ export interface AdminDeps {
   readonly heldCause?: WaitsOfNode['heldCause']
   /** What is wrong now, as alarms. Also absent then. */
   readonly readAlarms?: () => Promise<readonly AlarmCondition[]>
-  /** This node and its binds, for those who look at all nodes. Also absent then. */
+  /** Null where nobody is told of alarms. Also absent where this node runs no carrier links. */
+  readonly testAlarms?: Pick<TestAlarms, 'send'> | null
+  /** This node and its binds, for those who look at all nodes. Absent where it runs none. */
   readonly ownReport?: OwnReport
 }
 

@@ -66,6 +66,7 @@ const ROUTES: [method: string, path: string, body?: object][] = [
   ['POST', `/webhook-events/${MSG}-1/redeliver`],
   ['POST', '/webhook-redeliveries', { servicePlanId: ID }],
   ['POST', '/webhook-tests', { servicePlanId: ID }],
+  ['POST', '/alarms/test'],
   ['GET', '/webhook-destinations'],
   ['POST', '/webhook-destinations/pause', { servicePlanId: ID, destination: 'https://example.com' }],
   ['POST', '/webhook-destinations/resume', { servicePlanId: ID, destination: 'https://example.com' }],
@@ -114,6 +115,11 @@ test('a database that was just made has none of these: 404', async () => {
     const { status, body: answer } = await server.request(method, path, body)
     expect(`${status} ${answer.errorCode}`, `${method} ${path}`).toMatch(/^404 (MESSAGE_)?NOT_FOUND$/)
   }
+})
+
+test('409: a test alarm where nobody is told of alarms', async () => {
+  const { status, body: answer } = await server.request('POST', '/alarms/test')
+  expect([status, answer.errorMessage]).toEqual([409, expect.stringContaining('ALARM_WEBHOOK_URL')])
 })
 
 test('whatever only reads takes no connection from the message path', async () => {

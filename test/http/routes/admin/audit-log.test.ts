@@ -17,13 +17,16 @@ import { adminServerOfFile, CARRIER } from '../../../support/admin-server.ts'
 import { eventually } from '../../../support/eventually.ts'
 import { newId } from '../../../support/installation.ts'
 import { DESTINATION, storeEvent } from '../../../support/stored-events.ts'
+import { testAlarmsTo } from '../../../support/test-alarms.ts'
 import { startWebhookReceiver } from '../../../support/webhook-receiver.ts'
 
 const [OLD, NEW] = [deriveKey(randomBytes(32), 'secrets'), deriveKey(randomBytes(32), 'secrets')]
-const server = await adminServerOfFile({ secretKey: [NEW, OLD] })
-const { db } = server.database
 const receiver = await startWebhookReceiver()
 afterAll(() => receiver.close())
+const alarms = testAlarmsTo(`${receiver.origin}/hush-path`)
+afterAll(() => alarms.close())
+const server = await adminServerOfFile({ secretKey: [NEW, OLD], testAlarms: alarms.testAlarms })
+const { db } = server.database
 await ensurePartitions(db, Date.now())
 
 const ACCOUNT = 'a'.repeat(24)
@@ -34,7 +37,7 @@ const OPT_OUT = new URLSearchParams(PHONE)
 const UNOWNED = newId(Date.now())
 const EVENTS = [newId(Date.now() - 2), newId(Date.now() - 1)]
 const TO = { servicePlanId: PLAN, destination: DESTINATION }
-const SECRETS = ['hush-hsh', 'hush-header', 'hush-basic', 'hush-url', 'hush-query', PERSON]
+const SECRETS = ['hush-hsh', 'hush-header', 'hush-basic', 'hush-url', 'hush-query', 'hush-path', PERSON]
 
 interface Step {
   readonly operation: string
@@ -433,6 +436,13 @@ const STEPS: readonly Step[] = [
     object: ['service-plan', PLAN],
     before: null,
     after: { type: 'deliveryReceipt', url: `${receiver.origin}/?***`, delivered: true, responseStatus: 200 },
+  },
+  {
+    operation: 'sendTestAlarm',
+    request: ['POST', '/alarms/test'],
+    object: ['alarm', /^[0-9a-f-]{36}$/],
+    before: null,
+    after: { destination: receiver.origin, delivered: true, responseStatus: 200 },
   },
   {
     operation: 'deleteServicePlan',
