@@ -1,34 +1,46 @@
 import type { FastifyBaseLogger } from 'fastify'
-import { sqlState } from '../store/database.ts'
+import { type Outage, sqlState } from '../store/database.ts'
 
 /** In a long outage, the number of failed requests is logged this often. */
 const LINES_APART_MS = 60_000
 
+const MESSAGES: Readonly<Record<Outage, string>> = {
+  unreachable: 'requests fail because the database cannot be reached',
+  unanswered: 'requests fail because the database does not answer in time',
+  busy: 'requests fail because every database connection of this process is in use',
+}
+
+interface Told {
+  lineAtMs: number
+  failedAtMs: number
+  others: number
+}
+
+interface Failed {
+  readonly outage: Outage
+  readonly error: unknown
+  readonly requestId: string
+}
+
 /**
- * Logs requests that fail because the database cannot be reached: the first of an outage, and once a minute how many others.
- * All of them fail alike, and the log of the directory says when the outage began and ended.
+ * Logs requests that fail because of an outage: the first, and once a minute how many others. All of them fail alike, and the
+ * log of the directory says when the database was away.
  */
 export class DatabaseOutages {
-  #toldAtMs = Number.NEGATIVE_INFINITY
-  #failedAtMs = Number.NEGATIVE_INFINITY
-  #others = 0
+  readonly #told = new Map<Outage, Told>()
 
-  failed(log: FastifyBaseLogger, error: Error, requestId: string, nowMs: number): void {
-    const isFirst = nowMs - this.#failedAtMs >= LINES_APART_MS
-    this.#failedAtMs = nowMs
+  failed(log: FastifyBaseLogger, { outage, error, requestId }: Failed, nowMs = performance.now()): void {
+    const told = this.#told.get(outage)
     // Those of an earlier outage say nothing about this one.
-    if (isFirst) this.#others = 0
-    else if (nowMs - this.#toldAtMs < LINES_APART_MS) {
-      this.#others += 1
+    const isFirst = told === undefined || nowMs - told.failedAtMs >= LINES_APART_MS
+    if (!isFirst && nowMs - told.lineAtMs < LINES_APART_MS) {
+      told.failedAtMs = nowMs
+      told.others += 1
       return
     }
-    const { name: type, message } = error
-    const others = this.#others
-    log.error(
-      { requestId, error: { type, message, sqlState: sqlState(error) }, others },
-      'requests fail because the database cannot be reached',
-    )
-    this.#toldAtMs = nowMs
-    this.#others = 0
+    this.#told.set(outage, { lineAtMs: nowMs, failedAtMs: nowMs, others: 0 })
+    const { name: type, message } = error as Error
+    const others = isFirst ? 0 : told.others
+    log.error({ requestId, error: { type, message, sqlState: sqlState(error) }, others }, MESSAGES[outage])
   }
 }

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, type ErrorCode, invalidField, WHOLE_REQUEST } from '../errors.ts'
-import { isUnreachable, sqlState } from '../store/database.ts'
+import { outageOf, sqlState } from '../store/database.ts'
 import type { DatabaseOutages } from './database-outages.ts'
 import { errorBody } from './schemas/error-body.ts'
 
@@ -26,8 +26,9 @@ export function failureOf(error: unknown, request: FastifyRequest, reply: Fastif
   // The reason why the service is unavailable is logged once, where it is noticed, and not for each request.
   if (failure.status === 500) {
     const cause = failure.cause ?? error
-    if (isUnreachable(cause))
-      request.server.databaseOutages.failed(request.log, cause, request.id, performance.now())
+    const outage = outageOf(cause)
+    if (outage !== null)
+      request.server.databaseOutages.failed(request.log, { outage, error: cause, requestId: request.id })
     else request.log.error({ requestId: request.id, error: loggable(cause) }, 'request failed')
   }
   // Fastify would close the connection after a body it refused, and the reset might overtake the answer. The rest of the

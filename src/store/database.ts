@@ -147,14 +147,30 @@ export class NoPrimaryError extends Error {
 /** The server is starting up, shutting down or recovering. */
 const CANNOT_CONNECT_NOW = '57P03'
 
-/** True when the database could not be reached, or the connection to it was lost: in an outage, every statement fails like this. */
-export function isUnreachable(error: unknown): error is Error {
-  return isConnectFailure(error) || isConnectionLost(error) || sqlState(error) === CANNOT_CONNECT_NOW
+/** What `pg-pool` says when each of its connections was in use for as long as a statement may wait for one. */
+const POOL_EXHAUSTED = 'timeout exceeded when trying to connect'
+/** What `pg` says when an answer took longer than `query_timeout`. */
+const UNANSWERED = 'Query read timeout'
+
+/**
+ * `unreachable`: there is no connection, or it was lost. `unanswered`: an answer did not come in time. `busy`: each connection
+ * of a pool was in use for too long.
+ */
+export type Outage = 'unreachable' | 'unanswered' | 'busy'
+
+/** Why this statement failed, if others fail likewise whatever they ask; null: it failed for itself. */
+export function outageOf(error: unknown): Outage | null {
+  if (!(error instanceof Error)) return null
+  if (error.message === POOL_EXHAUSTED) return 'busy'
+  if (error.message === UNANSWERED) return 'unanswered'
+  const isUnreachable =
+    isConnectFailure(error) || isConnectionLost(error) || sqlState(error) === CANNOT_CONNECT_NOW
+  return isUnreachable ? 'unreachable' : null
 }
 
 /** What `pg` and `pg-pool` say when they could not get a connection at all; nothing was sent. */
 const CONNECT_FAILURES = [
-  'timeout exceeded when trying to connect',
+  POOL_EXHAUSTED,
   'Connection terminated due to connection timeout',
   'Cannot use a pool after calling end on the pool',
   'Client has encountered a connection error and is not queryable',
@@ -177,7 +193,7 @@ const LOST_CODES = new Set([
   'EHOSTUNREACH',
   'ECONNABORTED',
 ])
-const LOST_MESSAGES = ['Connection terminated', 'Query read timeout']
+const LOST_MESSAGES = ['Connection terminated', UNANSWERED]
 
 function isConnectionLost(error: unknown): boolean {
   if (!(error instanceof Error) || isConnectFailure(error)) return false

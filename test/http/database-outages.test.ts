@@ -22,6 +22,20 @@ test.each([
   const lines: { others: number }[] = []
   const log = pino({}, { write: (line: string) => lines.push(JSON.parse(line)) })
   const outages = new DatabaseOutages()
-  for (const nowMs of failures) outages.failed(log, new Error('gone'), 'id', nowMs)
+  const failure = { outage: 'unreachable', error: new Error('gone'), requestId: 'id' } as const
+  for (const nowMs of failures) outages.failed(log, failure, nowMs)
   expect(lines.map(({ others }) => others)).toEqual(told)
+})
+
+test('each kind of outage has its line', () => {
+  const lines: { msg: string }[] = []
+  const log = pino({}, { write: (line: string) => lines.push(JSON.parse(line)) })
+  const outages = new DatabaseOutages()
+  for (const outage of ['unreachable', 'busy', 'busy', 'unanswered'] as const)
+    outages.failed(log, { outage, error: new Error('gone'), requestId: 'id' }, 0)
+  expect(lines.map(({ msg }) => msg)).toEqual([
+    'requests fail because the database cannot be reached',
+    'requests fail because every database connection of this process is in use',
+    'requests fail because the database does not answer in time',
+  ])
 })

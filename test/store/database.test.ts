@@ -7,6 +7,7 @@ import {
   checkDurability,
   isOutcomeUnknown,
   isTransient,
+  outageOf,
   sqlState,
   withTransaction,
 } from '../../src/store/database.ts'
@@ -226,14 +227,32 @@ describe('lost connections', () => {
     await using proxy = await cuttingProxy(fresh, (sent) => sent.includes('alone'))
     await using database = await opened({ connectionString: proxy.connectionString })
     const error = await failureOf(database.db.query(`insert into notes values (31, 'alone')`))
-    expect([isOutcomeUnknown(error), isTransient(error)]).toEqual([true, true])
+    expect([isOutcomeUnknown(error), isTransient(error), outageOf(error)]).toEqual([
+      true,
+      true,
+      'unreachable',
+    ])
   })
 
   test('no server at all: nothing was done, and later may be better', async () => {
     const port = await freePort()
     await using database = await opened({ connectionString: `postgresql://u:p@127.0.0.1:${port}/x` })
     const error = await failureOf(database.db.query('select 1'))
-    expect([isOutcomeUnknown(error), isTransient(error)]).toEqual([false, true])
+    expect([isOutcomeUnknown(error), isTransient(error), outageOf(error)]).toEqual([
+      false,
+      true,
+      'unreachable',
+    ])
+  })
+
+  test('no answer within the time: unknown, and the database was reached', async () => {
+    await using database = await opened({})
+    const statement = { text: `insert into notes values (32, 'waits')`, query_timeout: 1 }
+    const error = await withTransaction(fresh.db, async (transaction) => {
+      await transaction.query('lock table notes')
+      return await failureOf(database.db.query(statement as pg.QueryConfig))
+    })
+    expect([isOutcomeUnknown(error), isTransient(error), outageOf(error)]).toEqual([true, true, 'unanswered'])
   })
 
   test('no connection free within the time: nothing was done, and later may be better', async () => {
@@ -241,7 +260,7 @@ describe('lost connections', () => {
     const held = await database.db.connect()
     const error = await failureOf(database.db.query('select 1'))
     held.release()
-    expect([isOutcomeUnknown(error), isTransient(error)]).toEqual([false, true])
+    expect([isOutcomeUnknown(error), isTransient(error), outageOf(error)]).toEqual([false, true, 'busy'])
   })
 
   test('a wrong database name is final', async () => {
@@ -254,6 +273,7 @@ describe('lost connections', () => {
 
   test.each([undefined, 'text', new Error('of the program')])('%s is no database error', (error) => {
     expect([sqlState(error), isTransient(error), isOutcomeUnknown(error)]).toEqual([undefined, false, false])
+    expect(outageOf(error)).toBeNull()
   })
 })
 
