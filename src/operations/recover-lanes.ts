@@ -5,6 +5,7 @@
 import { decodeEntry } from '../domain/journal/entries.ts'
 import { type FirstFact, isFirst, type JournalFact } from '../domain/journal/message-facts.ts'
 import { addFact, enteredBy, type MessageInProgress } from '../domain/journal/messages-in-progress.ts'
+import { CROWDED_MS } from '../domain/webhooks/schedule.ts'
 import type { Log } from '../log.ts'
 import type { Database } from '../store/database.ts'
 import { releaseEvents } from '../store/event-deliveries.ts'
@@ -19,11 +20,14 @@ import {
   takeOverLane,
 } from '../store/journal.ts'
 import { findRecorded, projectMessages } from '../store/projection.ts'
+import { unparkStray } from '../store/webhook-destinations.ts'
 import { writeInHalves } from './batches.ts'
 
 /** Entries read at once: 0.2 s of a busy node. Reading 500 blocked the event loop for 0.4 s. */
 const ENTRIES_OF_PAGE = 50
 const MESSAGES_OF_CHUNK = 1_000
+/** More are found by the sweep of `Maintenance`. */
+const MOST_STRAY = 1_000
 /** Logged for a lane that a newer version wrote, and for a message that the database refuses. */
 const LEFT = 'messages left in the journal'
 
@@ -72,8 +76,9 @@ async function recoverLane(db: Database, dead: DeadLane, recovery: Recovery): Pr
     of: dead,
   })
   if (!outcome.isComplete) return outcome.written
-  if (last === held.cut || (await projectMessages(db, held, [], last)) === 'written')
-    await deleteLane(db, held)
+  const isWritten = last === held.cut || (await projectMessages(db, held, [], last)) === 'written'
+  // Its statements are over. It alone remembered what it parked for a destination that has recovered by now.
+  if (isWritten && (await deleteLane(db, held))) await unparkStray(db, CROWDED_MS, MOST_STRAY)
   return outcome.written
 }
 

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { beforeEach, expect, test, vi } from 'vitest'
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { encodeEntry } from '../../src/domain/journal/entries.ts'
 import type { JournalFact, LaterFact } from '../../src/domain/journal/message-facts.ts'
 import type { MessageInProgress } from '../../src/domain/journal/messages-in-progress.ts'
@@ -8,6 +8,7 @@ import { type Database, withTransaction } from '../../src/store/database.ts'
 import { appendEntry, closeLane, cutJournal, MOST_APPENDS, openLane } from '../../src/store/journal.ts'
 import { registerNode, removeNode } from '../../src/store/nodes.ts'
 import { projectMessages } from '../../src/store/projection.ts'
+import { openBreaker } from '../../src/store/webhook-destinations.ts'
 import { eventually } from '../support/eventually.ts'
 import { installedDatabase, newId } from '../support/installation.ts'
 import { KeptLog, quietLog } from '../support/log.ts'
@@ -20,7 +21,7 @@ import {
   submittedFact,
   takenFact,
 } from '../support/messages-in-memory.ts'
-import { clearTables, eventsOf, statusOf, storeMessage } from '../support/stored-messages.ts'
+import { clearTables, eventsOf, statusOf, storeDelivered, storeMessage } from '../support/stored-messages.ts'
 import { requestFor, takeDue } from '../support/taken.ts'
 
 const { db, announcedPlan: plan } = await installedDatabase({ poolSize: 6 })
@@ -183,6 +184,30 @@ test('events that were not taken are due; those that were are not told again', a
     ),
   )
   expect(await dispatchOf(sent)).toBeUndefined()
+})
+
+test('what a dead node parked for a destination that has recovered by then is due, not what is in trouble', async () => {
+  const lane = await laneOf(dead!)
+  const [stray, troubled] = [await storeDelivered(db, plan), await storeDelivered(db, plan)]
+  const parked = (msgId: string, destination: string) =>
+    db.query(
+      `update event_deliveries set state = 'parked', destination = $2, due_at = now() + interval '76 h' where msg_id = $1`,
+      [msgId, destination],
+    )
+  await parked(stray, 'https://recovered.example.com')
+  await parked(troubled, 'https://troubled.example.com')
+  const endpoint = { planId: plan, destination: 'https://troubled.example.com' }
+  await openBreaker(db, { ...endpoint, error: 'HTTP_STATUS', probeAfterMs: 60_000 })
+  onTestFinished(async () => void (await db.query('delete from webhook_destinations')))
+  await lane.tell()
+  await recoverAll()
+  const { rows } = await db.query(
+    'select distinct msg_id, state, due_at <= now() as due from event_deliveries where destination is not null',
+  )
+  expect(rows.toSorted((one, two) => Number(two.due) - Number(one.due))).toEqual([
+    { msg_id: stray, state: 'waiting', due: true },
+    { msg_id: troubled, state: 'parked', due: false },
+  ])
 })
 
 test('a message that has a record stays as it is there', async () => {

@@ -21,6 +21,9 @@ export const ATTEMPT_DELAYS_MS: readonly number[] = [
 /** How long the schedule of an event lasts: the sum of the delays, rounded up. A parked event gets its last attempt at its end. */
 export const SCHEDULE_MS: number = 76 * HOUR_MS
 
+/** An event without room waits in the database until its endpoint has some, or for this long: its node may be gone by then. */
+export const CROWDED_MS = 10 * MINUTE_MS
+
 /** How early jitter alone can end a schedule: 15 h. If more time is left, probes of the destination have used up delays. */
 const MOST_EARLY_MS = JITTER * SCHEDULE_MS
 

@@ -4,6 +4,7 @@ import { NO_HOLDER } from '../../domain/events.ts'
 import { createdAtMs, highestIdAt, lowestIdAt } from '../../domain/identifiers.ts'
 import { RECEIPT_GRACE_MS } from '../../domain/messages/messages.ts'
 import { HOURS_KEPT_MS, MINUTES_KEPT_MS, ROLL_UP_AFTER_MS } from '../../domain/statistics/figures.ts'
+import { CROWDED_MS } from '../../domain/webhooks/schedule.ts'
 import {
   deliverCompleteSets,
   deliverIncompleteSets,
@@ -29,7 +30,6 @@ import { unparkStray } from '../../store/webhook-destinations.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
 import { PeriodicTask } from '../loops/periodic-task.ts'
 import { OFFERED_AGAIN_WITHIN_MS } from '../receiving/inbound-offers.ts'
-import { CROWDED_MS } from '../webhooks/deliverer.ts'
 import { dropOldPartitions, ensurePartitions, firstKeptId } from './day-partitions.ts'
 
 export interface MaintenanceOptions extends NodeParts {

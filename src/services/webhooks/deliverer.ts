@@ -8,7 +8,7 @@ import {
   type Scheduled,
 } from '../../domain/webhooks/delivery-scheduler.ts'
 import type { Webhook } from '../../domain/webhooks/requests.ts'
-import { afterAttempt, isOwnUrlGone, SCHEDULE_MS } from '../../domain/webhooks/schedule.ts'
+import { afterAttempt, CROWDED_MS, isOwnUrlGone, SCHEDULE_MS } from '../../domain/webhooks/schedule.ts'
 import { type Endpoint, type WebhookTarget, webhookTarget } from '../../domain/webhooks/targets.ts'
 import type { BatchMeter, OnWritten } from '../../operations/batches.ts'
 import type { DeliveryOutcome } from '../../outbound/webhook-post.ts'
@@ -52,8 +52,6 @@ const MOST_UNREADY_DELAY_MS = 600_000
 const MAX_UNSENT = 10_000
 /** How long deliveries that were aborted at the end have to be recorded. */
 const RECORDING_MS = 1_000
-/** An event without room waits in the database until its endpoint has some, or for this long: its node may be gone by then. */
-export const CROWDED_MS = 600_000
 
 interface Delivery extends Scheduled<Delivery>, WebhookTarget {
   readonly event: WebhookEvent
