@@ -63,24 +63,36 @@ export interface Heartbeat {
 }
 
 /** A slower heartbeat could not keep the lease, since the next would come too late. The next one takes another connection. */
-function heartbeatTimeoutMs(leaseMs: number): number {
+export function heartbeatTimeoutMs(leaseMs: number): number {
   return leaseMs / 4
+}
+
+interface Beat {
+  readonly nodeId: number
+  readonly name: string
+  readonly mayRemove: boolean
+  readonly leaseMs?: number
+  /** When the lease is to begin, by the database's clock, Unix milliseconds; null: when the statement runs. */
+  readonly askedMs?: number | null
 }
 
 /**
  * Renews the lease and, with `mayRemove`, removes nodes whose lease is over. None is removed after a gap by the
  * database's clock: then the statement may have waited in a server that stood still, or that clock was set, and the
  * others had no chance to renew.
+ *
+ * A server that stood still runs the statement of a node that has died meanwhile. So the lease begins when it was asked for,
+ * and a statement that was overtaken by a later one does not shorten it.
  */
-export async function heartbeat(
-  db: Queryable,
-  beat: { nodeId: number; name: string; mayRemove: boolean; leaseMs?: number },
-): Promise<Heartbeat> {
-  const { nodeId, name, mayRemove, leaseMs = LEASE_MS } = beat
+export async function heartbeat(db: Queryable, beat: Beat): Promise<Heartbeat> {
+  const { nodeId, name, mayRemove, leaseMs = LEASE_MS, askedMs = null } = beat
   const { rows } = await db.query<Omit<Heartbeat, 'state'> & { state: Heartbeat['state'] | null }>({
     text: `
       with renewed as (
-        update nodes set expires_at = now() + $2 * interval '1 ms' where node_id = $1 returning node_id
+        update nodes
+        set expires_at = greatest(least(now(), coalesce(to_timestamp($6 / 1000.0), now())) + $2 * interval '1 ms',
+                                  least(expires_at, now() + $2 * interval '1 ms'))
+        where node_id = $1 returning node_id
       ), dead as (
         delete from nodes where $4 and expires_at < now() and node_id <> $1
           and exists (select from nodes where node_id = $1 and expires_at >= now() + $5 * interval '1 ms')
@@ -94,7 +106,7 @@ export async function heartbeat(
              (select (extract(epoch from min(expires_at) - now()) * 1000)::double precision from nodes
               where node_id <> $1 and expires_at >= now()) as "firstEndMs",
              (extract(epoch from clock_timestamp()) * 1000)::double precision as "databaseMs"`,
-    values: [nodeId, leaseMs, name, mayRemove, leaseMs - gapMs(leaseMs)],
+    values: [nodeId, leaseMs, name, mayRemove, leaseMs - gapMs(leaseMs), askedMs],
     query_timeout: heartbeatTimeoutMs(leaseMs),
   })
   const { state, ...told } = rows[0]!

@@ -95,9 +95,9 @@ export const DATABASE_KINDS: readonly Kind[] = [
     name: 'crash-while-away',
     summary: 'a node is killed that could not reach PostgreSQL for longer than a lease',
     excuses: CRASH,
-    // A message may be answered 500 while the outcome of its COMMIT is unknown, and be forgotten with the node. No node can
-    // take over before the database is back.
-    known: [...KNOWN, 'sent-though-refused', 'slow-takeover'],
+    // A message may be answered 500 while the outcome of its COMMIT is unknown, and be forgotten with the node.
+    known: [...KNOWN, 'sent-though-refused'],
+    barsTakeover: true,
     holdMs: SHORT_MS,
     async begin({ bed, node }) {
       await partFromDatabase(bed.databaseRelays)
@@ -158,6 +158,7 @@ export const DATABASE_KINDS: readonly Kind[] = [
     summary: 'a node is killed while PostgreSQL stands still',
     excuses: CRASH,
     known: KNOWN,
+    barsTakeover: true,
     holdMs: [2_000, 8_000],
     async begin(stage) {
       const { end } = await stalled(stage)

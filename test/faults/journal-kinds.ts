@@ -7,8 +7,6 @@ import type { Kind, Ongoing, Stage } from './kind.ts'
 const CRASH = { copies: true, repeats: true } as const
 /** Messages that had begun on a dead node are in doubt. */
 const KNOWN = ['unknown-never-offered'] as const
-/** The same, but nobody can take anything over before the lock is released. */
-const KNOWN_OF_TAKEOVER = [...KNOWN, 'slow-takeover'] as const
 const SHORT_MS = [100, 3_000] as const
 /** Longer than a lease. */
 const TAKEN_OVER_MS = [16_000, 20_000] as const
@@ -36,7 +34,7 @@ export const JOURNAL_KINDS: readonly Kind[] = [
     name: 'takeover-at-append',
     summary: 'as kill-at-append, and the facts of the dead node are committed as its lane is taken over',
     ...crash(TAKEN_OVER_MS),
-    known: KNOWN_OF_TAKEOVER,
+    barsTakeover: true,
     minNodes: 2,
     begin: (stage) => killedAtWrite(stage, 'journal'),
   },
@@ -44,7 +42,7 @@ export const JOURNAL_KINDS: readonly Kind[] = [
     name: 'takeover-at-projection',
     summary: 'as kill-at-projection, and the statements of the dead node end as its lane is taken over',
     ...crash(TAKEN_OVER_MS),
-    known: KNOWN_OF_TAKEOVER,
+    barsTakeover: true,
     minNodes: 2,
     begin: (stage) => killedAtWrite(stage, 'messages'),
   },

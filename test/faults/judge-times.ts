@@ -59,12 +59,13 @@ export function timeToAccept(
 }
 
 /**
- * The time from the death of a node until the last message that it had accepted and not sent has reached a carrier; with a
- * backlog, until its submits continue. Null if there was no such message, or if another fault began too soon.
+ * The time from the death of a node, or from when the database could give its work to others, until the last message that it
+ * had accepted and not sent has reached a carrier; with a backlog, until its submits continue. Null if there was no such
+ * message, or if another fault began too soon.
  */
 export function timeToTakeOver({ faults, load, submits }: Ledgers, fault: FaultEntry): number | null {
   if (fault.killedNode === null) return null
-  const killed = fault.killedNode
+  const { killedNode: killed, freeMs = fault.startMs } = fault
   const firstSubmit = new Map<number, number>()
   for (const { n, atMs } of submits) if (!firstSubmit.has(n)) firstSubmit.set(n, atMs)
   const held = load.flatMap(({ n, answers }) => {
@@ -75,7 +76,9 @@ export function timeToTakeOver({ faults, load, submits }: Ledgers, fault: FaultE
       accepted.answeredAtMs <= fault.startMs &&
       atMs !== undefined &&
       atMs > fault.startMs
-    return isHeld ? [{ takenMs: atMs - fault.startMs, ageMs: fault.startMs - accepted.answeredAtMs }] : []
+    return isHeld
+      ? [{ takenMs: Math.max(atMs - freeMs, 0), ageMs: fault.startMs - accepted.answeredAtMs }]
+      : []
   })
   if (held.length === 0) return null
   const times = held.map(({ takenMs }) => takenMs)
@@ -84,7 +87,7 @@ export function timeToTakeOver({ faults, load, submits }: Ledgers, fault: FaultE
   const first = Math.min(last, ...times.filter((ms) => ms > ON_ITS_WAY_MS))
   const takeoverMs = Math.round(isBacklog ? first : last)
   const isCutShort = faults.some(
-    ({ startMs }) => startMs > fault.startMs && startMs <= fault.startMs + TAKEOVER_WITHIN_MS,
+    ({ startMs }) => startMs > fault.startMs && startMs <= freeMs + TAKEOVER_WITHIN_MS,
   )
   return takeoverMs > TAKEOVER_WITHIN_MS && isCutShort ? null : takeoverMs
 }

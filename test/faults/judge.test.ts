@@ -404,6 +404,12 @@ describe('times', () => {
     expect(judge({ ...late, faults: [dead] }).map(({ rule }) => rule)).toContain('slow-takeover')
   })
 
+  it('counted from when the database can give its work to others', () => {
+    const dead = fault({ startMs: 15, killedNode: 0, freeMs: 18_000 })
+    const sentAt = (atMs: number) => timeToTakeOver({ ...GOOD, submits: [submit({ atMs })] }, dead)
+    expect([sentAt(20_000), sentAt(17_000)]).toEqual([2_000, 0])
+  })
+
   it('a takeover that the next fault holds up says nothing; one that was in time before does', () => {
     const dead = fault({ startMs: 15, endMs: 500, killedNode: 0 })
     const next = fault({ startMs: 3_000 })

@@ -38,5 +38,7 @@ export interface Kind {
   readonly missing?: () => string | null
   /** Rules that the service is known not to keep yet under it. A finding of any other rule is a failure. */
   readonly known?: readonly Rule[]
+  /** While it is in force the database gives the work of its dead node to nobody. */
+  readonly barsTakeover?: true
   begin(stage: Stage): Promise<Ongoing>
 }

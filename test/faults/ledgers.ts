@@ -146,6 +146,8 @@ export interface FaultEntry {
   readonly excuses: Excuses
   /** A node whose work others have to take over from `startMs` on. */
   readonly killedNode: number | null
+  /** When the database could begin to give that work to others; absent: at `startMs`. */
+  readonly freeMs?: number | undefined
   /** Nodes that take requests afterwards. */
   readonly nodes: readonly number[]
 }

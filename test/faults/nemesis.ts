@@ -35,6 +35,7 @@ async function bring(bed: Bed, planned: Planned, signal: AbortSignal): Promise<F
   const begunMs = nowMs()
   const ongoing = await kind.begin({ bed, random: new SeededRandom(seed), node })
   await pause(holdMs, signal)
+  const freeMs = kind.barsTakeover === true ? nowMs() : undefined
   await ongoing.end()
   return {
     kind: kind.name,
@@ -43,6 +44,7 @@ async function bring(bed: Bed, planned: Planned, signal: AbortSignal): Promise<F
     endMs: nowMs(),
     excuses: kind.excuses,
     killedNode: ongoing.killedNode ?? null,
+    freeMs,
     nodes: bed.nodes.map(({ index }) => index),
   }
 }

@@ -43,6 +43,26 @@ describe('a heartbeat', () => {
     expect(rows).toEqual([{ renewed: true }])
   })
 
+  test('begins the lease when it was asked for, and does not shorten one that was asked for later', async () => {
+    const one = await registerNode(db, 'one')
+    const ends = async (askedMs: number | null) => {
+      await heartbeat(db, { nodeId: one, name: 'one', mayRemove: true, askedMs })
+      const { rows } = await db.query<{ ms: number }>(
+        'select (extract(epoch from expires_at) * 1000)::double precision as ms from nodes',
+      )
+      return rows[0]!.ms
+    }
+    await over(one)
+    const askedMs = (await heartbeat(db, { nodeId: one, name: 'one', mayRemove: true })).databaseMs - 5_000
+    await over(one)
+    expect(await ends(askedMs)).toBeCloseTo(askedMs + LEASE_MS, 1)
+    const renewedMs = await ends(null)
+    expect(renewedMs).toBeGreaterThan(askedMs + LEASE_MS + 1_000)
+    expect(await ends(askedMs)).toBe(renewedMs)
+    await db.query(`update nodes set expires_at = now() + interval '1 h'`)
+    expect(await ends(askedMs + 3_600_000)).toBeLessThan(askedMs + LEASE_MS + 3_600_000)
+  })
+
   test('removes others whose lease is over; they learn that theirs expired', async () => {
     const [one, two] = [await registerNode(db, 'one'), await registerNode(db, 'two')]
     await over(two)

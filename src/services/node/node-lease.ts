@@ -5,6 +5,7 @@ import {
   gapMs,
   type Heartbeat,
   heartbeat,
+  heartbeatTimeoutMs,
   LEASE_MS,
   registerNode,
   registerNodeAgain,
@@ -34,8 +35,8 @@ export interface NodeLeaseOptions extends Pick<NodeParts, 'db' | 'log'> {
 const HEARTBEAT_MS = 1_000
 /** Pause after a failed heartbeat. */
 const RETRY_MS = 500
-/** How long after the end of another node's lease that lease is checked. */
-const BEHIND_END_MS = 20
+/** How long after the end of another node's lease, or of the time in which none is removed, leases are checked. */
+export const BEHIND_END_MS = 20
 /** No work begins this shortly before the lease ends, so that whatever has begun ends within the lease. */
 export const SAFETY_MS = 3_000
 /**
@@ -58,6 +59,8 @@ export class NodeLease {
   #next = 0
   #renewedAtMs = Number.NEGATIVE_INFINITY
   #graceUntilMs = Number.NEGATIVE_INFINITY
+  /** The database's clock at the last heartbeat. */
+  #reading: { readonly databaseMs: number; readonly askedMs: number } | null = null
   readonly #listeners = new Set<() => void>()
   readonly #beatListeners = new Set<(nodeId: number) => unknown>()
   readonly #takenListeners = new Set<TakenListener>()
@@ -152,8 +155,17 @@ export class NodeLease {
     const startedAtMs = performance.now()
     if (startedAtMs - this.#renewedAtMs > gapMs(leaseMs)) this.#graceUntilMs = startedAtMs + GRACE_MS
     const mayRemove = startedAtMs >= this.#graceUntilMs
-    const beat = { nodeId: this.#nodeId, name, mayRemove, leaseMs }
+    // Not before this time by that clock, and later by no more than that heartbeat took.
+    const askedMs = this.#reading && this.#reading.databaseMs + startedAtMs - this.#reading.askedMs
+    const beat = { nodeId: this.#nodeId, name, mayRemove, leaseMs, askedMs }
     const { state, nodes, firstEndMs, databaseMs } = await heartbeat(db, beat)
+    // The database's clock was set, or this machine was paused and its monotonic clock does not count that: the lease is older
+    // than this node believes.
+    if (askedMs !== null && databaseMs - askedMs > heartbeatTimeoutMs(leaseMs)) {
+      this.#reading = null
+      return await this.runOnce()
+    }
+    this.#reading = { databaseMs, askedMs: startedAtMs }
     clock?.read({ databaseMs, askedMs: startedAtMs, answeredMs: performance.now() })
     if (state !== 'alive') return await this.#lost(state)
     for (const listener of this.#beatListeners) await listener(this.#nodeId)
@@ -172,7 +184,8 @@ export class NodeLease {
     this.#nodes = nodes
     this.#buckets = owned
     if (owned.length > share) await this.#release(owned.slice(share))
-    return mayRemove && firstEndMs !== null ? Math.min(heartbeatMs, firstEndMs + BEHIND_END_MS) : heartbeatMs
+    const untilMs = mayRemove ? firstEndMs : this.#graceUntilMs - performance.now()
+    return untilMs === null ? heartbeatMs : Math.min(heartbeatMs, Math.max(untilMs, 0) + BEHIND_END_MS)
   }
 
   async stop(): Promise<void> {

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { GRACE_MS, NodeLease } from '../../../src/services/node/node-lease.ts'
+import { BEHIND_END_MS, GRACE_MS, NodeLease } from '../../../src/services/node/node-lease.ts'
 import { withTransaction } from '../../../src/store/database.ts'
 import { LEASE_MS } from '../../../src/store/nodes.ts'
 import { databaseOfFile } from '../../support/database.ts'
+import { otherPool } from '../../support/installation.ts'
 import { KeptLog, strictLog } from '../../support/log.ts'
 import { eventually } from '../../support/service.ts'
 
@@ -19,7 +20,7 @@ interface Watched {
   replaced: number
 }
 
-const { db } = await databaseOfFile()
+const { db, connectionString } = await databaseOfFile()
 let leases: Watched[]
 
 beforeEach(async () => {
@@ -47,14 +48,14 @@ function passGrace(): void {
   vi.spyOn(performance, 'now').mockImplementation(() => nowMs() + GRACE_MS)
 }
 
-async function started(name: string, leaseMs = NEVER_MS): Promise<Watched> {
+async function started(name: string, leaseMs = NEVER_MS, own = db): Promise<Watched> {
   const watched: Watched = {
     taken: [],
     registered: [],
     expired: 0,
     replaced: 0,
     lease: new NodeLease({
-      db,
+      db: own,
       name,
       onReplaced: () => {
         watched.replaced += 1
@@ -148,9 +149,9 @@ describe('several nodes', () => {
     const pass = stopTime()
     await db.query('delete from nodes where node_id = $1', [two.lease.nodeId])
     // Begun anew: as little is known of the others as after an outage.
-    expect(await two.lease.runOnce()).toBe(NEVER_MS)
+    expect(await two.lease.runOnce()).toBe(GRACE_MS + BEHIND_END_MS)
     await over(one)
-    expect(await two.lease.runOnce()).toBe(NEVER_MS)
+    expect(await two.lease.runOnce()).toBe(GRACE_MS + BEHIND_END_MS)
     expect(two.lease.isAlone).toBe(false)
     await one.lease.runOnce()
     expect(one.expired).toBe(0)
@@ -158,6 +159,41 @@ describe('several nodes', () => {
     pass()
     await two.lease.runOnce()
     expect(two.lease.buckets).toHaveLength(256)
+  })
+
+  test('a lease begins when its renewal is asked for, not when the server gets to it', async () => {
+    stopTime()
+    const { lease } = await started('one', MINUTES_MS)
+    await lease.runOnce()
+    // By the node's clock no time goes by from here on.
+    const { rows } = await db.query('select clock_timestamp()::text as now')
+    await lease.runOnce()
+    const ends = await db.query(
+      `select expires_at <= $1::timestamptz + $2 * interval '1 ms' as early from nodes`,
+      [rows[0].now, MINUTES_MS],
+    )
+    expect(ends.rows).toEqual([{ early: true }])
+  })
+
+  test('a lease begins now where the clocks differ: a machine was paused, or the clock of the database set', async () => {
+    await db.query('create schema clock')
+    const setAhead = (interval: string) =>
+      db.query(`
+        create or replace function clock.now() returns timestamptz stable language sql
+          as $$ select pg_catalog.now() + interval '${interval}' $$;
+        create or replace function clock.clock_timestamp() returns timestamptz volatile language sql
+          as $$ select pg_catalog.clock_timestamp() + interval '${interval}' $$`)
+    await setAhead('0 s')
+    const url = new URL(connectionString)
+    url.searchParams.set('options', '-c search_path=clock,public,pg_catalog')
+    await using clocked = otherPool(url.href)
+    const { lease } = await started('one', MINUTES_MS, clocked.db)
+    leases = []
+    await setAhead('1 hour')
+    await lease.runOnce()
+    const { rows } = await clocked.db.query('select expires_at > now() as "isHeld" from nodes')
+    expect([rows, lease.alive]).toEqual([[{ isHeld: true }], true])
+    await lease.stop()
   })
 
   test('it finds out, and begins anew as another node with what is left', async () => {
