@@ -194,7 +194,7 @@ type Kept = ReturnType<typeof keepMessages>
 
 /** This node's place among the nodes of the database, which it takes at the end of the start. */
 function nodeLease(
-  { heartbeatMs, leaseMs, log, nodeName: name, nodeRole: role, onReplaced }: AppOptions,
+  { heartbeatMs, leaseMs, log, nodeName: name, nodeRole: role, onBarred }: AppOptions,
   shutdown: ShutdownStack,
   { clock, databases: { beats } }: Platform,
 ): NodeLease {
@@ -206,9 +206,10 @@ function nodeLease(
     log,
     heartbeatMs,
     leaseMs,
-    onReplaced: () => {
-      log.fatal('another node has taken the place of this one')
-      onReplaced?.()
+    onBarred: (why) => {
+      if (why === null) log.fatal('another node has taken the place of this one')
+      else log.fatal({ err: why }, 'this node cannot work with the database any more')
+      onBarred?.(why)
     },
   })
   lease.onExpired(() => log.warn('the lease of this node has ended; it registers again'))

@@ -4,6 +4,7 @@ import type { CallbackPolicy } from '../domain/webhooks/callback-url.ts'
 import type { HttpLimits } from '../http/limits.ts'
 import type { Metrics } from '../http/metrics.ts'
 import type { LinkTimings } from '../services/links/carrier-link.ts'
+import type { NodeLeaseOptions } from '../services/node/node-lease.ts'
 import type { HandedReceipt } from '../services/receiving/sibling-receipts.ts'
 import type { Collector } from '../services/tracing/span-queue.ts'
 import type { TracesOptions } from '../services/tracing/traces.ts'
@@ -81,8 +82,8 @@ export interface AppOptions {
   readonly alarmBacklogSeconds: number
   readonly alarmTimings?: AlarmTimings
   readonly log: Logger
-  /** Another node took this node's place: stop this one. */
-  readonly onReplaced?: () => void
+  /** This node must stop, see `NodeLease`. */
+  readonly onBarred?: NodeLeaseOptions['onBarred']
   readonly ambiguityWaitMs?: number
   readonly linkTimings?: LinkTimings
   readonly heartbeatMs?: number

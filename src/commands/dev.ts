@@ -178,7 +178,7 @@ async function startService(
     alarmBacklogSeconds: 300,
     log,
     ...(flags.otlpEndpoint !== undefined && { traces: { ...ALL_TRACES, url: flags.otlpEndpoint } }),
-    onReplaced: () => fail('another aldis dev is using this database'),
+    onBarred: (why) => fail(why?.message ?? 'another aldis dev is using this database'),
   })
 }
 

@@ -6,7 +6,7 @@ import type { Listening } from './running.ts'
 /** A node as the configuration describes it. */
 export function nodeOptions(
   config: Config,
-  given: Pick<AppOptions, 'nodeName' | 'log' | 'onReplaced'> & { databaseUrl: string },
+  given: Pick<AppOptions, 'nodeName' | 'log' | 'onBarred'> & { databaseUrl: string },
 ): AppOptions {
   const { databaseUrl, ...rest } = given
   return {

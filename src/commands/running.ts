@@ -7,6 +7,9 @@ import { ListenError } from '../app/options.ts'
 /** Where `aldis listen` waits, and where `aldis dev` pushes inbound messages to. */
 export const LISTEN_PORT = 9000
 
+/** Why a node stops that another process has replaced. */
+export const SAME_NAME = 'another node has the same NODE_ID'
+
 export interface Stopped {
   /** Resolves at SIGTERM, SIGINT, `stop` or `fail`. */
   wait(): Promise<void>

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Logger } from 'pino'
+import type { AppOptions } from '../app/options.ts'
 import type { Config } from '../config.ts'
 import type { Stopped } from './running.ts'
 import type { WorkersOptions } from './workers.ts'
@@ -116,10 +117,10 @@ interface Service {
 /** In this process. */
 async function startNode(config: Config, { fail, ...given }: Given): Promise<Service> {
   const { startApp } = await import('../app/start.ts')
-  const { explainStart } = await import('./running.ts')
+  const { explainStart, SAME_NAME } = await import('./running.ts')
   const { listeningOf, nodeOptions } = await import('./node-options.ts')
-  const onReplaced = () => fail('another node has the same NODE_ID')
-  return await startApp(nodeOptions(config, { ...given, onReplaced })).catch((error) => {
+  const onBarred: AppOptions['onBarred'] = (why) => fail(why?.message ?? SAME_NAME)
+  return await startApp(nodeOptions(config, { ...given, onBarred })).catch((error) => {
     throw explainStart(error, (listener) => listeningOf(config, listener))
   })
 }

@@ -51,8 +51,8 @@ export type FromWorker =
   | { readonly kind: 'ready'; readonly ports: Ports }
   /** It could not start. */
   | { readonly kind: 'failed'; readonly reason: string }
-  /** Another process has the name of its node. */
-  | { readonly kind: 'replaced' }
+  /** It must not run any more, and neither must the others. */
+  | { readonly kind: 'barred'; readonly reason: string }
   | {
       readonly kind: 'answer'
       readonly id: number

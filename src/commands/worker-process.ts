@@ -8,7 +8,8 @@ export interface WorkerEnd {
 }
 
 export interface WorkerEvents {
-  readonly onReplaced: () => void
+  /** It must not run any more. */
+  readonly onBarred: (reason: string) => void
   /** Returns the answers of the other workers. */
   readonly askOthers: (question: Question) => Promise<readonly Answer[]>
 }
@@ -139,8 +140,8 @@ export class WorkerProcess {
       case 'failed':
         this.#settleReady.reject(new Error(message.reason))
         return
-      case 'replaced':
-        this.#events.onReplaced()
+      case 'barred':
+        this.#events.onBarred(message.reason)
         return
       case 'answer':
         this.#unanswered.delete(message.what)

@@ -5,7 +5,7 @@ import type { Config } from '../config.ts'
 import { createLog } from '../log.ts'
 import { explainError } from './explain-error.ts'
 import { listeningOf, nodeOptions } from './node-options.ts'
-import { endWithin, explainStart, type Stopped, untilStopped } from './running.ts'
+import { endWithin, explainStart, SAME_NAME, type Stopped, untilStopped } from './running.ts'
 import type { Answer, Assignment, FromWorker, Question, ToWorker } from './worker-messages.ts'
 
 /** Time beyond the drain after which this process kills itself. */
@@ -23,12 +23,13 @@ export async function runWorker(config: Config, changed: Partial<AppOptions> = {
   const log = createLog(config.logLevel, { worker: assignment.number })
   const stopped = untilStopped(log)
   const parent = new Parent(stopped)
-  const onReplaced = () => {
-    parent.send({ kind: 'replaced' })
-    stopped.fail('another node has the same NODE_ID')
+  const onBarred: AppOptions['onBarred'] = (why) => {
+    const reason = why?.message ?? SAME_NAME
+    parent.send({ kind: 'barred', reason })
+    stopped.fail(reason)
   }
   try {
-    const options = workerOptions(config, assignment, { log, onReplaced, parent })
+    const options = workerOptions(config, assignment, { log, onBarred, parent })
     const app = await startApp({ ...options, ...changed })
     parent.app = app
     const { url, port, operatorPort } = app
@@ -52,7 +53,7 @@ export async function runWorker(config: Config, changed: Partial<AppOptions> = {
 function workerOptions(
   config: Config,
   assignment: Assignment,
-  { parent, ...given }: Pick<AppOptions, 'log' | 'onReplaced'> & { parent: Parent },
+  { parent, ...given }: Pick<AppOptions, 'log' | 'onBarred'> & { parent: Parent },
 ): AppOptions {
   const { number, workers, nodeName, databaseUrl, httpPort, operatorPort, carriersStopped, listensFirst } =
     assignment

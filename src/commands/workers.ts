@@ -91,7 +91,7 @@ export class Workers {
       program,
       { ...given, workers, databaseUrl, nodeName: `${nodeName}/${number}` },
       {
-        onReplaced: () => fail('another node has the same NODE_ID'),
+        onBarred: fail,
         askOthers: (question) => this.#askAllBut(number, question),
       },
     )

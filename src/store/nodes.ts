@@ -1,7 +1,7 @@
 import type { NodeRole } from '../domain/node-roles.ts'
 import type { LinkCondition } from '../domain/routing/routing.ts'
 import type { Queryable } from './database.ts'
-import { NEWEST_MIGRATION } from './schema.ts'
+import { NEWEST_MIGRATION, SchemaError, tooNew } from './schema.ts'
 
 /** How long a node's lease lasts after its last heartbeat; its work is taken over afterwards (docs/adr/0008). */
 export const LEASE_MS = 8_000
@@ -16,39 +16,70 @@ interface Registration {
   readonly leaseMs?: number
 }
 
+interface Registered {
+  readonly mustKnow: string
+  readonly isKnown: boolean
+  readonly nodeId: number | null
+}
+
+/** Waits for a migration that requires to be known, so that one of the two sees the other (docs/adr/0031). */
+const REQUIRED = `required as (
+  select must_know, must_know collate "C" <= $4 as is_known from schema_requirement for share)`
+
 /**
  * Registers a node that starts. An earlier node with the same name is replaced at once: its next heartbeat finds itself
  * gone.
+ *
+ * @throws SchemaError when this program cannot work with the schema
  */
 export async function registerNode(
   db: Queryable,
   name: string,
   { role = 'all', leaseMs = LEASE_MS }: Registration = {},
 ): Promise<number> {
-  const { rows } = await db.query<{ nodeId: number }>({
+  const { rows } = await db.query<Registered>({
     text: `
-      insert into nodes (name, role, expires_at, migration) values ($1, $2, now() + $3 * interval '1 ms', $4)
-      on conflict (name) do update set node_id = default, role = excluded.role, started_at = now(),
-        expires_at = excluded.expires_at, migration = excluded.migration
-      returning node_id as "nodeId"`,
+      with ${REQUIRED}, registered as (
+        insert into nodes (name, role, expires_at, migration)
+        select $1, $2, now() + $3 * interval '1 ms', $4 from required where is_known
+        on conflict (name) do update set node_id = default, role = excluded.role, started_at = now(),
+          expires_at = excluded.expires_at, migration = excluded.migration
+        returning node_id
+      )
+      select must_know as "mustKnow", is_known as "isKnown", node_id as "nodeId"
+      from required left join registered on true`,
     values: [name, role, leaseMs, NEWEST_MIGRATION],
   })
-  return rows[0]!.nodeId
+  return known(rows[0]!)!
 }
 
-/** Registers a node again after its lease ended; null when a process that was started since has its name. */
+/**
+ * Registers a node again after its lease ended; null when a process that was started since has its name.
+ *
+ * @throws SchemaError when this program can no longer work with the schema
+ */
 export async function registerNodeAgain(
   db: Queryable,
   name: string,
   { role = 'all', leaseMs = LEASE_MS }: Registration = {},
 ): Promise<number | null> {
-  const { rows } = await db.query<{ nodeId: number }>({
+  const { rows } = await db.query<Registered>({
     text: `
-      insert into nodes (name, role, expires_at, migration) values ($1, $2, now() + $3 * interval '1 ms', $4)
-      on conflict do nothing returning node_id as "nodeId"`,
+      with ${REQUIRED}, registered as (
+        insert into nodes (name, role, expires_at, migration)
+        select $1, $2, now() + $3 * interval '1 ms', $4 from required where is_known
+        on conflict do nothing returning node_id
+      )
+      select must_know as "mustKnow", is_known as "isKnown", node_id as "nodeId"
+      from required left join registered on true`,
     values: [name, role, leaseMs, NEWEST_MIGRATION],
   })
-  return rows[0]?.nodeId ?? null
+  return known(rows[0]!)
+}
+
+function known({ mustKnow, isKnown, nodeId }: Registered): number | null {
+  if (!isKnown) throw new SchemaError(tooNew(mustKnow))
+  return nodeId
 }
 
 export interface Heartbeat {

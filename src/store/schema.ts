@@ -50,6 +50,10 @@ export async function compareSchema(db: Queryable, known: readonly string[]): Pr
 
 /** Why a program that knows these migrations cannot work with the schema; null: it can. */
 export function schemaFault({ mustKnow }: SchemaComparison, known: readonly string[]): string | null {
-  if (mustKnow === null || known.includes(mustKnow)) return null
+  return mustKnow === null || known.includes(mustKnow) ? null : tooNew(mustKnow)
+}
+
+/** `mustKnow`: a migration that this program does not know. */
+export function tooNew(mustKnow: string): string {
   return `a newer version of Aldis has changed the schema (${mustKnow}), and this version cannot work with it: run that version, or a newer one`
 }

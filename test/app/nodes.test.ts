@@ -181,7 +181,7 @@ describe('a node that dies', () => {
 
   test('one of the same name takes its place at once', async () => {
     const replaced = Promise.withResolvers<void>()
-    await service.restart({ onReplaced: () => replaced.resolve() })
+    await service.restart({ onBarred: () => replaced.resolve() })
     await eventually(() => smsc.binds.length === 2)
     smsc.answerSubmits(() => undefined)
     const ids = await Promise.all(Array.from({ length: 5 }, () => service.sent()))

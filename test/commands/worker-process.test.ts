@@ -35,7 +35,7 @@ async function aWorker(answerTimeoutMs: number, workingTimeoutMs?: number) {
     carriersStopped: false,
     listensFirst: false,
   }
-  const events = { onReplaced: () => undefined, askOthers: async () => [] }
+  const events = { onBarred: () => undefined, askOthers: async () => [] }
   const worker = new WorkerProcess(program, assignment, events, answerTimeoutMs, workingTimeoutMs)
   await worker.ready
   return Object.assign(worker, {

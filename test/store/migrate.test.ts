@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterEach, describe, expect, test } from 'vitest'
+import { type Database, withTransaction } from '../../src/store/database.ts'
 import { migrate } from '../../src/store/migrate.ts'
-import { registerNode, removeNode } from '../../src/store/nodes.ts'
+import { heartbeat, registerNode, registerNodeAgain, removeNode } from '../../src/store/nodes.ts'
 import { MIGRATIONS, migrationsIn } from '../../src/store/schema.ts'
 import { freshDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
@@ -139,6 +140,64 @@ describe('beside the release before', () => {
     await removeNode(database.db, node)
     expect((await upgrade()).applied).toEqual(['9999_next'])
   })
+
+  const TOO_NEW = /^a newer version of Aldis has changed the schema \(9999_next\)/
+
+  test('a program that had its schema before the upgrade does not register after it', async () => {
+    const { database, upgrade, downgrade } = await ahead(`select require_migration('9999_next');`)
+    await using _ = database
+    await downgrade()
+    await upgrade()
+    await expect(registerNode(database.db, 'node-a')).rejects.toThrow(TOO_NEW)
+    await expect(registerNodeAgain(database.db, 'node-a')).rejects.toThrow(TOO_NEW)
+    expect((await database.db.query('select from nodes')).rowCount).toBe(0)
+  })
+
+  test('nor one that registers while it runs', async () => {
+    await using database = await freshDatabase({ state: 'migrated' })
+    const { db } = database
+    const { registered } = await withTransaction(db, async (migration) => {
+      await migration.query(`select require_migration('9999_next')`)
+      const registered = registerNode(db, 'node-a').catch(String)
+      await blocked(db)
+      return { registered }
+    })
+    expect(await registered).toContain('9999_next')
+  })
+
+  test('one that was cut off for longer than its lease is gone, and does not come back', async () => {
+    await using database = await freshDatabase({ state: 'migrated' })
+    const { db } = database
+    const nodeId = await registerNode(db, 'node-a')
+    await db.query(`update nodes set expires_at = now() - interval '1 ms'`)
+    await db.query(`select require_migration('9999_next')`)
+    expect(await heartbeat(db, { nodeId, name: 'node-a', mayRemove: true })).toMatchObject({
+      state: 'expired',
+    })
+    await expect(registerNodeAgain(db, 'node-a')).rejects.toThrow(TOO_NEW)
+  })
+
+  test('unless it renews its lease at that moment: then the migration waits for it', async () => {
+    await using database = await freshDatabase({ state: 'migrated' })
+    const { db } = database
+    const nodeId = await registerNode(db, 'node-a')
+    await db.query(`update nodes set expires_at = now() - interval '1 ms'`)
+    const { required } = await withTransaction(db, async (transaction) => {
+      await heartbeat(transaction, { nodeId, name: 'node-a', mayRemove: true })
+      const required = db.query(`select require_migration('9999_next')`).catch(String)
+      await blocked(db)
+      return { required }
+    })
+    expect(await required).toContain('stop these nodes first')
+  })
+
+  const blocked = (db: Database) =>
+    eventually(async () => {
+      const { rows } = await db.query(
+        `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+      )
+      return rows.length === 1
+    })
 })
 
 test('twenty at once in one process: one migrates, all succeed', async () => {

@@ -62,7 +62,7 @@ export async function clockedDeliveries({
   const lease = new NodeLease({
     db,
     name: 'node',
-    onReplaced: () => undefined,
+    onBarred: () => undefined,
     log,
     heartbeatMs: CLOCKED_LEASE_MS,
     leaseMs: CLOCKED_LEASE_MS,

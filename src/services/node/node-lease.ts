@@ -13,6 +13,7 @@ import {
   removeNode,
   takeBuckets,
 } from '../../store/nodes.ts'
+import { SchemaError } from '../../store/schema.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
 import { PeriodicTask } from '../loops/periodic-task.ts'
 
@@ -23,8 +24,8 @@ export interface NodeLeaseOptions extends Pick<NodeParts, 'db' | 'log'> {
   readonly name: string
   /** Default: all. */
   readonly role?: NodeRole | undefined
-  /** Called when another process has taken this name: this one must stop. */
-  readonly onReplaced: () => void
+  /** Called when this process must stop. Null: another one has taken its name. */
+  readonly onBarred: (why: SchemaError | null) => void
   /** The clock that each heartbeat sets. */
   readonly clock?: DatabaseClock
   readonly heartbeatMs?: number | undefined
@@ -197,23 +198,33 @@ export class NodeLease {
     await removeNode(this.#options.db, this.#nodeId)
   }
 
-  /** A lease that was over begins anew, as another node. Under a name that another process has taken, it never does. */
+  /**
+   * A lease that was over begins anew, as another node. It never does under a name that another process has taken, nor on a
+   * schema that this program does not know.
+   */
   async #lost(state: 'expired' | 'replaced'): Promise<number> {
-    const { db, name, role, onReplaced, heartbeatMs = HEARTBEAT_MS } = this.#options
+    const { onBarred, heartbeatMs = HEARTBEAT_MS } = this.#options
     this.#buckets = []
     this.#renewedAtMs = Number.NEGATIVE_INFINITY
     this.#notify()
     if (state === 'expired') for (const listener of this.#expiredListeners) listener()
-    const nodeId =
-      state === 'expired' ? await registerNodeAgain(db, name, { role, leaseMs: this.#leaseMs }) : null
-    if (nodeId === null) {
+    const again = state === 'expired' ? await this.#registerAgain() : null
+    if (typeof again !== 'number') {
       // Not awaited, because it is this run that found it out.
       void this.#task.stop()
-      onReplaced()
+      onBarred(again)
       return heartbeatMs
     }
-    this.#nodeId = nodeId
+    this.#nodeId = again
     return await this.runOnce()
+  }
+
+  async #registerAgain(): Promise<number | SchemaError | null> {
+    const { db, name, role } = this.#options
+    return await registerNodeAgain(db, name, { role, leaseMs: this.#leaseMs }).catch((error) => {
+      if (error instanceof SchemaError) return error
+      throw error
+    })
   }
 
   #renewed(startedAtMs: number): void {

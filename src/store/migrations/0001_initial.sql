@@ -903,11 +903,14 @@ insert into schema_requirement values ('0001_initial');
 
 create function require_migration(wanted text) returns void language plpgsql as $$
 declare
-  behind text := (select string_agg(name, ', ' order by name) from nodes
-                  where expires_at >= clock_timestamp() and migration collate "C" < wanted);
+  behind text;
 begin
+  -- First: a node that registers meanwhile has done so before the next statements, or waits for this and is refused.
+  update schema_requirement set must_know = wanted;
+  -- A node that was cut off must register again: it would renew a lease that is over.
+  delete from nodes where expires_at < clock_timestamp() and migration collate "C" < wanted;
+  select string_agg(name, ', ' order by name) into behind from nodes where migration collate "C" < wanted;
   if behind is not null then
     raise exception 'stop these nodes first, their version cannot work with the new schema: %', behind;
   end if;
-  update schema_requirement set must_know = wanted;
 end $$;

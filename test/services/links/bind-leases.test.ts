@@ -56,7 +56,7 @@ async function started(name: string): Promise<Node> {
   const lease = new NodeLease({
     db,
     name,
-    onReplaced: () => undefined,
+    onBarred: () => undefined,
     log: strictLog,
     heartbeatMs: NEVER_MS,
     leaseMs: NEVER_MS,

@@ -18,6 +18,8 @@ interface Watched {
   readonly registered: number[]
   expired: number
   replaced: number
+  /** Why it must stop, unless it is replaced. */
+  fault: string | null
 }
 
 const { db, connectionString } = await databaseOfFile()
@@ -54,11 +56,13 @@ async function started(name: string, leaseMs = NEVER_MS, own = db): Promise<Watc
     registered: [],
     expired: 0,
     replaced: 0,
+    fault: null,
     lease: new NodeLease({
       db: own,
       name,
-      onReplaced: () => {
-        watched.replaced += 1
+      onBarred: (why) => {
+        if (why === null) watched.replaced += 1
+        else watched.fault = why.message
       },
       log: strictLog,
       heartbeatMs: NEVER_MS,
@@ -225,6 +229,19 @@ describe('several nodes', () => {
   })
 })
 
+test('a node that lost its lease does not begin another on a schema that it does not know', async () => {
+  const one = await started('one')
+  await db.query('delete from nodes')
+  await db.query(`select require_migration('9999_next')`)
+  onTestFinished(
+    async () => void (await db.query(`update schema_requirement set must_know = '0001_initial'`)),
+  )
+  await one.lease.runOnce()
+  expect([one.fault, one.replaced, one.expired]).toEqual([expect.stringContaining('9999_next'), 0, 1])
+  expect([one.lease.alive, one.lease.buckets]).toEqual([false, []])
+  expect((await db.query('select from nodes')).rowCount).toBe(0)
+})
+
 describe('whoever depends on the lease is told', () => {
   test('when it is renewed, and when it was lost, before it is begun anew', async () => {
     const { lease } = await started('one')
@@ -276,7 +293,7 @@ test('a heartbeat that fails is tried again soon, and told once', async () => {
   const lease = new NodeLease({
     db,
     name: 'failing',
-    onReplaced: () => undefined,
+    onBarred: () => undefined,
     log,
     heartbeatMs: 20,
   })
