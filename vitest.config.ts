@@ -7,7 +7,7 @@ const PURE = [
   'test/{collections,domain,smpp,simulator}/**/*.test.ts',
   'test/faults/*.test.ts',
   'test/console/{api,kit,pages}/**/*.test.ts',
-  'test/bench/{options,report,totals}.test.ts',
+  'test/bench/{options,report,scale,totals}.test.ts',
   'test/commands/import/*.test.ts',
   'test/{config,configuration-document,conventions,database-url,deploy,documents,errors,histogram,sizing-document}.test.ts',
 ]

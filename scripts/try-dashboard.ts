@@ -3,18 +3,14 @@
  * dashboard, and looks at what it makes of the alert rules. Prints which queries have data; fails if one is refused, or has
  * none although something happened that it should show.
  */
-import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type DeployedQuery, dashboardQueries, PROMETHEUS } from './deploy-files.ts'
+import { ALDIS, freePort, type Ready, Trial, until } from './trial.ts'
 
-const ALDIS = join(import.meta.dirname, '../src/main.ts')
 const LOAD_MS = 60_000
 const SENDS_PER_SECOND = 20
-const DEADLINE_MS = 60_000
 
 /** Queries that may be empty on a healthy installation: what they show has not happened. */
 const MAY_BE_EMPTY: readonly RegExp[] = [
@@ -26,38 +22,7 @@ const MAY_BE_EMPTY: readonly RegExp[] = [
   /^annotation Restarts/,
 ]
 
-interface Ready {
-  readonly baseUrl: string
-  readonly accountId: string
-  readonly token: string
-  readonly operatorToken: string
-}
-
-const folder = mkdtempSync(join(tmpdir(), 'aldis-dashboard-'))
-const children: ChildProcess[] = []
-
-function run(program: string, args: readonly string[]): void {
-  children.push(spawn(program, args, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] }))
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
-
-/** Repeats `look` until it returns something. */
-async function until<Value>(what: string, look: () => Promise<Value | null>): Promise<Value> {
-  const deadlineMs = Date.now() + DEADLINE_MS
-  while (Date.now() < deadlineMs) {
-    const value = await look().catch(() => null)
-    if (value !== null) return value
-    await wait(500)
-  }
-  throw new Error(`${what} took longer than ${DEADLINE_MS / 1_000} s`)
-}
+const trial = new Trial('dashboard')
 
 async function call<Answer>(url: string, token: string, method = 'GET', body?: object): Promise<Answer> {
   const response = await fetch(url, {
@@ -147,20 +112,16 @@ async function judge(url: string): Promise<boolean> {
 
 async function main(): Promise<void> {
   const [smppPort, prometheusPort, webhookPort] = [await freePort(), await freePort(), await freePort()]
-  run(process.execPath, [ALDIS, 'simulate-carrier', '--port', String(smppPort), '--quiet'])
-  run(process.execPath, [ALDIS, 'listen', '--port', String(webhookPort)])
-  run(process.execPath, [ALDIS, 'dev', '--port', '0', '--data-dir', 'data', '--ready-file', 'ready.json'])
-  const ready = await until(
-    'aldis dev',
-    async () => JSON.parse(readFileSync(join(folder, 'ready.json'), 'utf8')) as Ready,
-  )
+  trial.run(process.execPath, [ALDIS, 'simulate-carrier', '--port', String(smppPort), '--quiet'])
+  trial.run(process.execPath, [ALDIS, 'listen', '--port', String(webhookPort)])
+  const ready = await trial.startDev('data')
   const example = readFileSync(join(PROMETHEUS, 'prometheus.yml'), 'utf8')
   const config = example
     .replaceAll('15s', '2s')
     .replace('127.0.0.1:8080', new URL(ready.baseUrl).host)
     .replace('- aldis.rules.yml', `- ${join(PROMETHEUS, 'aldis.rules.yml')}`)
-  writeFileSync(join(folder, 'prometheus.yml'), config)
-  run('prometheus', [
+  writeFileSync(join(trial.folder, 'prometheus.yml'), config)
+  trial.run('prometheus', [
     '--config.file=prometheus.yml',
     '--storage.tsdb.path=tsdb',
     `--web.listen-address=127.0.0.1:${prometheusPort}`,
@@ -179,9 +140,5 @@ async function main(): Promise<void> {
 try {
   await main()
 } finally {
-  for (const child of children.reverse()) {
-    const ended = new Promise((resolve) => child.once('exit', resolve))
-    if (child.exitCode === null && child.kill()) await ended
-  }
-  rmSync(folder, { recursive: true, force: true })
+  await trial.close()
 }
