@@ -1,7 +1,7 @@
-import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import type { KeptReceipt } from '../carriers/receipts.ts'
 import { type DispatchState, MESSAGE_STATUSES, type MessageState } from '../messages/messages.ts'
 import type { Charge } from '../routing/rates.ts'
+import { compress, decompress } from './compression.ts'
 import type { Accepted, Evidence, JournalFact } from './message-facts.ts'
 import { Reader, Writer } from './octets.ts'
 
@@ -27,11 +27,9 @@ const UNCOMPRESSED = 1
 const COMPRESSED = 2
 /** Octets of the format and of the frame's length. */
 const HEAD_OCTETS = 5
-/** The facts of a group are alike: with 16 messages, 600 octets each become 85 for 3 us. Shorter entries are not worth it. */
+/** The facts of a group are alike: with 16 messages, 600 octets each become 85. Shorter entries are not worth it. */
 const COMPRESSED_FROM = 1_024
 const MOST_OCTETS = 64 * 2 ** 20
-/** A compressor is kept until the next full collection with its last chunk, 16 KiB by default. Most frames fit into 4. */
-const COMPRESSION = { chunkSize: 4_096, params: { [constants.ZSTD_c_compressionLevel]: 1 } }
 
 const whole: Field<number> = { write: (to, value) => to.whole(value), read: (from) => from.whole() }
 const flag: Field<boolean> = {
@@ -279,7 +277,7 @@ export function decodeEntry(data: Buffer): JournalFact[] {
 }
 
 function compressed(plain: Buffer): Buffer {
-  const frame = zstdCompressSync(plain, COMPRESSION)
+  const frame = compress(plain)
   const head = Buffer.alloc(HEAD_OCTETS)
   head[0] = COMPRESSED
   head.writeUInt32BE(frame.length, 1)
@@ -291,7 +289,7 @@ function decompressed(data: Buffer): Buffer {
   if (data.length < HEAD_OCTETS || data.readUInt32BE(1) !== frame.length)
     throw new RangeError('a journal entry is cut short, or longer than it says')
   try {
-    return zstdDecompressSync(frame, { maxOutputLength: MOST_OCTETS })
+    return decompress(frame, MOST_OCTETS)
   } catch (cause) {
     throw new RangeError('a journal entry cannot be decompressed', { cause })
   }
