@@ -1,9 +1,9 @@
 /** The forms of values of the configuration: each reads a text. */
 import { readFileSync } from 'node:fs'
 import { databaseAddresses, EMBEDDED_DATABASE } from './database-url.ts'
+import { hashToken } from './domain/credentials.ts'
 import { parseCidr, parseIpAddress } from './domain/ip-addresses.ts'
-import { NODE_ROLES } from './domain/node-roles.ts'
-import { hashToken } from './domain/tokens.ts'
+import { NODE_ROLES } from './domain/nodes.ts'
 import { judgeCallbackUrl, operatorPolicy } from './domain/webhooks/callback-url.ts'
 import { parseWebhookSecret } from './domain/webhooks/requests.ts'
 

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { loadConfig, VARIABLES, type Variable } from '../src/config.ts'
-import { hashToken } from '../src/domain/tokens.ts'
+import { hashToken } from '../src/domain/credentials.ts'
 
 const SECRET_KEY = 'ab'.repeat(32)
 const OPERATOR_TOKEN = 'operator-token-of-more-than-32-characters'

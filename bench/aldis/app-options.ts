@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Logger } from 'pino'
 import type { AppOptions } from '../../src/app/options.ts'
 import { type Config, loadConfig } from '../../src/config.ts'
-import { hashToken } from '../../src/domain/tokens.ts'
+import { hashToken } from '../../src/domain/credentials.ts'
 import type { ServiceConfig } from './service.ts'
 
 const SECRET_KEY = Buffer.alloc(32, 1)

@@ -17,10 +17,8 @@ import {
   type ReplicaLook,
   warning,
 } from '../domain/diagnosis.ts'
-import { DAY_MS } from '../domain/durations.ts'
-import { MAX_OFF_MS } from '../domain/instants.ts'
-import { bindStates } from '../domain/node-reports.ts'
-import { hasDuty, lackingDuties } from '../domain/node-roles.ts'
+import { DAY_MS, MAX_OFF_MS } from '../domain/instants.ts'
+import { bindStates, hasDuty, lackingDuties } from '../domain/nodes.ts'
 import { openSecret, SecretError } from '../domain/secrets.ts'
 import { DEFAULT_MAX_LAG_MS, troubleOf, untilLevel } from '../services/node/read-replica.ts'
 import { dayName, missingPartitions } from '../services/upkeep/day-partitions.ts'

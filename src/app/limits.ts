@@ -1,4 +1,4 @@
-import { hasDuty } from '../domain/node-roles.ts'
+import { hasDuty } from '../domain/nodes.ts'
 import type { SendLimits } from '../operations/sends/accept-within-limits.ts'
 import { CapShares } from '../services/limits/cap-shares.ts'
 import { CountryPauses } from '../services/limits/country-pauses.ts'

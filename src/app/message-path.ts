@@ -1,5 +1,5 @@
 import { messageId } from '../domain/identifiers.ts'
-import { hasDuty } from '../domain/node-roles.ts'
+import { hasDuty } from '../domain/nodes.ts'
 import { laneRecovery } from '../services/journal/lane-recovery.ts'
 import { BindLeases } from '../services/links/bind-leases.ts'
 import { CarrierLinks } from '../services/links/carrier-links.ts'

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os'
-import type { CarrierReport, NodeReport } from '../domain/node-reports.ts'
+import type { CarrierReport, NodeReport } from '../domain/nodes.ts'
 import type { CarrierLinks } from '../services/links/carrier-links.ts'
 import type { SubmitToken } from '../services/sending/submit-job.ts'
 import type { Submitter } from '../services/sending/submitter.ts'

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import type { NodeRole } from '../domain/node-roles.ts'
+import type { NodeRole } from '../domain/nodes.ts'
 import type { CallbackPolicy } from '../domain/webhooks/callback-url.ts'
 import type { HttpLimits } from '../http/limits.ts'
 import type { Metrics } from '../http/metrics.ts'

@@ -149,7 +149,7 @@ async function startService(
   fail: (reason: string) => void,
 ): Promise<import('../app/start.ts').App> {
   const { startApp } = await import('../app/start.ts')
-  const { hashToken } = await import('../domain/tokens.ts')
+  const { hashToken } = await import('../domain/credentials.ts')
   const loose = flags.strictCallbacks !== true
   return startApp({
     connectionString,

@@ -2,7 +2,7 @@ import type { Backlog } from './backlog.ts'
 import type { Directory } from './configuration/directory.ts'
 import { describeLimitEvent, type StoredLimitEvent } from './limits/limit-events.ts'
 import { type Cap, capsOf, periodAt } from './limits/plan-caps.ts'
-import type { CarrierBindState } from './node-reports.ts'
+import type { CarrierBindState } from './nodes.ts'
 
 /** What an operator should know at once, and when to send it. */
 

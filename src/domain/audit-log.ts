@@ -1,4 +1,4 @@
-import type { DateWindow } from './list-filters.ts'
+import type { DateWindow } from './lists.ts'
 import { HIDDEN } from './masks.ts'
 
 /** What an operation of the admin API did to one object. */

@@ -1,5 +1,3 @@
-import { MINUTE_MS } from './durations.ts'
-
 /** Timestamps of the public API: RFC 3339 §5.6 with an offset; real calendar dates only. */
 
 /** The latest texts, each in the slot of its instant modulo the slots: each instant of a message is asked for some seven times. */
@@ -64,7 +62,7 @@ export class InstantSource {
 }
 
 /** A reading of the database's clock: its time, and this process's monotonic clock when it was asked and when it answered. */
-export interface ClockReading {
+interface ClockReading {
   readonly databaseMs: number
   readonly askedMs: number
   readonly answeredMs: number
@@ -114,4 +112,17 @@ export class DatabaseClock {
   get isFarOff(): boolean {
     return Math.abs(this.aheadMs) > MAX_OFF_MS
   }
+}
+
+export const SECOND_MS = 1_000
+export const MINUTE_MS = 60 * SECOND_MS
+export const HOUR_MS = 60 * MINUTE_MS
+export const DAY_MS = 24 * HOUR_MS
+
+/** The share by which a delay varies, so that what failed together is not retried together. */
+export const JITTER = 0.2
+
+/** The delay, 20 % shorter to 20 % longer. `random`: 0 to 1. */
+export function jittered(delayMs: number, random: number): number {
+  return Math.round(delayMs * (1 - JITTER + 2 * JITTER * random))
 }

@@ -1,16 +1,15 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import type { ServicePlan, Token } from '../domain/configuration/configuration.ts'
-import type { Directory } from '../domain/configuration/directory.ts'
-import type { SessionKind } from '../domain/console-sessions.ts'
-import { planForReading } from '../domain/messages/plan-access.ts'
+import { type Directory, planForReading } from '../domain/configuration/directory.ts'
 import {
   ENVIRONMENT_OPERATOR,
   hashToken,
   MAX_TOKEN_LENGTH,
   type Operator,
+  type SessionKind,
   type TokenScope,
-} from '../domain/tokens.ts'
+} from '../domain/credentials.ts'
 import { AppError } from '../errors.ts'
 import type { ConsoleSessions } from './console-sessions.ts'
 import type { DirectorySource } from './fresh-directory.ts'

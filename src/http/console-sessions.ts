@@ -5,7 +5,7 @@ import {
   SESSION_MS,
   type SessionKind,
   sealSession,
-} from '../domain/console-sessions.ts'
+} from '../domain/credentials.ts'
 import { IV_BYTES, type SecretKeys } from '../domain/secrets.ts'
 import { AppError } from '../errors.ts'
 

@@ -1,8 +1,16 @@
 import type { FastifyRequest } from 'fastify'
 import type { ServicePlan } from '../domain/configuration/configuration.ts'
-import { type ListName, openCursor, type Page, sealCursor } from '../domain/cursors.ts'
-import { DAY_MS } from '../domain/durations.ts'
-import { contradictions, DEFAULT_PAGE, type FilterRules, MAX_PAGE } from '../domain/list-filters.ts'
+import { DAY_MS } from '../domain/instants.ts'
+import {
+  contradictions,
+  DEFAULT_PAGE,
+  type FilterRules,
+  type ListName,
+  MAX_PAGE,
+  openCursor,
+  type Page,
+  sealCursor,
+} from '../domain/lists.ts'
 import { IV_BYTES } from '../domain/secrets.ts'
 import { invalidField, refuseAny } from '../errors.ts'
 import type { Queryable } from '../store/database.ts'

@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { BoundedMap } from '../collections/bounded-map.ts'
 import { type RateLimit, SENDSMS_USERNAME, type SendsmsUser } from '../domain/configuration/configuration.ts'
+import { isPassword, NO_PASSWORD } from '../domain/credentials.ts'
 import { RateLimiter } from '../domain/limits/rate-limits.ts'
-import { isPassword, NO_PASSWORD } from '../domain/passwords.ts'
 import { unavailable } from './fresh-directory.ts'
 import { takeOrRefuse } from './rate-limiting.ts'
 

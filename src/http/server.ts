@@ -7,7 +7,7 @@ import fastify, {
   LogController,
 } from 'fastify'
 import type { Registry } from 'prom-client'
-import { SESSION_KINDS } from '../domain/console-sessions.ts'
+import { SESSION_KINDS } from '../domain/credentials.ts'
 import { RateLimiter } from '../domain/limits/rate-limits.ts'
 import { AppError } from '../errors.ts'
 import { inSlices } from '../slices.ts'

@@ -1,11 +1,9 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { ServicePlan, Token } from '../domain/configuration/configuration.ts'
-import { Directory } from '../domain/configuration/directory.ts'
+import { Directory, planForSending } from '../domain/configuration/directory.ts'
 import { PUBLIC_ID } from '../domain/identifiers.ts'
 import { judgeRecipient } from '../domain/limits/plan-limits.ts'
-import type { Message } from '../domain/messages/messages.ts'
-import { planForSending } from '../domain/messages/plan-access.ts'
-import { publicMessage } from '../domain/messages/public-messages.ts'
+import { type Message, publicMessage } from '../domain/messages/messages.ts'
 import {
   fieldFaults,
   judgeSender,

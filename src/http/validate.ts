@@ -6,7 +6,7 @@ import Format from 'typebox/format'
 import { Settings } from 'typebox/system'
 import { isUuid } from '../domain/identifiers.ts'
 import { parseTimestamp } from '../domain/instants.ts'
-import { DATE_RULE, type FilterRules, parseFilters } from '../domain/list-filters.ts'
+import { DATE_RULE, type FilterRules, parseFilters } from '../domain/lists.ts'
 import { type Fault, fault, invalid, WHOLE_REQUEST } from '../errors.ts'
 import { bracketFaults, faultOfSyntax, type Query, withPluses } from './query-strings.ts'
 

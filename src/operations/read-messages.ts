@@ -1,8 +1,6 @@
 import type { HeldCause } from '../domain/backlog.ts'
-import type { Page } from '../domain/cursors.ts'
 import { type MessageInProgress, messageOf } from '../domain/journal/messages-in-progress.ts'
-import type { MessageFilters } from '../domain/list-filters.ts'
-import type { Message } from '../domain/messages/messages.ts'
+import type { MessageFilters, Page } from '../domain/lists.ts'
 import {
   isWanted,
   mergeNewest,
@@ -10,7 +8,8 @@ import {
   type WantedMessages,
   wantedOfPage,
   wantedOfRecord,
-} from '../domain/messages/wanted-messages.ts'
+} from '../domain/messages/message-search.ts'
+import type { Message } from '../domain/messages/messages.ts'
 import type { Queryable } from '../store/database.ts'
 import { listMessages } from '../store/message-list.ts'
 import { type FoundMessage, type NamelessMessage, withNames } from '../store/message-search.ts'

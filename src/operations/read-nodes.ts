@@ -1,4 +1,4 @@
-import type { LivingNode, NodeReport } from '../domain/node-reports.ts'
+import type { LivingNode, NodeReport } from '../domain/nodes.ts'
 import type { Queryable } from '../store/database.ts'
 import { listNodes } from '../store/node-reports.ts'
 

@@ -1,10 +1,11 @@
 import type { Directory } from '../domain/configuration/directory.ts'
-import { INTERVALS, SETTLED_AFTER_MS } from '../domain/statistics/figures.ts'
 import {
   type Dimension,
+  INTERVALS,
   mostGroups,
   needsPlanRows,
   rowRanges,
+  SETTLED_AFTER_MS,
   type StatisticsQuery,
 } from '../domain/statistics/query.ts'
 import {

@@ -1,6 +1,6 @@
 import type { EventKey } from '../domain/events.ts'
 import { highestIdAt, lowestIdAt } from '../domain/identifiers.ts'
-import type { EventFilters } from '../domain/list-filters.ts'
+import type { EventFilters } from '../domain/lists.ts'
 import { conflict, invalidField, notFound } from '../errors.ts'
 import type { Queryable } from '../store/database.ts'
 import {

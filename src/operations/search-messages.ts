@@ -1,7 +1,11 @@
 import { everyForm } from '../domain/carriers/message-ids.ts'
 import { createdAtMs, highestIdAt, lowestIdAt } from '../domain/identifiers.ts'
-import { FIRST_PART_MS, nextPartMs, type SearchFilters } from '../domain/messages/message-search.ts'
-import type { WantedMessages } from '../domain/messages/wanted-messages.ts'
+import {
+  FIRST_PART_MS,
+  nextPartMs,
+  type SearchFilters,
+  type WantedMessages,
+} from '../domain/messages/message-search.ts'
 import type { Queryable } from '../store/database.ts'
 import * as store from '../store/message-search.ts'
 import type { InLane } from '../store/messages.ts'

@@ -1,5 +1,5 @@
 import type { FinalResult } from '../domain/carriers/quality.ts'
-import { HOUR_MS } from '../domain/durations.ts'
+import { HOUR_MS } from '../domain/instants.ts'
 import type { Queryable } from './database.ts'
 
 /** Countries that plans may not send to for a while, and what leads to that. */

@@ -1,8 +1,6 @@
-import type { Page } from '../domain/cursors.ts'
-import { type FeedPlace, lowestIdWithEventsAt } from '../domain/event-feed.ts'
-import type { EventPayload } from '../domain/events.ts'
+import { type EventPayload, type FeedPlace, lowestIdWithEventsAt } from '../domain/events.ts'
 import { highestIdAt } from '../domain/identifiers.ts'
-import type { FeedFilters } from '../domain/list-filters.ts'
+import type { FeedFilters, Page } from '../domain/lists.ts'
 import type { Queryable } from './database.ts'
 import { PAYLOAD_COLUMNS, PAYLOAD_JOINS, type PayloadRow, payloadOf } from './event-payloads.ts'
 

@@ -1,7 +1,6 @@
 import sql, { empty, raw, type Sql } from 'sql-template-tag'
-import type { Page } from '../domain/cursors.ts'
 import type { EventKey, EventState } from '../domain/events.ts'
-import type { EventFilters } from '../domain/list-filters.ts'
+import type { EventFilters, Page } from '../domain/lists.ts'
 import type { TravelWebhook } from '../domain/messages/message-timeline.ts'
 import type { Status } from '../domain/messages/messages.ts'
 import type { Queryable } from './database.ts'

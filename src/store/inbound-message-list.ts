@@ -1,7 +1,6 @@
 import sql, { empty, raw, type Sql } from 'sql-template-tag'
-import type { Page } from '../domain/cursors.ts'
 import type { InboundMessage } from '../domain/events.ts'
-import type { InboundFilters } from '../domain/list-filters.ts'
+import type { InboundFilters, Page } from '../domain/lists.ts'
 import type { Queryable } from './database.ts'
 import { allOf, below, createdIn, equals } from './list-conditions.ts'
 

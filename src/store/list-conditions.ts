@@ -4,7 +4,7 @@
  */
 import sql, { empty, join, raw, type Sql } from 'sql-template-tag'
 import { highestIdAt, lowestIdAt } from '../domain/identifiers.ts'
-import type { DateWindow } from '../domain/list-filters.ts'
+import type { DateWindow } from '../domain/lists.ts'
 
 /** True when there are none. */
 export function allOf(conditions: readonly Sql[]): Sql {

@@ -6,8 +6,8 @@
  */
 
 import type pg from 'pg'
-import { DAY_MS } from '../domain/durations.ts'
 import { createdAtMs, lowestIdAt } from '../domain/identifiers.ts'
+import { DAY_MS } from '../domain/instants.ts'
 import type { Message } from '../domain/messages/messages.ts'
 import { storable } from './copy.ts'
 import { type Database, type Queryable, withTransaction } from './database.ts'

@@ -1,7 +1,6 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag'
-import type { Page } from '../domain/cursors.ts'
 import { highestIdAt, lowestIdAt } from '../domain/identifiers.ts'
-import type { MessageFilters } from '../domain/list-filters.ts'
+import type { MessageFilters, Page } from '../domain/lists.ts'
 import type { Message } from '../domain/messages/messages.ts'
 import type { Queryable } from './database.ts'
 import { allOf, below, createdIn, equals } from './list-conditions.ts'

@@ -1,4 +1,4 @@
-import type { LivingNode } from '../domain/node-reports.ts'
+import type { LivingNode } from '../domain/nodes.ts'
 import type { Queryable } from './database.ts'
 import { LEASE_MS } from './nodes.ts'
 

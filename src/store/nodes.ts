@@ -1,4 +1,4 @@
-import type { NodeRole } from '../domain/node-roles.ts'
+import type { NodeRole } from '../domain/nodes.ts'
 import type { LinkCondition } from '../domain/routing/routing.ts'
 import type { Queryable } from './database.ts'
 import { NEWEST_MIGRATION, SchemaError, tooNew } from './schema.ts'

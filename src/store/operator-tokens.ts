@@ -1,4 +1,4 @@
-import type { Operator } from '../domain/tokens.ts'
+import type { Operator } from '../domain/credentials.ts'
 import { ConfigurationTable } from './configuration-table.ts'
 
 /** An operator token without its secret, which is not stored anywhere. */

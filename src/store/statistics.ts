@@ -6,9 +6,10 @@ import {
   INTERVALS,
   LATENCIES,
   type LatencyKind,
+  type RowRange,
+  type StatisticsFilters,
   type StatisticsRow,
-} from '../domain/statistics/figures.ts'
-import type { RowRange, StatisticsFilters } from '../domain/statistics/query.ts'
+} from '../domain/statistics/query.ts'
 import type { Cell, CodeCell, PriceCell, RowGroup } from '../domain/statistics/series.ts'
 import type { Queryable } from './database.ts'
 import { allOf, equals } from './list-conditions.ts'

@@ -1,4 +1,4 @@
-import type { TokenScope } from '../domain/tokens.ts'
+import type { TokenScope } from '../domain/credentials.ts'
 import { ConfigurationTable } from './configuration-table.ts'
 
 /** A token without its secret, which is not stored anywhere. */

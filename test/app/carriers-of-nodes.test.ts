@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { App } from '../../src/app/start.ts'
-import { hashToken } from '../../src/domain/tokens.ts'
+import { hashToken } from '../../src/domain/credentials.ts'
 import { STATUSES } from '../../src/smpp/statuses.ts'
 import { bindsOf, eventually, type Service, startService } from '../support/service.ts'
 import { accept, type Smsc, startSmsc } from '../support/smsc.ts'

@@ -8,7 +8,7 @@ import {
   alarmConditions,
 } from '../../src/domain/alarms.ts'
 import { completeCaps } from '../../src/domain/limits/plan-caps.ts'
-import type { CarrierBindState } from '../../src/domain/node-reports.ts'
+import type { CarrierBindState } from '../../src/domain/nodes.ts'
 import { aDirectory, aPlan } from '../support/directory.ts'
 
 const NOW_MS = Date.parse('2026-01-02T03:04:05Z')

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { openSession, sealSession } from '../../src/domain/console-sessions.ts'
+import { hashToken, openSession, sealSession } from '../../src/domain/credentials.ts'
 import { deriveKey } from '../../src/domain/secrets.ts'
-import { hashToken } from '../../src/domain/tokens.ts'
 
 const key = deriveKey(randomBytes(32), 'sessions')
 const session = { tokenHash: hashToken('token'), expiresAtMs: 2_000 }

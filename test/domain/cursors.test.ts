@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Cursor, type ListName, openCursor, sealCursor } from '../../src/domain/cursors.ts'
 import { messageId } from '../../src/domain/identifiers.ts'
+import { type Cursor, type ListName, openCursor, sealCursor } from '../../src/domain/lists.ts'
 
 const KEY = Buffer.alloc(32, 1)
 const OTHER_KEY = Buffer.alloc(32, 2)

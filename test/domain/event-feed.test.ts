@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { feedPage } from '../../src/domain/event-feed.ts'
-import type { EventPayload } from '../../src/domain/events.ts'
+import { type EventPayload, feedPage } from '../../src/domain/events.ts'
 
 function event(body: string): { payload: EventPayload } {
   const inbound = { planId: 1, msgId: 'id', sender: 'a', recipient: 'b', body, keyword: null }

@@ -10,7 +10,7 @@ import {
   parseFilters,
   WINDOW_RULES,
   windowFaults,
-} from '../../src/domain/list-filters.ts'
+} from '../../src/domain/lists.ts'
 import { fromCarrierAddress } from '../../src/domain/messages/addresses.ts'
 import type { Fault } from '../../src/errors.ts'
 

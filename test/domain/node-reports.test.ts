@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bindStates } from '../../src/domain/node-reports.ts'
+import { bindStates } from '../../src/domain/nodes.ts'
 import { aBindReport, aCarrierReport, aLivingNode, aNodeReport } from '../support/node-reports.ts'
 
 const CARRIER = { carrierId: 1, state: 'started', bindMode: 'transceiver', binds: 1, window: 10 } as const

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { hasDuty, lackingDuties, NODE_ROLES } from '../../src/domain/node-roles.ts'
+import { hasDuty, lackingDuties, NODE_ROLES } from '../../src/domain/nodes.ts'
 
 test('a role has its own duty, and all has every duty', () => {
   const roles = (duty: 'api' | 'carrier' | 'webhook') => NODE_ROLES.filter((role) => hasDuty(role, duty))

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { hashPassword, isPassword, SALT_BYTES } from '../../src/domain/passwords.ts'
+import { hashPassword, isPassword, SALT_BYTES } from '../../src/domain/credentials.ts'
 
 const SALT = Buffer.alloc(SALT_BYTES, 7)
 

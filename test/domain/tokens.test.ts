@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { hashToken, MAX_TOKEN_LENGTH, makeToken, storedToken } from '../../src/domain/tokens.ts'
+import { hashToken, MAX_TOKEN_LENGTH, makeToken, storedToken } from '../../src/domain/credentials.ts'
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const random32 = fc.uint8Array({ minLength: 32, maxLength: 32 })

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ListName, sealCursor } from '../../src/domain/cursors.ts'
+import { type ListName, sealCursor } from '../../src/domain/lists.ts'
 import {
   ALL_INPUTS,
   BAD_BYTES,

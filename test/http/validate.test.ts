@@ -1,7 +1,7 @@
 import fastify, { type FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type FilterRules, WINDOW_RULES } from '../../src/domain/list-filters.ts'
+import { type FilterRules, WINDOW_RULES } from '../../src/domain/lists.ts'
 import { fault } from '../../src/errors.ts'
 import { answerError } from '../../src/http/error-responses.ts'
 import { listQuery } from '../../src/http/schemas/parameters.ts'

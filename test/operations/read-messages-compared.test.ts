@@ -7,8 +7,8 @@ import {
   messageInProgress,
   messageOf,
 } from '../../src/domain/journal/messages-in-progress.ts'
+import { newestWanted, wantedOfPage } from '../../src/domain/messages/message-search.ts'
 import { MESSAGE_STATUSES } from '../../src/domain/messages/messages.ts'
-import { newestWanted, wantedOfPage } from '../../src/domain/messages/wanted-messages.ts'
 import { recoverLanes } from '../../src/operations/recover-lanes.ts'
 import { withTransaction } from '../../src/store/database.ts'
 import { lockMessages } from '../../src/store/messages-at-rest.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { addFact, messageInProgress, messageOf } from '../../src/domain/journal/messages-in-progress.ts'
-import type { MessageFilters } from '../../src/domain/list-filters.ts'
+import type { MessageFilters } from '../../src/domain/lists.ts'
 import type { Status } from '../../src/domain/messages/messages.ts'
 import { removeServicePlan } from '../../src/operations/manage/service-plans.ts'
 import { type Queryable, withTransaction } from '../../src/store/database.ts'

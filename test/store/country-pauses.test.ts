@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { MINUTE_MS } from '../../src/domain/durations.ts'
+import { MINUTE_MS } from '../../src/domain/instants.ts'
 import { pauseCountries, readCountryResults } from '../../src/store/country-pauses.ts'
 import { nextWriter, writeStatistics } from '../../src/store/statistics.ts'
 import { freshDatabase } from '../support/database.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type FeedPlace, lowestIdWithEventsAt, placeBehind } from '../../src/domain/event-feed.ts'
+import { type FeedPlace, lowestIdWithEventsAt, placeBehind } from '../../src/domain/events.ts'
 import { type Queryable, withTransaction } from '../../src/store/database.ts'
 import { feedEnd, readFeed } from '../../src/store/event-feed.ts'
 import { insertInboundMessages } from '../../src/store/inbound-messages.ts'

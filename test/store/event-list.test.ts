@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { EventKey } from '../../src/domain/events.ts'
-import type { EventFilters } from '../../src/domain/list-filters.ts'
+import type { EventFilters } from '../../src/domain/lists.ts'
 import { findEvent, listEvents } from '../../src/store/event-list.ts'
 import { installedDatabase, newId } from '../support/installation.ts'
 import { DESTINATION, storeEvent } from '../support/stored-events.ts'

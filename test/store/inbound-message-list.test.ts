@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { messageId } from '../../src/domain/identifiers.ts'
-import type { InboundFilters } from '../../src/domain/list-filters.ts'
+import type { InboundFilters } from '../../src/domain/lists.ts'
 import type { Queryable } from '../../src/store/database.ts'
 import {
   findInboundForOperator,

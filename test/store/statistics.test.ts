@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/durations.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/instants.ts'
 import { parseStatisticsQuery, type StatisticsTexts } from '../../src/domain/statistics/query.ts'
 import { readStatistics } from '../../src/operations/read-statistics.ts'
 import {

@@ -1,7 +1,7 @@
 /** Cases of vectors/bad-input.json (B…) and bad-input-more.json (M…): what a client may send wrongly, and the answer. */
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { hashToken, makeToken } from '../../src/domain/tokens.ts'
+import { hashToken, makeToken } from '../../src/domain/credentials.ts'
 import {
   PLAN,
   PLAN_INACTIVE,

@@ -7,7 +7,7 @@ import {
   type DirectoryContents,
   senderKey,
 } from '../../src/domain/configuration/directory.ts'
-import { hashToken, makeToken } from '../../src/domain/tokens.ts'
+import { hashToken, makeToken } from '../../src/domain/credentials.ts'
 import type { CallbackChecker, CallbackPolicy } from '../../src/domain/webhooks/callback-url.ts'
 import { formatWebhookSecret } from '../../src/domain/webhooks/requests.ts'
 import { builtFiles } from '../../src/http/built-files.ts'

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { MessageFilters } from '../../src/domain/list-filters.ts'
+import type { MessageFilters } from '../../src/domain/lists.ts'
 import type { Status } from '../../src/domain/messages/messages.ts'
 import type { Database } from '../../src/store/database.ts'
 import { LaneWriter, received, settled } from './lane-writer.ts'

@@ -1,4 +1,4 @@
-import type { BindReport, CarrierReport, LivingNode, NodeReport } from '../../src/domain/node-reports.ts'
+import type { BindReport, CarrierReport, LivingNode, NodeReport } from '../../src/domain/nodes.ts'
 
 export const SINCE = '2026-01-01T00:00:00.000Z'
 

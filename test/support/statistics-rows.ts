@@ -1,4 +1,4 @@
-import type { StatisticsRow } from '../../src/domain/statistics/figures.ts'
+import type { StatisticsRow } from '../../src/domain/statistics/query.ts'
 
 /** Counts of a combination in a minute: none but those given. */
 export function statisticsRow(more: Partial<StatisticsRow> = {}): StatisticsRow {

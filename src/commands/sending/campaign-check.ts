@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { SendRequest } from '../../domain/messages/send-requests.ts'
-import { countryOf } from '../../domain/routing/countries.ts'
+import { countryOf } from '../../domain/routing/recipients.ts'
 import { PLAIN_TEXT, type TextSettings } from '../../domain/text/encoding-choice.ts'
 import { countSegments } from '../../domain/text/segments.ts'
 import { AdminRefusal, requestService } from '../admin/client.ts'

@@ -7,7 +7,7 @@ export interface CarrierBind {
   readonly nodeId: number | null
 }
 
-export interface BindAssignment extends CarrierBind {
+interface BindAssignment extends CarrierBind {
   readonly nodeId: number
 }
 
@@ -135,4 +135,90 @@ function most(counts: ReadonlyMap<number, number>): number {
   let best: [number, number] | null = null
   for (const entry of counts) if (best === null || entry[1] > best[1]) best = entry
   return best![0]
+}
+
+/**
+ * Why a carrier's link is down:
+ * - closed: the carrier ended the session instead of answering the bind, or right after its answer;
+ * - unauthorized: it refused the system id or the password;
+ * - refused: it refused the bind for another reason, or is reachable but takes no submits;
+ * - unreached: anything else.
+ */
+export type LinkFailure = 'unreached' | 'closed' | 'refused' | 'unauthorized'
+
+/** The longest pause before the next bind, milliseconds. */
+const MOST_PAUSE_MS: Readonly<Record<LinkFailure, number>> = {
+  // Sending resumes at most this long after the carrier is back.
+  unreached: 5_000,
+  closed: 60_000,
+  refused: 60_000,
+  // Some carriers lock an account after too many binds.
+  unauthorized: 300_000,
+}
+/** A restarting carrier also closes sessions, for half a minute or so: this many closes in a row are no refusal. */
+const QUICK_CLOSES = 8
+
+/**
+ * The longest pause before the next bind, in milliseconds, after a pause of `lastMs`; 0 means that the link was in order.
+ * It doubles from `firstMs` up to a bound that depends on the failure. `closes`: how many sessions in a row were closed,
+ * this one included. A carrier that was away for long and refuses the first binds on its return is retried soon: while it
+ * was away, the pause grew no longer than that of `unreached`.
+ */
+export function nextPauseMs(
+  failure: LinkFailure,
+  { lastMs, firstMs, closes }: { lastMs: number; firstMs: number; closes: number },
+): number {
+  const isQuick = failure === 'closed' && closes <= QUICK_CLOSES
+  return Math.min(Math.max(firstMs, 2 * lastMs), MOST_PAUSE_MS[isQuick ? 'unreached' : failure])
+}
+
+/** What went wrong with a bind: why its session ended, or how its carrier refused a request. */
+export interface BindError {
+  /** When last, ISO 8601. */
+  readonly at: string
+  /** `bind_rejected`, `peer_closed`, or the command that was refused: `submit_sm`. */
+  readonly error: string
+  /** The command_status, by name; null: there was none. */
+  readonly status: string | null
+  /** The error of the socket; null: there was none. */
+  readonly detail: string | null
+  /** How often. */
+  readonly count: number
+}
+
+type ErrorKind = Pick<BindError, 'error' | 'status' | 'detail'>
+
+/** Different errors that are kept for one bind. */
+export const MAX_BIND_ERRORS = 5
+
+/** The last errors of a bind. A repeated error is only counted, so that it does not push out the others. */
+export class BindErrors {
+  readonly #kept: { readonly kind: ErrorKind; count: number; lastMs: number }[] = []
+
+  /** `nowMs`: Unix milliseconds. */
+  note(kind: ErrorKind, nowMs: number): void {
+    const known = this.#kept.find(
+      ({ kind: { error, status, detail } }) =>
+        error === kind.error && status === kind.status && detail === kind.detail,
+    )
+    if (known === undefined) this.#kept.push({ kind, count: 1, lastMs: nowMs })
+    else {
+      known.count += 1
+      known.lastMs = nowMs
+    }
+    if (this.#kept.length > MAX_BIND_ERRORS) {
+      const oldestMs = Math.min(...this.#kept.map(({ lastMs }) => lastMs))
+      this.#kept.splice(
+        this.#kept.findIndex(({ lastMs }) => lastMs === oldestMs),
+        1,
+      )
+    }
+  }
+
+  /** Newest first. */
+  list(): BindError[] {
+    return this.#kept
+      .toSorted((a, b) => b.lastMs - a.lastMs)
+      .map(({ kind, count, lastMs }) => ({ at: new Date(lastMs).toISOString(), ...kind, count }))
+  }
 }

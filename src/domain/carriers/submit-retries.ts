@@ -1,5 +1,5 @@
 import { BoundedMap } from '../../collections/bounded-map.ts'
-import { DAY_MS, jittered, MINUTE_MS, SECOND_MS } from '../durations.ts'
+import { DAY_MS, jittered, MINUTE_MS, SECOND_MS } from '../instants.ts'
 
 /** When a message is submitted again, and whom nothing is submitted to for a while. */
 

@@ -5,7 +5,7 @@
  * (docs/adr/0009-a-carriers-limit-is-measured.md).
  */
 
-import { SECOND_MS } from '../durations.ts'
+import { SECOND_MS } from '../instants.ts'
 
 /** Accepted segments are counted in parts of a second, so that a second can be looked back on at any time. */
 const SLOTS = 10

@@ -1,8 +1,8 @@
 import type { IdRule } from '../carriers/message-ids.ts'
 import type { SubmitOutcome } from '../carriers/submit-outcomes.ts'
+import type { TokenScope } from '../credentials.ts'
 import { parseIpAddress } from '../ip-addresses.ts'
 import type { SenderType } from '../messages/addresses.ts'
-import type { TokenScope } from '../tokens.ts'
 
 /** What operators configure, as the message path sees it. Read whole into memory: the Directory. */
 

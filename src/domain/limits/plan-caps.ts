@@ -1,7 +1,7 @@
 import { type Fault, fault } from '../../errors.ts'
 import type { PlanCaps } from '../configuration/configuration.ts'
 import type { Directory } from '../configuration/directory.ts'
-import { DAY_MS } from '../durations.ts'
+import { DAY_MS } from '../instants.ts'
 import { formatAmount, parseAmount } from '../routing/rates.ts'
 
 /** How many messages a plan may send, and what they may cost, in a day and in a month of UTC (docs/limits.md). */

@@ -1,6 +1,6 @@
 import { type Fault, fault } from '../../errors.ts'
 import type { PlanCaps, PumpingGuard, ServicePlan } from '../configuration/configuration.ts'
-import { countryOf, isCountryCode } from '../routing/countries.ts'
+import { countryOf, isCountryCode } from '../routing/recipients.ts'
 import { capFaults } from './plan-caps.ts'
 import { guardFaults } from './pumping-guard.ts'
 

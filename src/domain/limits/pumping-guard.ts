@@ -2,7 +2,7 @@ import { BoundedMap } from '../../collections/bounded-map.ts'
 import { type Fault, fault } from '../../errors.ts'
 import { type FinalResult, tooFewDelivered } from '../carriers/quality.ts'
 import type { PumpingGuard } from '../configuration/configuration.ts'
-import { HOUR_MS } from '../durations.ts'
+import { HOUR_MS } from '../instants.ts'
 
 /**
  * Stops artificial traffic (SMS pumping): messages that somebody has an application send to numbers of one range, for a part

@@ -1,7 +1,8 @@
+import { hash } from 'node:crypto'
 import { type Fault, fault } from '../../errors.ts'
 import type { ServicePlan } from '../configuration/configuration.ts'
 import type { Directory } from '../configuration/directory.ts'
-import { countryOf } from '../routing/countries.ts'
+import { countryOf } from '../routing/recipients.ts'
 import { classifySender, isE164 } from './addresses.ts'
 
 /** The fields of a send as the caller wrote them, types and lengths already checked. */
@@ -79,4 +80,35 @@ export function judgeSender(
 export function recordBytes({ from, to, body, callbackUrl }: SendRequest): number {
   const url = callbackUrl === undefined ? 0 : Buffer.byteLength(callbackUrl)
   return Buffer.byteLength(body) + from.length + to.length + url
+}
+
+/** Visible ASCII, 1 to 255 characters. */
+const KEY = /^[\x21-\x7e]{1,255}$/
+
+export function isIdempotencyKey(text: string): boolean {
+  return KEY.test(text)
+}
+
+/** The stored form of a key: its SHA-256, because callers put names and numbers into keys. */
+export function idempotencyKeyHash(key: string): Buffer {
+  return hash('sha256', key, 'buffer')
+}
+
+/** Every field that has an effect. Two requests of one plan are the same when all of these are equal. */
+interface IdempotentRequest {
+  readonly servicePlanId: string
+  readonly from: string
+  readonly to: string
+  readonly body: string
+  readonly callbackUrl: string | null
+}
+
+/**
+ * SHA-256 of the validated request in one canonical form: field order, unknown fields and the case of the plan id don't
+ * matter.
+ */
+export function requestHash(request: IdempotentRequest): Buffer {
+  const { servicePlanId, from, to, body, callbackUrl } = request
+  const canonical = JSON.stringify([servicePlanId.toLowerCase(), from, to, body, callbackUrl])
+  return hash('sha256', canonical, 'buffer')
 }

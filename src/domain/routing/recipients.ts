@@ -1,6 +1,7 @@
+import { type MetadataJson, parsePhoneNumberFromString } from 'libphonenumber-js/core'
+import metadata from 'libphonenumber-js/min/metadata'
 import { type Fault, fault } from '../../errors.ts'
 import type { RecipientMatch } from '../configuration/configuration.ts'
-import { isCountryCode } from './countries.ts'
 
 /** Values by prefix of an E.164 number (`+` and digits). A look-up tries only the lengths that occur, longest first. */
 export class PrefixTable<T> {
@@ -93,4 +94,89 @@ export class RecipientTable<T extends RecipientMatch> {
       null
     )
   }
+}
+
+/** The country of a number (ISO 3166-1 alpha-2), from the metadata of libphonenumber. */
+
+/** All officially assigned codes; XK (Kosovo), AC and TA are not, but numbers have them as their country. */
+const CODES = new Set(
+  `AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA CC CD
+  CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR GA GB GD GE GF
+  GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE JM JO JP KE KG KH KI KM KN
+  KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS MT MU MV MW MX MY MZ NA
+  NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI
+  SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI
+  VN VU WF WS YE YT ZA ZM ZW XK AC TA`.split(/\s+/),
+)
+
+const MAX_CALLING_CODE_LENGTH = 3
+
+/**
+ * Digits that decide the country: in North America the area code; elsewhere no pattern of a smaller country needs more
+ * than 6.
+ */
+const NANP = '1'
+const NANP_AREA_LENGTH = 3
+const TELLING_LENGTH = 6
+
+/** Most entries of the memo, which is emptied when full. The busiest shared code, 44, has some 100,000 mobile prefixes. */
+const MAX_MEMO = 20_000
+
+/** Calling code -> its countries, the main one first. */
+const COUNTRIES = new Map<string, readonly string[]>(
+  Object.entries((metadata as MetadataJson).country_calling_codes),
+)
+
+/** Ranges that the metadata gives to two countries, although they belong to the smaller one (Ofcom: 07924 is Manx). */
+const CLAIMED_TWICE = new Map([['+447924', 'IM']])
+const CLAIM_LENGTH = 7
+
+/** By digits and length as one number. A text that was just cut would first be added to V8's table of unique texts. */
+const memo = new Map<number, string>()
+const LENGTHS = 32
+
+/**
+ * The country of an E.164 number, or null when its calling code belongs to none (882, 883 …). If several countries share
+ * a calling code, a number that none of them assigns counts for the main one: +1 555 … is US. Most codes have one
+ * country, found by a look-up. Parsing a number costs about 10 µs, so the results for a shared code are cached by leading
+ * digits.
+ */
+export function countryOf(e164: string): string | null {
+  for (let length = 1; length <= MAX_CALLING_CODE_LENGTH; length += 1) {
+    const callingCode = e164.slice(1, 1 + length)
+    const countries = COUNTRIES.get(callingCode)
+    if (countries === undefined) continue
+    return countries.length === 1 ? (countries[0] as string) : sharedCountry(e164, callingCode, countries)
+  }
+  return null
+}
+
+/** An alpha-2 code in upper case, from either case; null when it is not one. */
+export function normalizeCountry(input: string): string | null {
+  if (!/^[A-Za-z]{2}$/.test(input)) return null
+  const code = input.toUpperCase()
+  return CODES.has(code) ? code : null
+}
+
+/** Whether the input is an alpha-2 code in upper case. */
+export function isCountryCode(input: string): boolean {
+  return CODES.has(input)
+}
+
+function sharedCountry(e164: string, callingCode: string, countries: readonly string[]): string {
+  const isNanp = callingCode === NANP
+  const tellingLength = 1 + callingCode.length + (isNanp ? NANP_AREA_LENGTH : TELLING_LENGTH)
+  const telling = e164.slice(0, tellingLength)
+  // Outside NANP, patterns with the same digits differ by length. In NANP, any exchange stands for its area code.
+  const key = Number(telling) * LENGTHS + (isNanp ? 0 : e164.length)
+  const known = memo.get(key)
+  if (known !== undefined) return known
+  const sample = isNanp ? `${telling}2002000` : e164
+  const found =
+    CLAIMED_TWICE.get(e164.slice(0, CLAIM_LENGTH)) ??
+    parsePhoneNumberFromString(sample, metadata as MetadataJson)?.country
+  const country = found ?? (countries[0] as string)
+  if (memo.size >= MAX_MEMO) memo.clear()
+  memo.set(key, country)
+  return country
 }

@@ -3,8 +3,8 @@ import type { Directory } from '../configuration/directory.ts'
 import { judgeSender, type SenderRefusal } from '../messages/send-requests.ts'
 import { chooseEncoding } from '../text/encoding-choice.ts'
 import type { Encoding } from '../text/segments.ts'
-import { countryOf } from './countries.ts'
 import { type Charge, chargeFor } from './rates.ts'
+import { countryOf } from './recipients.ts'
 import { type CarrierCondition, possibleChoices, type Routed } from './routing.ts'
 
 export interface Question {

@@ -10,8 +10,9 @@ import {
   type LatencyFigures,
   type LatencyKind,
   latencyFigures,
-} from './figures.ts'
-import { mostGroups, type StatisticsQuery } from './query.ts'
+  mostGroups,
+  type StatisticsQuery,
+} from './query.ts'
 
 /** What a group of rows has in common. Of dimensions that are not grouped by, 0 or an empty text. */
 export interface RowGroup {

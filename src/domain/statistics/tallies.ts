@@ -1,6 +1,6 @@
-import { latencyBucket } from '../carriers/latencies.ts'
-import { MINUTE_MS } from '../durations.ts'
+import { latencyBucket } from '../carriers/quality.ts'
 import { createdAtMs } from '../identifiers.ts'
+import { MINUTE_MS } from '../instants.ts'
 import type { LaterFact } from '../journal/message-facts.ts'
 import type { MessageInProgress } from '../journal/messages-in-progress.ts'
 import type { MessageState } from '../messages/messages.ts'
@@ -15,7 +15,7 @@ import {
   LATEST_WRITE_MS,
   type LatencyKind,
   type StatisticsRow,
-} from './figures.ts'
+} from './query.ts'
 
 /** How far a message was when a fact changed its state. */
 export interface StateChange {

@@ -1,5 +1,5 @@
 import { BoundedMap } from '../../collections/bounded-map.ts'
-import { HOUR_MS, JITTER, jittered, MINUTE_MS, SECOND_MS } from '../durations.ts'
+import { HOUR_MS, JITTER, jittered, MINUTE_MS, SECOND_MS } from '../instants.ts'
 import { type Endpoint, endpointKey } from './targets.ts'
 
 /** Milliseconds before attempt 1, 2, 3 …, each counted from the end of the attempt before it. */

@@ -2,18 +2,19 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import type { RateLimit, Token } from '../../domain/configuration/configuration.ts'
-import type { Directory } from '../../domain/configuration/directory.ts'
-import { type ConsoleSession, SESSION_KINDS, type SessionKind } from '../../domain/console-sessions.ts'
-import { subscriberOf } from '../../domain/ip-addresses.ts'
-import { RateLimiter } from '../../domain/limits/rate-limits.ts'
-import { readablePlanIds } from '../../domain/messages/plan-access.ts'
+import { type Directory, readablePlanIds } from '../../domain/configuration/directory.ts'
 import {
+  type ConsoleSession,
   hashToken,
   MAX_TOKEN_LENGTH,
   OPERATOR_ROLES,
   type Operator,
+  SESSION_KINDS,
+  type SessionKind,
   TOKEN_SCOPES,
-} from '../../domain/tokens.ts'
+} from '../../domain/credentials.ts'
+import { subscriberOf } from '../../domain/ip-addresses.ts'
+import { RateLimiter } from '../../domain/limits/rate-limits.ts'
 import { findOperator, invalidToken, liveToken } from '../authentication.ts'
 import { type ConsoleSessions, requireSameOrigin } from '../console-sessions.ts'
 import type { DirectorySource } from '../fresh-directory.ts'

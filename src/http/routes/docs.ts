@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { SessionKind } from '../../domain/console-sessions.ts'
+import type { SessionKind } from '../../domain/credentials.ts'
 import { AppError } from '../../errors.ts'
 import { sendNotBuilt, sendPage } from '../browser-pages.ts'
 import { type BuiltFilesSource, sendBuiltFile } from '../built-files.ts'

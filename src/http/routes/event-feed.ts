@@ -1,17 +1,19 @@
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import type { ServicePlan } from '../../domain/configuration/configuration.ts'
-import type { Page } from '../../domain/cursors.ts'
-import { DAY_MS } from '../../domain/durations.ts'
 import {
   DEFAULT_FEED_PAGE,
+  type EventType,
+  eventBody,
+  eventId,
+  eventType,
   type FeedPlace,
   feedPage,
   MAX_FEED_PAGE,
   placeBehind,
-} from '../../domain/event-feed.ts'
-import { type EventType, eventBody, eventId, eventType } from '../../domain/events.ts'
-import { FEED_FILTERS, type FeedFilters } from '../../domain/list-filters.ts'
+} from '../../domain/events.ts'
+import { DAY_MS } from '../../domain/instants.ts'
+import { FEED_FILTERS, type FeedFilters, type Page } from '../../domain/lists.ts'
 import { invalidField } from '../../errors.ts'
 import type { MessageReads } from '../../operations/read-messages.ts'
 import { type FeedEvent, feedEnd, readFeed } from '../../store/event-feed.ts'

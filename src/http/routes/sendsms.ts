@@ -1,15 +1,17 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { ServicePlan } from '../../domain/configuration/configuration.ts'
+import { planForSending } from '../../domain/configuration/directory.ts'
 import { judgeRecipient, type LimitRefusal } from '../../domain/limits/plan-limits.ts'
 import type { RateLimiter } from '../../domain/limits/rate-limits.ts'
-import { idempotencyKeyHash, isIdempotencyKey, requestHash } from '../../domain/messages/idempotency.ts'
-import { planForSending } from '../../domain/messages/plan-access.ts'
-import { publicMessage } from '../../domain/messages/public-messages.ts'
+import { publicMessage } from '../../domain/messages/messages.ts'
 import {
   fieldFaults,
+  idempotencyKeyHash,
+  isIdempotencyKey,
   judgeSender,
   recordBytes,
+  requestHash,
   type SendRequest,
 } from '../../domain/messages/send-requests.ts'
 import type { CallbackChecker } from '../../domain/webhooks/callback-url.ts'

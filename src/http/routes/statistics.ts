@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
-import { readablePlanIds } from '../../domain/messages/plan-access.ts'
+import { readablePlanIds } from '../../domain/configuration/directory.ts'
 import { CUSTOMER_DIMENSIONS, parseStatisticsQuery } from '../../domain/statistics/query.ts'
 import { checked } from '../../errors.ts'
 import { readStatistics } from '../../operations/read-statistics.ts'

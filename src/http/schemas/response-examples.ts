@@ -1,6 +1,6 @@
 import { SUCCESSES } from '../../domain/error-codes.ts'
-import type { InboundSmsWebhook, PublicMessage } from '../../domain/messages/public-messages.ts'
-import { LATENCY_BOUNDS_MS } from '../../domain/statistics/figures.ts'
+import type { InboundSmsWebhook, PublicMessage } from '../../domain/messages/messages.ts'
+import { LATENCY_BOUNDS_MS } from '../../domain/statistics/query.ts'
 
 /** Examples of answers of the customers' API. They tell one story: that of the message which the requests name. */
 

@@ -1,6 +1,13 @@
 import { type Static, Type } from 'typebox'
-import { BUCKETS, INTERVALS, type Interval, LATENCY_BOUNDS_MS } from '../../domain/statistics/figures.ts'
-import { DIMENSIONS, MOST_GROUPS, MOST_POINTS } from '../../domain/statistics/query.ts'
+import {
+  BUCKETS,
+  DIMENSIONS,
+  INTERVALS,
+  type Interval,
+  LATENCY_BOUNDS_MS,
+  MOST_GROUPS,
+  MOST_POINTS,
+} from '../../domain/statistics/query.ts'
 import type { StatisticsAnswer } from '../../operations/read-statistics.ts'
 import { Nullable, nullableInteger, nullableString, oneOf, titled } from './shapes.ts'
 

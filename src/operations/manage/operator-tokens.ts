@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { ENVIRONMENT_OPERATOR, makeToken, type Operator, storedToken } from '../../domain/tokens.ts'
+import { ENVIRONMENT_OPERATOR, makeToken, type Operator, storedToken } from '../../domain/credentials.ts'
 import { conflict } from '../../errors.ts'
 import type { Transaction } from '../../store/database.ts'
 import * as store from '../../store/operator-tokens.ts'

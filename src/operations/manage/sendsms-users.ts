@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import { hashPassword, isPassword, SALT_BYTES } from '../../domain/credentials.ts'
 import { classifySender } from '../../domain/messages/addresses.ts'
-import { hashPassword, isPassword, SALT_BYTES } from '../../domain/passwords.ts'
 import { type Fault, fault, refuseAny } from '../../errors.ts'
 import type { Queryable, Transaction } from '../../store/database.ts'
 import {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import { makeToken, storedToken } from '../../domain/credentials.ts'
 import { canonicalPublicId } from '../../domain/identifiers.ts'
 import { parseTimestamp } from '../../domain/instants.ts'
-import { makeToken, storedToken } from '../../domain/tokens.ts'
 import { invalidField } from '../../errors.ts'
 import type { Transaction } from '../../store/database.ts'
 import { findPlansOfAccount } from '../../store/service-plans.ts'

@@ -1,4 +1,4 @@
-import { DESTINATION_RULE } from '../../domain/list-filters.ts'
+import { DESTINATION_RULE } from '../../domain/lists.ts'
 import { SCHEDULE_MS } from '../../domain/webhooks/schedule.ts'
 import { isDestination } from '../../domain/webhooks/targets.ts'
 import { conflict, invalidField } from '../../errors.ts'

@@ -1,4 +1,4 @@
-import { DAY_MS } from '../../domain/durations.ts'
+import { DAY_MS } from '../../domain/instants.ts'
 import type { Queryable } from '../../store/database.ts'
 import { takeIdempotencyKeys } from '../../store/idempotency-keys.ts'
 import { NOT_QUEUED, type PendingSend } from './pending-sends.ts'

@@ -1,5 +1,5 @@
 import type { Carrier } from '../../domain/configuration/configuration.ts'
-import { MINUTE_MS } from '../../domain/durations.ts'
+import { MINUTE_MS } from '../../domain/instants.ts'
 import type { Log } from '../../log.ts'
 import { RESPONSE_BIT } from '../../smpp/commands.ts'
 import type { Pdu } from '../../smpp/pdu.ts'

@@ -1,6 +1,6 @@
 import { BIND_TYPES, type Carrier } from '../../domain/configuration/configuration.ts'
 import type { Directory } from '../../domain/configuration/directory.ts'
-import type { BindReport, LinkStatus, LinkSummary } from '../../domain/node-reports.ts'
+import type { BindReport, LinkStatus, LinkSummary } from '../../domain/nodes.ts'
 import type { Log } from '../../log.ts'
 import { mapInSlices } from '../../slices.ts'
 import {

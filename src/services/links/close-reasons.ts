@@ -1,4 +1,4 @@
-import type { LinkFailure } from '../../domain/carriers/bind-pauses.ts'
+import type { LinkFailure } from '../../domain/carriers/binds.ts'
 import type { CloseReason } from '../../smpp/session-handlers.ts'
 import { STATUSES, statusName } from '../../smpp/statuses.ts'
 

@@ -1,6 +1,6 @@
 import { BUCKETS } from '../../domain/identifiers.ts'
 import type { DatabaseClock } from '../../domain/instants.ts'
-import { hasDuty, lackingDuties, type NodeRole } from '../../domain/node-roles.ts'
+import { hasDuty, lackingDuties, type NodeRole } from '../../domain/nodes.ts'
 import {
   gapMs,
   type Heartbeat,

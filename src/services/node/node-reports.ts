@@ -1,4 +1,4 @@
-import type { NodeReport } from '../../domain/node-reports.ts'
+import type { NodeReport } from '../../domain/nodes.ts'
 import { publishReport } from '../../store/node-reports.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
 import { PeriodicTask } from '../loops/periodic-task.ts'

@@ -1,8 +1,9 @@
 import { Counter, type Registry } from 'prom-client'
-import { RECEIPT_LATENCY_BOUNDS_MS, SUBMIT_LATENCY_BOUNDS_MS } from '../../domain/carriers/latencies.ts'
 import {
   FINAL_RESULTS,
   type FinalResult,
+  RECEIPT_LATENCY_BOUNDS_MS,
+  SUBMIT_LATENCY_BOUNDS_MS,
   SUBMIT_RESULTS,
   type SubmitResult,
 } from '../../domain/carriers/quality.ts'

@@ -7,7 +7,7 @@ import {
   type RouteCarrier,
   type SubmitResult,
 } from '../../domain/carriers/quality.ts'
-import { MINUTE_MS } from '../../domain/durations.ts'
+import { MINUTE_MS } from '../../domain/instants.ts'
 import type { ChangedMessage } from '../../domain/journal/messages-in-progress.ts'
 import { RECEIPT_GRACE_MS } from '../../domain/messages/messages.ts'
 import { isSandbox } from '../../domain/sandbox.ts'

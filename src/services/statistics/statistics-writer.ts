@@ -1,6 +1,6 @@
 import type { Accepted } from '../../domain/journal/message-facts.ts'
-import { countryOf } from '../../domain/routing/countries.ts'
-import { FLUSH_MS } from '../../domain/statistics/figures.ts'
+import { countryOf } from '../../domain/routing/recipients.ts'
+import { FLUSH_MS } from '../../domain/statistics/query.ts'
 import { type StateChange, StatisticsTallies } from '../../domain/statistics/tallies.ts'
 import type { ReceivedInbound } from '../../operations/receive-inbound.ts'
 import type { WebhookEvent } from '../../store/event-deliveries.ts'

@@ -1,5 +1,5 @@
-import { DAY_MS } from '../../domain/durations.ts'
 import { lowestIdAt } from '../../domain/identifiers.ts'
+import { DAY_MS } from '../../domain/instants.ts'
 import { SUBMISSION_DAYS } from '../../domain/messages/messages.ts'
 import {
   type Database,

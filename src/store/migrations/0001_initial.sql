@@ -852,7 +852,7 @@ comment on column statistics.route_id is '0: none or not known yet, as carrier_i
 comment on column statistics.writer is 'the process that counted a minute; 0 of hours and days, which are sums';
 comment on column statistics.codes is 'error codes of FAILED messages, plus 1000 of UNKNOWN ones; code_counts: how many';
 comment on column statistics.prices is 'millionths of currencies';
-comment on column statistics.accept_0 is 'latencies in this bucket of LATENCY_BOUNDS_MS (domain/statistics/figures.ts); null: none';
+comment on column statistics.accept_0 is 'latencies in this bucket of LATENCY_BOUNDS_MS (domain/statistics/query.ts); null: none';
 
 create table statistics_rolled_up (
   step_s integer primary key,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { BindErrors, MAX_BIND_ERRORS } from '../../../src/domain/carriers/bind-errors.ts'
+import { BindErrors, MAX_BIND_ERRORS } from '../../../src/domain/carriers/binds.ts'
 
 const AT = Date.UTC(2026, 0, 2)
 const fault = (error: string, status: string | null = null) => ({ error, status, detail: null })

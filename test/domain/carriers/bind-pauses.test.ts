@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type LinkFailure, nextPauseMs } from '../../../src/domain/carriers/bind-pauses.ts'
+import { type LinkFailure, nextPauseMs } from '../../../src/domain/carriers/binds.ts'
 
 describe('the pause before another bind', () => {
   const pauses = (failure: LinkFailure, fromMs = 0) => {

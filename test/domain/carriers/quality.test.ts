@@ -1,17 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
-  latencyBucket,
-  percentileMs,
-  RECEIPT_LATENCY_BOUNDS_MS,
-  SUBMIT_LATENCY_BOUNDS_MS,
-} from '../../../src/domain/carriers/latencies.ts'
-import {
   belowFloor,
   deliveryRate,
+  latencyBucket,
   minuteOf,
   noCounts,
+  percentileMs,
   QualityTallies,
+  RECEIPT_LATENCY_BOUNDS_MS,
+  SUBMIT_LATENCY_BOUNDS_MS,
 } from '../../../src/domain/carriers/quality.ts'
 
 const FLOOR = { minDelivered: 80, windowMinutes: 60, minMessages: 10, pauseMinutes: 15 }

@@ -3,7 +3,7 @@ import {
   idempotencyKeyHash,
   isIdempotencyKey,
   requestHash,
-} from '../../../src/domain/messages/idempotency.ts'
+} from '../../../src/domain/messages/send-requests.ts'
 
 it('takes 1 to 255 visible ASCII characters as a key', () => {
   for (const key of ['a', '~', '!', '"8e03978e-40d5"', 'x'.repeat(255)])

@@ -3,7 +3,7 @@ import { type MetadataJson, parsePhoneNumberFromString } from 'libphonenumber-js
 import metadata from 'libphonenumber-js/min/metadata'
 import examples from 'libphonenumber-js/mobile/examples'
 import { describe, expect, test } from 'vitest'
-import { countryOf, isCountryCode, normalizeCountry } from '../../../src/domain/routing/countries.ts'
+import { countryOf, isCountryCode, normalizeCountry } from '../../../src/domain/routing/recipients.ts'
 
 describe('countryOf', () => {
   test.each([

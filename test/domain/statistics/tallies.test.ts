@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { MINUTE_MS } from '../../../src/domain/durations.ts'
 import { messageId } from '../../../src/domain/identifiers.ts'
+import { MINUTE_MS } from '../../../src/domain/instants.ts'
 import type { LaterFact } from '../../../src/domain/journal/message-facts.ts'
 import { acceptedState, applyFact } from '../../../src/domain/journal/message-states.ts'
 import type { MessageState } from '../../../src/domain/messages/messages.ts'
-import { LATEST_WRITE_MS, type StatisticsRow } from '../../../src/domain/statistics/figures.ts'
+import { LATEST_WRITE_MS, type StatisticsRow } from '../../../src/domain/statistics/query.ts'
 import { StatisticsTallies } from '../../../src/domain/statistics/tallies.ts'
 
 const NOW_MS = Date.UTC(2026, 2, 10, 12)

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module'
 import { SegmentedMessage } from 'sms-segments-calculator'
 import { describe, expect, test } from 'vitest'
+import { SMART_CHARACTERS } from '../../../src/domain/text/encoding-choice.ts'
 import { countSegments } from '../../../src/domain/text/segments.ts'
-import { SMART_CHARACTERS } from '../../../src/domain/text/smart-encoding.ts'
 import { compareCounts, difference } from './segments-compared.ts'
 
 test('2,000 texts: the same encoding, and the same count but where the package keeps clusters whole', () =>

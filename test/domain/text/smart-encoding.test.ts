@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { SMART_CHARACTERS, smartText } from '../../../src/domain/text/encoding-choice.ts'
 import { encodeGsm } from '../../../src/domain/text/gsm0338.ts'
-import { SMART_CHARACTERS, smartText } from '../../../src/domain/text/smart-encoding.ts'
 
 describe('smartText', () => {
   test.each([

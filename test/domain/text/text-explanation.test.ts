@@ -1,10 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
-import { PLAIN_TEXT } from '../../../src/domain/text/encoding-choice.ts'
+import { PLAIN_TEXT, SMART_CHARACTERS, smartText } from '../../../src/domain/text/encoding-choice.ts'
 import { encodeGsm } from '../../../src/domain/text/gsm0338.ts'
-import { countSegments } from '../../../src/domain/text/segments.ts'
-import { SMART_CHARACTERS, smartText } from '../../../src/domain/text/smart-encoding.ts'
-import { explainText } from '../../../src/domain/text/text-explanation.ts'
+import { countSegments, explainText } from '../../../src/domain/text/segments.ts'
 
 const SMART = { smartEncoding: true, nationalLanguages: [] }
 const TURKISH = { smartEncoding: false, nationalLanguages: [1] }

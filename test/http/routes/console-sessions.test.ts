@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { sealSession } from '../../../src/domain/console-sessions.ts'
+import { hashToken, sealSession, TOKEN_SCOPES } from '../../../src/domain/credentials.ts'
 import { deriveKey } from '../../../src/domain/secrets.ts'
-import { hashToken, TOKEN_SCOPES } from '../../../src/domain/tokens.ts'
 import {
   type AdminServer,
   adminServerOfFile,

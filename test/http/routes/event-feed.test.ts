@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openCursor, sealCursor } from '../../../src/domain/cursors.ts'
+import { openCursor, sealCursor } from '../../../src/domain/lists.ts'
 import { faultsOf } from '../../support/http-answers.ts'
 import {
   ACCOUNT,

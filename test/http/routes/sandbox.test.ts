@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hashToken } from '../../../src/domain/credentials.ts'
 import { SANDBOX } from '../../../src/domain/sandbox.ts'
-import { hashToken } from '../../../src/domain/tokens.ts'
 import { OUTCOME_TABLE } from '../../../src/services/sandbox/outcome-table.ts'
 import { anAccount, aPlan, aRoute } from '../../support/directory.ts'
 import {

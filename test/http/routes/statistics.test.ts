@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { makeToken } from '../../../src/domain/tokens.ts'
+import { makeToken } from '../../../src/domain/credentials.ts'
 import { writeStatistics } from '../../../src/store/statistics.ts'
 import {
   type HttpService,

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest, FastifySchema } from 'fastify'
 import type { Author } from '../../../domain/audit-log.ts'
-import type { Operator } from '../../../domain/tokens.ts'
+import type { Operator } from '../../../domain/credentials.ts'
 import { AppError } from '../../../errors.ts'
 import { makeChange } from '../../../operations/manage/audited-changes.ts'
 import { findOperator, invalidToken, liveToken, presentedHash } from '../../authentication.ts'

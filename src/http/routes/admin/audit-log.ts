@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { parseWindow } from '../../../domain/list-filters.ts'
+import { parseWindow } from '../../../domain/lists.ts'
 import { checked } from '../../../errors.ts'
 import { listAuditLog } from '../../../store/audit-log.ts'
 import { titled } from '../../schemas/shapes.ts'

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import { MAX_BIND_ERRORS } from '../../../domain/carriers/bind-errors.ts'
-import { BIND_STATES, bindStates, type LivingNode, nodeCondition } from '../../../domain/node-reports.ts'
+import { MAX_BIND_ERRORS } from '../../../domain/carriers/binds.ts'
+import { BIND_STATES, bindStates, type LivingNode, nodeCondition } from '../../../domain/nodes.ts'
 import { notFound } from '../../../errors.ts'
 import { readNodes } from '../../../operations/read-nodes.ts'
 import { type CarrierRecord, carriers } from '../../../store/carriers.ts'

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { createdAtMs } from '../../../domain/identifiers.ts'
-import { parseWindow } from '../../../domain/list-filters.ts'
+import { parseWindow } from '../../../domain/lists.ts'
 import { AppError, checked } from '../../../errors.ts'
 import { keyOfPlan } from '../../../operations/manage/configuration-rows.ts'
 import { findInboundForOperator, listInboundForOperator } from '../../../store/inbound-message-list.ts'

@@ -1,6 +1,5 @@
 import { type Static, Type } from 'typebox'
-import type { LivingNode, NodeReport } from '../../../domain/node-reports.ts'
-import { NODE_ROLES } from '../../../domain/node-roles.ts'
+import { type LivingNode, NODE_ROLES, type NodeReport } from '../../../domain/nodes.ts'
 import { readNodes } from '../../../operations/read-nodes.ts'
 import { instant, Nullable, nullableInteger, oneOf, titled } from '../../schemas/shapes.ts'
 import { NullableText, Timestamp } from './fields.ts'

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { OPERATOR_ROLES } from '../../../domain/tokens.ts'
+import { OPERATOR_ROLES } from '../../../domain/credentials.ts'
 import { revokeRow } from '../../../operations/manage/configuration-rows.ts'
 import { issueOperatorToken } from '../../../operations/manage/operator-tokens.ts'
 import { type OperatorTokenRecord, operatorTokens } from '../../../store/operator-tokens.ts'

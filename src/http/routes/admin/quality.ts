@@ -1,11 +1,13 @@
 import { type Static, Type } from 'typebox'
 import {
+  deliveryRate,
+  MISSING_AFTER_MINUTES,
+  minuteOf,
   percentileMs,
   RECEIPT_LATENCY_BOUNDS_MS,
   SUBMIT_LATENCY_BOUNDS_MS,
-} from '../../../domain/carriers/latencies.ts'
-import { deliveryRate, MISSING_AFTER_MINUTES, minuteOf } from '../../../domain/carriers/quality.ts'
-import { MINUTE_MS } from '../../../domain/durations.ts'
+} from '../../../domain/carriers/quality.ts'
+import { MINUTE_MS } from '../../../domain/instants.ts'
 import { notFound } from '../../../errors.ts'
 import { keyOfCarrier, keyOfRoute } from '../../../operations/manage/configuration-rows.ts'
 import type { Queryable } from '../../../store/database.ts'

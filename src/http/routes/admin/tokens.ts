@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { TOKEN_SCOPES } from '../../../domain/tokens.ts'
+import { TOKEN_SCOPES } from '../../../domain/credentials.ts'
 import { revokeRow } from '../../../operations/manage/configuration-rows.ts'
 import { issueToken } from '../../../operations/manage/tokens.ts'
 import { type TokenRecord, tokens } from '../../../store/tokens.ts'

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { EVENT_STATES, type EventKey, eventId, parseEventId } from '../../../domain/events.ts'
 import { canonicalPublicId } from '../../../domain/identifiers.ts'
-import { parseEventFilters } from '../../../domain/list-filters.ts'
+import { parseEventFilters } from '../../../domain/lists.ts'
 import { checked, invalidField, notFound } from '../../../errors.ts'
 import { keyOfPlan } from '../../../operations/manage/configuration-rows.ts'
 import { redeliverEvent, redeliverEvents } from '../../../operations/redeliver-events.ts'

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { hashToken } from '../../../../src/domain/tokens.ts'
+import { hashToken } from '../../../../src/domain/credentials.ts'
 import { adminServerOfFile, directoryService, startAdminServer } from '../../../support/admin-server.ts'
 
 const server = await adminServerOfFile()

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { hashToken } from '../../../../src/domain/tokens.ts'
+import { hashToken } from '../../../../src/domain/credentials.ts'
 import {
   adminServerOfFile,
   createAccount,
