@@ -4,7 +4,7 @@
  */
 import { describeTag, type Operation, operations, type Schema } from '../src/commands/admin/document.ts'
 import { type Input, inputsOf, kindOf } from '../src/commands/admin/inputs.ts'
-import { parseDescription } from '../src/commands/admin/wording.ts'
+import { parseDescription } from '../src/commands/admin/options.ts'
 
 export const CONSOLE_OPERATIONS = new URL('../console/src/pages/resources/operations.json', import.meta.url)
 

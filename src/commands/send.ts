@@ -97,8 +97,8 @@ async function sendOne(access: Access, flags: Flags): Promise<void> {
     body: text,
     ...(callbackUrl && { callbackUrl }),
   } as const
-  const { deliver } = await import('./sending/deliver.ts')
-  const { Pacer } = await import('./sending/pacer.ts')
+  const { deliver } = await import('./sending/send-attempts.ts')
+  const { Pacer } = await import('./sending/send-attempts.ts')
   const { signal } = new AbortController()
   const pacer = new Pacer(undefined)
   const answer = await deliver({ access, sms, key: idempotencyKey, pacer, patienceMs: PATIENCE_MS, signal })

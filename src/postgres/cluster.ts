@@ -1,11 +1,3 @@
-/**
- * The files of the embedded server. In the data directory:
- *   lock      held by the aldis that runs the server
- *   cluster   PostgreSQL's own directory, or a link to it where its account cannot reach this place
- *   password  of the only role, mode 0600
- *   port      the port it listened on last, kept so that the address stays the same
- *   postgres.log
- */
 import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import {
@@ -23,12 +15,21 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { totalmem } from 'node:os'
 import { join } from 'node:path'
 import { type Account, canReach, chooseAccount, invocation } from './account.ts'
 import type { Binaries } from './binaries.ts'
 import { EmbeddedPostgresError } from './failure.ts'
 import { giveTo, homeFor, reachableBinaries } from './reach.ts'
-import { settingsFile } from './settings.ts'
+
+/**
+ * The files of the embedded server. In the data directory:
+ *   lock      held by the aldis that runs the server
+ *   cluster   PostgreSQL's own directory, or a link to it where its account cannot reach this place
+ *   password  of the only role, mode 0600
+ *   port      the port it listened on last, kept so that the address stays the same
+ *   postgres.log
+ */
 
 export const ROLE = 'aldis'
 /** initdb makes this database by itself; a further one would need a running server to make it. */
@@ -125,4 +126,62 @@ function runInitdb(binaries: Binaries, account: Account, cwd: string, options: r
 /** None of our variables: the server must not inherit secrets, a locale or PG* variables that change what it does. */
 export function serverEnvironment(): NodeJS.ProcessEnv {
   return { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C', TZ: 'UTC' }
+}
+
+/**
+ * Server settings for this workload: small transactions committed one after another, queue tables that turn over all
+ * the time, and a machine shared with the service itself.
+ */
+
+const MIB = 1024 * 1024
+const MAX_SHARED_BUFFERS_MIB = 256
+const MIN_SHARED_BUFFERS_MIB = 32
+
+/** An eighth of the memory, 256 MiB at most: the working set is the queues and the newest messages. */
+function sharedBuffersMib(memoryBytes: number): number {
+  const eighth = Math.floor(memoryBytes / MIB / 8)
+  return Math.max(MIN_SHARED_BUFFERS_MIB, Math.min(MAX_SHARED_BUFFERS_MIB, eighth))
+}
+
+/** Read before postgresql.auto.conf, so that an operator's ALTER SYSTEM wins over every line. */
+function settingsFile(memoryBytes: number = totalmem()): string {
+  return `# Written by aldis at each start. Change a setting with ALTER SYSTEM, which wins over this file.
+listen_addresses = '127.0.0.1'
+unix_socket_permissions = 0700
+max_connections = 100
+shared_buffers = ${sharedBuffersMib(memoryBytes)}MB
+
+# A COMMIT that was answered survives power loss.
+fsync = on
+synchronous_commit = on
+full_page_writes = on
+
+# Rare checkpoints: after each, every page goes into the WAL whole once. These binaries are built without lz4, and
+# pglz costs the processor more than the disk is worth.
+wal_compression = off
+wal_buffers = 16MB
+min_wal_size = 256MB
+max_wal_size = 2GB
+checkpoint_timeout = 15min
+checkpoint_completion_target = 0.9
+
+# A queue table is rewritten many times an hour; vacuum it while its dead rows are few.
+autovacuum_naptime = 10s
+autovacuum_vacuum_scale_factor = 0.02
+autovacuum_vacuum_insert_scale_factor = 0.1
+autovacuum_vacuum_cost_limit = 2000
+
+# Dead clients are noticed, and a transaction left open does not hold back vacuum for ever.
+tcp_keepalives_idle = 60
+idle_in_transaction_session_timeout = 5min
+
+# No statement and no detail: both can hold a message's text or a number.
+log_min_messages = warning
+log_min_error_statement = panic
+log_error_verbosity = terse
+log_checkpoints = off
+log_line_prefix = '%m [%p] '
+log_timezone = 'UTC'
+timezone = 'UTC'
+`
 }

@@ -1,13 +1,15 @@
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as delay } from 'node:timers/promises'
+import { EmbeddedPostgresError } from './failure.ts'
+
 /**
  * What an earlier run may have left when it was killed: a server that still runs on the cluster, backends whose
  * postmaster is gone, a postmaster.pid that names a process of somebody else. Called with the directory lock held, so
  * whatever is found belongs to no living aldis.
  */
-import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
-import { basename, join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
-import { EmbeddedPostgresError } from './failure.ts'
 
 const POLL_MS = 20
 const FAST_SHUTDOWN_MS = 30_000
@@ -108,4 +110,35 @@ function signal(pids: readonly number[], name: NodeJS.Signals): void {
 async function until(holds: () => boolean, timeoutMs: number): Promise<void> {
   const deadline = performance.now() + timeoutMs
   while (!holds() && performance.now() < deadline) await delay(POLL_MS)
+}
+
+/**
+ * One aldis per data directory, held by the kernel: the lock goes with the process, however it ends, and it also holds
+ * between containers that share the directory, where process ids mean nothing. Node has no flock; SQLite's exclusive
+ * transaction on an empty file is the same `fcntl` lock.
+ */
+
+interface DirectoryLock {
+  release(): void
+}
+
+const SQLITE_BUSY = 5
+
+/**
+ * Takes the lock kept at `path` or fails at once.
+ * @throws EmbeddedPostgresError DATA_DIR_IN_USE
+ */
+export function lockDirectory(path: string, dataDir: string): DirectoryLock {
+  const file = new DatabaseSync(path, { timeout: 0 })
+  try {
+    file.exec('begin exclusive')
+  } catch (error) {
+    file.close()
+    if ((error as { errcode?: number }).errcode !== SQLITE_BUSY) throw error
+    throw new EmbeddedPostgresError(
+      'DATA_DIR_IN_USE',
+      `the data directory ${dataDir} is in use by another aldis process`,
+    )
+  }
+  return { release: () => file.close() }
 }

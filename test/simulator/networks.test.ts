@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { networkOf } from '../../src/simulator/networks.ts'
+import { networkOf } from '../../src/simulator/receipts.ts'
 
 test.each([
   ['15551230001', '310260'],

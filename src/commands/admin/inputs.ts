@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import type { Field, Operation, Schema } from './document.ts'
 import { optionName } from './names.ts'
 import { NOUNS } from './nouns.ts'
@@ -100,4 +101,94 @@ function canClear(
 ): boolean {
   if (kind === 'flag') return isPresent || description.includes('; default: true')
   return isPresent && (types.includes('null') || kind === 'map' || (kind === 'list' && minItems === 0))
+}
+
+/**
+ * The fields of a request from what was given on the command line. Text goes to the service as it is, which checks it and
+ * names the field at fault. A `-` as the value of an option is standard input.
+ */
+
+type Given = string | readonly string[] | boolean | undefined
+
+/** The fields of one place that were given. Absent fields of a change keep their values. */
+export function valuesOf(
+  inputs: readonly Input[],
+  place: Input['place'],
+  given: (input: Input) => Given,
+): Record<string, unknown> {
+  const values: Record<string, unknown> = {}
+  for (const each of inputs.filter((input) => input.place === place)) {
+    const text = given(each)
+    if (text === undefined) continue
+    const [field, part] = each.path
+    const value = text === false ? cleared(each.schema) : parse(each, text)
+    if (part === undefined) values[field!] = value
+    // A group that is cleared has no parts.
+    else if (values[field!] !== null) values[field!] = { ...(values[field!] as object), [part]: value }
+  }
+  return values
+}
+
+function cleared(schema: Schema): unknown {
+  const kind = kindOf(schema)
+  if (kind === 'flag') return false
+  if (kind === 'list') return (schema.minItems ?? 0) === 0 ? [] : null
+  return kind === 'map' ? {} : null
+}
+
+function parse(
+  { schema, place, name, isArgument }: Input,
+  given: string | readonly string[] | true,
+): unknown {
+  const kind = kindOf(schema)
+  if (kind === 'group') return {}
+  if (kind === 'flag') return place === 'query' ? 'true' : true
+  const texts = [given].flat() as readonly string[]
+  if (kind === 'list') return texts.flatMap((text) => listed(schema.items!, text))
+  if (kind === 'map') return Object.fromEntries(texts.map((text) => pair(text, name)))
+  const text = texts[0] === '-' && !isArgument ? readStandardInput() : texts[0]!
+  return kind === 'object' ? pieces(schema, text) : scalar(schema, text, place)
+}
+
+/** Texts are separated by commas; of objects, whose texts may have commas, each is given by itself. */
+function listed(schema: Schema, text: string): unknown[] {
+  const isObject = schema.properties !== undefined
+  const lines = text === '-' ? readStandardInput().split(/\r?\n/) : [text]
+  const texts = isObject || text === '-' ? lines.filter((line) => line !== '') : text.split(',')
+  return texts.map((each) => (isObject ? pieces(schema, each, (part) => part.trim()) : each.trim()))
+}
+
+/** Standard input to its end, without the line feed there. For secrets: nobody sees it in the list of processes. */
+function readStandardInput(): string {
+  return readFileSync(0, 'utf8').replace(/\r?\n$/, '')
+}
+
+/** `0x45=retry` */
+function pair(text: string, name: string): [string, string] {
+  const [, key, value] = /^([^=]+)=([^=]+)$/.exec(text) ?? []
+  if (key === undefined || value === undefined)
+    throw new Error(`--${name} needs a key and a value: key=value`)
+  return [key, value]
+}
+
+/** `acme:0:3` as the fields of an object, in their order. The last one may have colons inside. */
+function pieces(
+  { properties = {} }: Schema,
+  text: string,
+  trim = (part: string) => part,
+): Record<string, unknown> {
+  const names = Object.keys(properties)
+  const texts = text.split(':')
+  const last = names.length - 1
+  const parts = texts.length > last ? [...texts.slice(0, last), texts.slice(last).join(':')] : texts
+  return Object.fromEntries(
+    parts.map((part, index) => [names[index]!, scalar(properties[names[index]!]!, trim(part), 'body')]),
+  )
+}
+
+/** Null where there is no text and the field may be null. A number where the field is one and the text looks like one; the service says what is wrong with other texts. */
+function scalar({ types }: Schema, text: string, place: Input['place']): string | number | null {
+  if (place === 'body' && text === '' && types.includes('null')) return null
+  const isNumber = place === 'body' && types.includes('integer') && /^-?\d{1,15}$/.test(text)
+  return isNumber ? Number(text) : text
 }

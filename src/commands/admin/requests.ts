@@ -1,7 +1,6 @@
 import { AdminRefusal, type ConnectionOptions, requestAdmin } from './client.ts'
 import type { Operation } from './document.ts'
-import type { Input } from './inputs.ts'
-import { valuesOf } from './values.ts'
+import { type Input, valuesOf } from './inputs.ts'
 
 /** One command as it was given. */
 export interface Call {

@@ -1,4 +1,6 @@
+import { VALIDITY_SECONDS } from '../../domain/configuration/configuration.ts'
 import type { KindName } from '../../domain/configuration/configuration-changes.ts'
+import { classifySender } from '../../domain/messages/addresses.ts'
 
 /** What an import makes of the configuration of another gateway: objects, secrets, and a report of every setting. */
 
@@ -32,7 +34,7 @@ export interface Carried extends Place {
 }
 
 /** A setting, or a part of its value, that is not carried over. */
-export interface Dropped extends Place {
+interface Dropped extends Place {
   readonly setting: string
   readonly why: string
 }
@@ -93,4 +95,52 @@ export class ImportedConfiguration {
       name = `${start.slice(0, NAME_LENGTH - 1 - String(number).length)}-${number}`
     return name
   }
+}
+
+/** Senders as other gateways write them. */
+
+export const NO_SENDER = 'is no sender: E.164, 3 to 8 digits, or a name of at most 11 characters'
+
+/** The sender as Aldis writes it; null: it can have none like it. */
+export function importedSender(text: string): string | null {
+  const plain = text.trim()
+  const sender = classifySender(plain) === null ? plain.replace(/^(?:00)?(?=[1-9][0-9]{8,14}$)/, '+') : plain
+  return classifySender(sender) === null ? null : sender
+}
+
+/** The texts that `^(one|two)$` matches; null: the expression is of another form. */
+export function textsOfRegex(pattern: string): readonly string[] | null {
+  const [, open = '', texts = '', close = ''] =
+    /^\^(\(?)([A-Za-z0-9 _&-]+(?:\|[A-Za-z0-9 _&-]+)*)(\)?)\$$/.exec(pattern) ?? []
+  const isGroup = open !== '' && close !== ''
+  if (texts === '' || (open === '') !== (close === '') || (!isGroup && texts.includes('|'))) return null
+  return texts.split('|')
+}
+
+/** What a carrier takes. */
+const LIMITS = {
+  binds: { least: 1, most: 32 },
+  window: { least: 1, most: 1_000 },
+  messagesPerSecond: { least: 1, most: 1_000_000 },
+  validitySeconds: VALIDITY_SECONDS,
+} as const
+export type Limited = keyof typeof LIMITS
+
+/** The whole number nearest to a value that a carrier takes, which is reported if it is another. */
+export function within(
+  imported: ImportedConfiguration,
+  place: Place,
+  name: string,
+  setting: Limited,
+  value: number,
+): number {
+  const { least, most } = LIMITS[setting]
+  const taken = Math.min(Math.max(Math.round(value), least), most)
+  if (taken !== value)
+    imported.drop(
+      place,
+      name,
+      `${setting} is ${taken}, not ${value}: a whole number from ${least} to ${most}`,
+    )
+  return taken
 }

@@ -1,8 +1,11 @@
-import type { ImportedConfiguration, ImportFault } from './imported-configuration.ts'
-import { importedSender, textsOfRegex } from './imported-senders.ts'
+import {
+  type ImportedConfiguration,
+  type ImportFault,
+  importedSender,
+  textsOfRegex,
+} from './imported-configuration.ts'
 import type { JasminRow } from './jasmin-text.ts'
-import { internationalPrefix, prefixesOfRegex } from './number-prefixes.ts'
-import type { RouteCarrier } from './prefix-routing.ts'
+import { internationalPrefix, prefixesOfRegex, type RouteCarrier } from './prefix-routing.ts'
 
 /** MT routes of Jasmin, as `mtrouter -l` prints them. */
 

@@ -1,12 +1,25 @@
-import { type Limited, within } from './carrier-limits.ts'
 import type { Counterpart } from './counterparts.ts'
-import { ImportedConfiguration, type ImportFault, ImportFaults } from './imported-configuration.ts'
-import { importedSender, NO_SENDER, textsOfRegex } from './imported-senders.ts'
+import {
+  ImportedConfiguration,
+  type ImportFault,
+  ImportFaults,
+  importedSender,
+  type Limited,
+  NO_SENDER,
+  textsOfRegex,
+  within,
+} from './imported-configuration.ts'
 import { carriersFor, type JasminRoute, prefixesIn, readRoutes } from './jasmin-routes.ts'
-import { CONNECTOR_COUNTERPARTS, JASMIN_DEFAULTS, USER_COUNTERPARTS } from './jasmin-settings.ts'
-import type { JasminObject, JasminSetting, JasminText, ListName } from './jasmin-text.ts'
-import { begins } from './number-prefixes.ts'
-import { GAPS, ImportedRoutes, planRouting } from './prefix-routing.ts'
+import {
+  CONNECTOR_COUNTERPARTS,
+  JASMIN_DEFAULTS,
+  type JasminObject,
+  type JasminSetting,
+  type JasminText,
+  type ListName,
+  USER_COUNTERPARTS,
+} from './jasmin-text.ts'
+import { begins, GAPS, ImportedRoutes, planRouting } from './prefix-routing.ts'
 
 /** A configuration of Jasmin as one of Aldis (docs/from-jasmin.md). */
 

@@ -1,8 +1,13 @@
-import { type Limited, within } from './carrier-limits.ts'
-import type { ImportedConfiguration, Place } from './imported-configuration.ts'
-import { integerOf, type KannelGroup, type KannelSetting, lastValues } from './kannel-groups.ts'
-import { type PrefixLists, prefixLists } from './kannel-numbers.ts'
-import type { PrefixRules } from './number-prefixes.ts'
+import { type ImportedConfiguration, type Limited, type Place, within } from './imported-configuration.ts'
+import {
+  integerOf,
+  type KannelGroup,
+  type KannelSetting,
+  lastValues,
+  type PrefixLists,
+  prefixLists,
+} from './kannel-groups.ts'
+import type { PrefixRules } from './prefix-routing.ts'
 
 /** SMPP connections of Kannel as carriers. */
 

@@ -1,10 +1,21 @@
-import type { ImportedConfiguration } from './imported-configuration.ts'
-import { importedSender, NO_SENDER } from './imported-senders.ts'
+import { type ImportedConfiguration, importedSender, NO_SENDER } from './imported-configuration.ts'
 import { type KannelCarrier, smscId } from './kannel-carriers.ts'
-import { type KannelGroup, type KannelSetting, lastValues } from './kannel-groups.ts'
-import { type PrefixLists, passes, prefixLists } from './kannel-numbers.ts'
-import { begins, type PrefixRules } from './number-prefixes.ts'
-import { GAPS, type ImportedRoutes, planRouting, type RouteCarrier } from './prefix-routing.ts'
+import {
+  type KannelGroup,
+  type KannelSetting,
+  lastValues,
+  type PrefixLists,
+  passes,
+  prefixLists,
+} from './kannel-groups.ts'
+import {
+  begins,
+  GAPS,
+  type ImportedRoutes,
+  type PrefixRules,
+  planRouting,
+  type RouteCarrier,
+} from './prefix-routing.ts'
 
 /** Users of sendsms: each gets an account and a service plan, which routes as Kannel does for it. */
 

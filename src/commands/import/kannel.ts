@@ -3,8 +3,7 @@ import { importCarriers, type KannelCarrier } from './kannel-carriers.ts'
 import { integerOf, type KannelFiles, type KannelGroup, lastValues } from './kannel-groups.ts'
 import { counterpartOf, whyNone } from './kannel-settings.ts'
 import { addPlanWithoutUser, importUser, type KannelGateway } from './kannel-users.ts'
-import { readUnifiedPrefix } from './number-prefixes.ts'
-import { ImportedRoutes } from './prefix-routing.ts'
+import { ImportedRoutes, readUnifiedPrefix } from './prefix-routing.ts'
 
 /** A configuration of Kannel as one of Aldis (docs/from-kannel.md). */
 

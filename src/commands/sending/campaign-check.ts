@@ -6,9 +6,8 @@ import { countSegments } from '../../domain/text/segments.ts'
 import { AdminRefusal, requestService } from '../admin/client.ts'
 import type { Fields } from '../admin/printing.ts'
 import type { CampaignLine } from './campaign-lines.ts'
-import { backoffAfter } from './pacer.ts'
 import type { EarlierResults } from './result-file.ts'
-import { type Access, isFinal } from './send-attempts.ts'
+import { type Access, backoffAfter, isFinal } from './send-attempts.ts'
 
 /** Everything about a file that can be known before the first message is sent. */
 

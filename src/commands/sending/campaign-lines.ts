@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import { type Options, parse } from 'csv-parse'
 import { readE164 } from '../../domain/messages/addresses.ts'
 import { fieldFaults, MAX_BODY_CHARACTERS, type SendRequest } from '../../domain/messages/send-requests.ts'
 import { CSV_FORM } from '../admin/csv.ts'
-import { streamCsv } from './csv-stream.ts'
-import { compileText } from './text-template.ts'
 
 /** The messages of a CSV file, one for each of its lines. */
 
@@ -102,4 +102,57 @@ function smsFaults({ to, body }: SendRequest): string[] {
     faults.push(`the text has ${characters} characters; at most ${MAX_BODY_CHARACTERS} can be sent`)
   if (body.includes(REPLACEMENT)) faults.push('the text is not in UTF-8: save the file as UTF-8')
   return faults
+}
+
+/** A text with placeholders, `Hello {name}`: `{{` and `}}` are braces. */
+
+const PARTS = /\{\{|\}\}|\{([^{}]*)\}/g
+
+/** Fills in the placeholders; null where a value is empty, with the name of its column. */
+export type Fill = (values: Readonly<Record<string, string>>) => { text: string } | { empty: string }
+
+/** @throws Error for a placeholder that is none of the columns */
+function compileText(text: string, columns: readonly string[]): Fill {
+  const names = [...text.matchAll(PARTS)].flatMap(([, name]) => (name === undefined ? [] : [name]))
+  const unknown = names.find((name) => !columns.includes(name))
+  if (unknown !== undefined)
+    throw new Error(
+      `--text has {${unknown}}, but the file has no such column, only ${columns.join(', ')}. For a brace, write {{`,
+    )
+  return (values) => {
+    const empty = names.find((name) => values[name] === '')
+    if (empty !== undefined) return { empty }
+    const filled = text.replace(PARTS, (part, name?: string) =>
+      name === undefined ? part[0]! : values[name]!,
+    )
+    return { text: filled }
+  }
+}
+
+const CHUNK_BYTES = 64 * 1024
+
+/** The records of the first `end` octets of a CSV file, one at a time. The file stays open, and may be read again. */
+export async function* streamCsv<Row>(
+  file: FileHandle,
+  options: Options,
+  end = Number.POSITIVE_INFINITY,
+): AsyncGenerator<Row> {
+  const source = Readable.from(chunks(file, end))
+  const parser = source.pipe(parse(options))
+  source.on('error', (error) => parser.destroy(error))
+  try {
+    yield* parser as AsyncIterable<Row>
+  } finally {
+    source.destroy()
+  }
+}
+
+async function* chunks(file: FileHandle, end: number): AsyncGenerator<Buffer> {
+  for (let position = 0; position < end; ) {
+    const length = Math.min(CHUNK_BYTES, end - position)
+    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(length), 0, length, position)
+    if (bytesRead === 0) return
+    position += bytesRead
+    yield buffer.subarray(0, bytesRead)
+  }
 }

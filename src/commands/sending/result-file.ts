@@ -1,7 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises'
-import type { CampaignLine } from './campaign-lines.ts'
-import { streamCsv } from './csv-stream.ts'
-import type { Answer } from './deliver.ts'
+import { type CampaignLine, streamCsv } from './campaign-lines.ts'
+import type { Answer } from './send-attempts.ts'
 
 /**
  * The CSV file that a run writes: a row for each line that was answered, synced to the disk in batches. A run begins with a

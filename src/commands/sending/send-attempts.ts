@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { SendRequest } from '../../domain/messages/send-requests.ts'
 import { exchange, hadNoConnection, parseBody } from '../admin/client.ts'
 
@@ -87,4 +88,85 @@ interface AnswerBody {
   readonly errorCode?: string
   readonly errorMessage?: string
   readonly errors?: readonly { readonly field: string; readonly message: string }[]
+}
+
+/** Spreads requests evenly in time, and holds all of them back when the service asks for it. */
+export class Pacer {
+  readonly #intervalMs: number
+  #nextMs = 0
+  #heldUntilMs = 0
+
+  /** `perSecond` undefined: no limit. */
+  constructor(perSecond: number | undefined) {
+    this.#intervalMs = perSecond === undefined ? 0 : 1_000 / perSecond
+  }
+
+  /** No turn comes before this time is over. */
+  hold(ms: number): void {
+    this.#heldUntilMs = Math.max(this.#heldUntilMs, performance.now() + ms)
+  }
+
+  /** Resolves when the next request may be made, or the signal fires. */
+  async turn(signal: AbortSignal): Promise<void> {
+    do {
+      const nowMs = performance.now()
+      const turnMs = Math.max(nowMs, this.#nextMs, this.#heldUntilMs)
+      this.#nextMs = turnMs + this.#intervalMs
+      await pause(turnMs - nowMs, signal)
+      // What is held while it waits takes another turn.
+    } while (!signal.aborted && performance.now() < this.#heldUntilMs)
+  }
+}
+
+const FIRST_BACKOFF_MS = 500
+const MOST_BACKOFF_MS = 30_000
+
+/** How long to wait after this many failures, not counting the last. */
+export function backoffAfter(failures: number): number {
+  return Math.min(FIRST_BACKOFF_MS * 2 ** failures, MOST_BACKOFF_MS)
+}
+
+/** Resolves after this time, or when the signal fires. */
+export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  if (ms >= 1) await sleep(ms, undefined, { signal }).catch(() => undefined)
+}
+
+export type Answer = Exclude<Attempt, { kind: 'later' }>
+
+/** The signal or the end of patience came before an answer. `mayBeAccepted`: nobody said that it was not. */
+interface Unanswered {
+  readonly kind: 'unanswered'
+  readonly mayBeAccepted: boolean
+  readonly reason: string
+}
+
+export interface Delivery {
+  readonly access: Access
+  readonly sms: SendRequest
+  readonly key: string
+  readonly pacer: Pacer
+  readonly patienceMs: number
+  readonly signal: AbortSignal
+}
+
+/** Repeats a request with its key until it is answered. An attempt in flight is not aborted. */
+export async function deliver(delivery: Delivery): Promise<Answer | Unanswered> {
+  const { access, sms, key, pacer, patienceMs, signal } = delivery
+  // Wall-clock time, because the machine may have slept.
+  const startedAtMs = Date.now()
+  const unanswered = { kind: 'unanswered', mayBeAccepted: false, reason: '' } as const
+  let last: Unanswered = unanswered
+  for (let count = 0; ; count += 1) {
+    await pacer.turn(signal)
+    if (signal.aborted) return last
+    const attempt = await attemptSend(access, sms, key)
+    if (attempt.kind !== 'later') return attempt
+    const { waitMs, reason } = attempt
+    last = { ...unanswered, mayBeAccepted: last.mayBeAccepted || attempt.mayBeAccepted, reason }
+    const backoffMs = waitMs ?? backoffAfter(count)
+    if (Date.now() + backoffMs - startedAtMs > patienceMs) return last
+    // The service speaks of all requests, a broken connection of one.
+    if (waitMs === null) await pause(backoffMs, signal)
+    else pacer.hold(waitMs)
+  }
 }

@@ -8,8 +8,7 @@ import { checkLines, type Sampled, type Summary, sampleCountries } from './campa
 import { type Campaign, type CampaignLine, campaignLines } from './campaign-lines.ts'
 import { EarlierResults, MOST_UNRECORDED, ResultFile, readResults } from './result-file.ts'
 import type { Access } from './send-attempts.ts'
-import { figure, ProgressLine } from './send-progress.ts'
-import { SendRun } from './send-run.ts'
+import { figure, ProgressLine, SendRun } from './send-run.ts'
 
 /** `aldis send --csv`. */
 

@@ -4,7 +4,7 @@ import {
   internationalPrefix,
   prefixesOfRegex,
   readUnifiedPrefix,
-} from '../../../src/commands/import/number-prefixes.ts'
+} from '../../../src/commands/import/prefix-routing.ts'
 
 describe('internationalPrefix', () => {
   it.each([
