@@ -12,7 +12,7 @@ import {
 } from '../domain/credentials.ts'
 import { AppError } from '../errors.ts'
 import type { ConsoleSessions } from './console-sessions.ts'
-import type { DirectorySource } from './fresh-directory.ts'
+import type { DirectorySource } from './outages.ts'
 import { countHeader } from './wire/message-faults.ts'
 
 declare module 'fastify' {

@@ -15,7 +15,7 @@ import { IV_BYTES } from '../domain/secrets.ts'
 import { invalidField, refuseAny } from '../errors.ts'
 import type { Queryable } from '../store/database.ts'
 import { planToRead } from './authentication.ts'
-import type { DirectorySource } from './fresh-directory.ts'
+import type { DirectorySource } from './outages.ts'
 
 /** Keys of 32 bytes. `cursor` seals new cursors; the old keys still open those sealed before a rotation. */
 interface CursorKeys {

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, type ErrorCode, invalidField, WHOLE_REQUEST } from '../errors.ts'
 import { outageOf, sqlState } from '../store/database.ts'
-import type { DatabaseOutages } from './database-outages.ts'
+import type { DatabaseOutages } from './outages.ts'
 import { errorBody } from './schemas/error-body.ts'
 
 declare module 'fastify' {

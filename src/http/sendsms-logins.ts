@@ -3,7 +3,7 @@ import { BoundedMap } from '../collections/bounded-map.ts'
 import { type RateLimit, SENDSMS_USERNAME, type SendsmsUser } from '../domain/configuration/configuration.ts'
 import { isPassword, NO_PASSWORD } from '../domain/credentials.ts'
 import { RateLimiter } from '../domain/limits/rate-limits.ts'
-import { unavailable } from './fresh-directory.ts'
+import { unavailable } from './outages.ts'
 import { takeOrRefuse } from './rate-limiting.ts'
 
 export interface Login {

@@ -6,9 +6,9 @@ import { DAY_MS } from '../domain/instants.ts'
 import { bindStates } from '../domain/nodes.ts'
 import { carriers } from '../store/carriers.ts'
 import type { Queryable } from '../store/database.ts'
+import { countUnownedSince } from '../store/inbound-messages.ts'
 import { listUsedCaps } from '../store/limit-events.ts'
 import { listPauses, type MissingReceipts } from '../store/quality.ts'
-import { countUnownedSince } from '../store/unowned-inbound-messages.ts'
 import { type OwnReport, readNodes } from './read-nodes.ts'
 
 export interface AlarmSources {

@@ -2,7 +2,7 @@ import type { EventPayload } from '../domain/events.ts'
 import type { TravelWebhook } from '../domain/messages/message-timeline.ts'
 import type { Endpoint } from '../domain/webhooks/targets.ts'
 import type { Queryable } from './database.ts'
-import { PAYLOAD_COLUMNS, PAYLOAD_JOINS, type PayloadRow, payloadOf } from './event-payloads.ts'
+import { PAYLOAD_COLUMNS, PAYLOAD_JOINS, type PayloadRow, payloadOf } from './event-list.ts'
 
 /** An event to be delivered: an inbound message (sequence 0), or a message as it was after one of its status changes. */
 export interface WebhookEvent {

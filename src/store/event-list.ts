@@ -1,8 +1,8 @@
 import sql, { empty, raw, type Sql } from 'sql-template-tag'
-import type { EventKey, EventState } from '../domain/events.ts'
+import type { EventKey, EventPayload, EventState } from '../domain/events.ts'
 import type { EventFilters, Page } from '../domain/lists.ts'
 import type { TravelWebhook } from '../domain/messages/message-timeline.ts'
-import type { Status } from '../domain/messages/messages.ts'
+import type { Message, Status } from '../domain/messages/messages.ts'
 import type { Queryable } from './database.ts'
 import { allOf, createdIn, equals } from './list-conditions.ts'
 
@@ -161,4 +161,29 @@ function conditionsOf({ planId, filters, after }: Page<EventFilters, EventKey>, 
     equals(id, filters.msgId),
     equals(at, filters.destination),
   ])
+}
+
+/** A row of TOLD_COLUMNS. Columns of the other direction are null. */
+export interface PayloadRow extends Message {
+  readonly sequence: number
+  readonly keyword: string | null
+}
+
+/** What an event tells; of `f` (events) with TOLD_JOINS. */
+export const PAYLOAD_COLUMNS = `
+  f.plan_id as "planId", f.msg_id as "msgId", f.sequence, f.status, coalesce(m.sender, o.sender) as sender,
+  coalesce(m.recipient, o.recipient) as recipient, coalesce(m.body, o.body) as body, m.segments,
+  m.callback_url as "callbackUrl", m.country, o.keyword, f.mccmnc, f.error_code as "errorCode", f.price, f.ptf,
+  f.currency, f.sent_at as "sentAt", f.occurred_at as "updatedAt"`
+
+/** `= any (array[…])`: docs/adr/0006. */
+export const PAYLOAD_JOINS = `
+  left join messages m on f.sequence > 0 and m.plan_id = any (array[f.plan_id]) and m.msg_id = f.msg_id
+  left join inbound_messages o on f.sequence = 0 and o.plan_id = any (array[f.plan_id]) and o.msg_id = f.msg_id`
+
+export function payloadOf(row: PayloadRow): EventPayload {
+  const { sequence, keyword, ...message } = row
+  if (sequence > 0) return { direction: 'MT', message }
+  const { planId, msgId, sender, recipient, body } = message
+  return { direction: 'MO', inbound: { planId, msgId, sender, recipient, body, keyword } }
 }

@@ -1,7 +1,10 @@
+import sql, { empty, raw, type Sql } from 'sql-template-tag'
 import type { EventHolder, InboundMessage } from '../domain/events.ts'
+import type { InboundFilters, Page } from '../domain/lists.ts'
 import type { Queryable } from './database.ts'
-import { drawnPositions, positionOf } from './feed-positions.ts'
+import { drawnPositions, positionOf } from './event-feed.ts'
 import { type NewOffer, OFFER_COLUMNS } from './inbound-offers.ts'
+import { allOf, below, createdIn, equals } from './list-conditions.ts'
 
 /** An inbound message and who owns the number it was sent to. */
 export interface NewInboundMessage extends Omit<InboundMessage, 'planId'> {
@@ -64,4 +67,152 @@ export async function insertInboundMessages(
     values: [JSON.stringify(messages), events.nodeId, events.buckets, JSON.stringify(offers), nodeId],
   })
   return rows.map((row) => row.msgId)
+}
+
+/** An inbound message as the operator sees it. */
+interface AdminInboundRecord extends Omit<InboundMessage, 'planId'> {
+  readonly accountId: string
+  readonly servicePlanId: string
+  readonly carrier: string | null
+}
+
+type InboundPage = Page<InboundFilters, string>
+
+const TEXT_COLUMNS = 'i.msg_id as "msgId", i.sender, i.recipient, i.body, i.keyword'
+const COLUMNS = `i.plan_id as "planId", ${TEXT_COLUMNS}`
+const ADMIN_COLUMNS = `a.account_id as "accountId", p.service_plan_id as "servicePlanId", c.name as carrier, ${TEXT_COLUMNS}`
+
+/**
+ * Inbound messages of one plan, newest first, older than `after`: msg_id begins with receivedAt, so a window of dates is
+ * a range of ids, which also leaves out the partitions of other days.
+ */
+export async function listInboundMessages(db: Queryable, page: InboundPage): Promise<InboundMessage[]> {
+  const { rows } = await db.query<InboundMessage>(sql`
+    select ${raw(COLUMNS)} from inbound_messages i
+    where ${conditionsOf(page)} order by i.msg_id desc limit ${page.limit}`)
+  return rows
+}
+
+/** One of a plan; undefined when there is none. */
+export async function findInboundMessage(
+  db: Queryable,
+  planId: number,
+  msgId: string,
+): Promise<InboundMessage | undefined> {
+  const { rows } = await db.query<InboundMessage>({
+    name: 'find_inbound_message',
+    text: `select ${COLUMNS} from inbound_messages i where i.plan_id = $1 and i.msg_id = $2`,
+    values: [planId, msgId],
+  })
+  return rows[0]
+}
+
+/** `listInboundMessages`, for the operator. */
+export async function listInboundForOperator(
+  db: Queryable,
+  page: InboundPage,
+): Promise<AdminInboundRecord[]> {
+  const { rows } = await db.query<AdminInboundRecord>(sql`
+    select ${raw(ADMIN_COLUMNS)}
+    from (select * from inbound_messages i where ${conditionsOf(page)} order by i.msg_id desc limit ${page.limit}) i
+    join service_plans p on p.id = i.plan_id
+    join accounts a on a.id = p.account_id
+    left join carriers c on c.id = i.carrier_id
+    order by i.msg_id desc`)
+  return rows
+}
+
+/** Looked up once per plan by primary key: the operator knows no plan, and msg_id alone is not indexed. */
+export async function findInboundForOperator(
+  db: Queryable,
+  msgId: string,
+): Promise<AdminInboundRecord | undefined> {
+  const { rows } = await db.query<AdminInboundRecord>(
+    `select ${ADMIN_COLUMNS}
+     from service_plans p
+     join lateral (select * from inbound_messages where plan_id = p.id and msg_id = $1 offset 0) i on true
+     join accounts a on a.id = p.account_id
+     left join carriers c on c.id = i.carrier_id`,
+    [msgId],
+  )
+  return rows[0]
+}
+
+function conditionsOf({ planId, filters, after }: InboundPage): Sql {
+  const { from, to, keyword } = filters
+  return allOf([
+    equals('i.plan_id', planId),
+    below('i.msg_id', after),
+    createdIn('i.msg_id', filters),
+    equals('i.sender', from),
+    equals('i.recipient', to),
+    keyword === null ? empty : sql`lower(i.keyword) = lower(${keyword})`,
+  ])
+}
+
+/** Inbound messages to numbers that nobody owned when they came. */
+
+export interface UnownedInboundMessage extends Omit<InboundMessage, 'planId' | 'keyword'> {
+  readonly carrierId: number
+}
+
+/** As the operator sees one. */
+type UnownedInboundRecord = Omit<UnownedInboundMessage, 'carrierId'> & {
+  readonly carrier: string | null
+}
+
+/** Newest first, older than `before` when it is given. */
+export async function listUnownedInboundMessages(
+  db: Queryable,
+  page: { before: string | null; limit: number },
+): Promise<UnownedInboundRecord[]> {
+  const { rows } = await db.query<UnownedInboundRecord>(
+    `select u.msg_id as "msgId", c.name as carrier, u.sender, u.recipient, u.body
+     from unowned_inbound_messages u left join carriers c on c.id = u.carrier_id
+     where $1::uuid is null or u.msg_id < $1
+     order by u.msg_id desc limit $2`,
+    [page.before, page.limit],
+  )
+  return rows
+}
+
+/** Removes one and returns it; undefined when there is none. */
+export async function takeUnownedInboundMessage(
+  transaction: Queryable,
+  msgId: string,
+): Promise<UnownedInboundMessage | undefined> {
+  const { rows } = await transaction.query<UnownedInboundMessage>(
+    `delete from unowned_inbound_messages where msg_id = $1
+     returning msg_id as "msgId", carrier_id as "carrierId", sender, recipient, body`,
+    [msgId],
+  )
+  return rows[0]
+}
+
+/** How many have ids from `msgId` on, at most 1,000 being counted, and the first of them; null: there are none. */
+export async function countUnownedSince(
+  db: Queryable,
+  msgId: string,
+): Promise<{ count: number; oldestMsgId: string } | null> {
+  const { rows } = await db.query<{ count: number; oldestMsgId: string | null }>(
+    `with recent as (
+       select msg_id from unowned_inbound_messages where msg_id >= $1 order by msg_id limit 1000
+     )
+     select count(*)::integer as count, (select msg_id from recent order by msg_id limit 1) as "oldestMsgId"
+     from recent`,
+    [msgId],
+  )
+  const { count, oldestMsgId } = rows[0]!
+  return oldestMsgId === null ? null : { count, oldestMsgId }
+}
+
+/** Deletes those with ids below `msgId`, at most `limit`. Returns how many. */
+export async function deleteUnownedBefore(db: Queryable, msgId: string, limit: number): Promise<number> {
+  const { rowCount } = await db.query({
+    text: `
+      delete from unowned_inbound_messages where msg_id in (
+        select msg_id from unowned_inbound_messages where msg_id < $1 order by msg_id limit $2)`,
+    values: [msgId, limit],
+  })
+  return rowCount ?? 0
 }

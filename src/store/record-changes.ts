@@ -7,7 +7,7 @@ import {
 } from '../domain/journal/messages-in-progress.ts'
 import { storable } from './copy.ts'
 import { type Queryable, RowFaultError } from './database.ts'
-import { drawnPositions, type FeedPositions } from './feed-positions.ts'
+import { drawnPositions, type FeedPositions } from './event-feed.ts'
 
 /** Another lane took the message out of its record, or it is written there already. */
 export class NotInLaneError extends RowFaultError {

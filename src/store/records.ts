@@ -10,7 +10,7 @@ import {
 } from '../domain/journal/messages-in-progress.ts'
 import { CopyRows, copyIn, storable } from './copy.ts'
 import type { Transaction } from './database.ts'
-import { drawPositions, type FeedPositions } from './feed-positions.ts'
+import { drawPositions, type FeedPositions } from './event-feed.ts'
 import { answeredMs, changesDispatch, updateRecords } from './record-changes.ts'
 
 export interface Projected {

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import { DatabaseOutages } from '../../src/http/database-outages.ts'
+import { DatabaseOutages } from '../../src/http/outages.ts'
 import { PLAN, startHttpService } from '../support/http-service.ts'
 
 test('requests that fail for want of the database are one line, without a stack', async () => {

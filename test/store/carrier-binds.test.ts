@@ -1,6 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
-import { readBinds, releaseBind, takeBinds } from '../../src/store/carrier-binds.ts'
-import { carriers, reserveCarrierIds } from '../../src/store/carriers.ts'
+import { carriers, readBinds, releaseBind, reserveCarrierIds, takeBinds } from '../../src/store/carriers.ts'
 import { registerNode, removeNode } from '../../src/store/nodes.ts'
 import { databaseOfFile } from '../support/database.ts'
 import { aCarrier } from '../support/directory.ts'

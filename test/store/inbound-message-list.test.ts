@@ -7,7 +7,7 @@ import {
   findInboundMessage,
   listInboundForOperator,
   listInboundMessages,
-} from '../../src/store/inbound-message-list.ts'
+} from '../../src/store/inbound-messages.ts'
 import { databaseOfFile } from '../support/database.ts'
 import { newId } from '../support/installation.ts'
 import { rowsRead } from '../support/rows-read.ts'

@@ -1,7 +1,6 @@
 import { beforeEach, expect, test } from 'vitest'
 import { closeError } from '../../src/services/links/close-reasons.ts'
-import { takeBinds } from '../../src/store/carrier-binds.ts'
-import { carriers, reserveCarrierIds } from '../../src/store/carriers.ts'
+import { carriers, reserveCarrierIds, takeBinds } from '../../src/store/carriers.ts'
 import { listNodes, publishReport } from '../../src/store/node-reports.ts'
 import { LEASE_MS, registerNode, removeNode, takeBuckets } from '../../src/store/nodes.ts'
 import { databaseOfFile } from '../support/database.ts'

@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest'
 import { lowestIdAt } from '../../src/domain/identifiers.ts'
-import { insertInboundMessages } from '../../src/store/inbound-messages.ts'
-import { deleteUnownedBefore, listUnownedInboundMessages } from '../../src/store/unowned-inbound-messages.ts'
+import {
+  deleteUnownedBefore,
+  insertInboundMessages,
+  listUnownedInboundMessages,
+} from '../../src/store/inbound-messages.ts'
 import { databaseOfFile } from '../support/database.ts'
 import { newId } from '../support/installation.ts'
 

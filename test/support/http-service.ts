@@ -10,7 +10,7 @@ import {
 import { hashToken, makeToken } from '../../src/domain/credentials.ts'
 import type { CallbackChecker, CallbackPolicy } from '../../src/domain/webhooks/callback-url.ts'
 import { formatWebhookSecret } from '../../src/domain/webhooks/requests.ts'
-import { builtFiles } from '../../src/http/built-files.ts'
+import { builtFiles } from '../../src/http/browser-pages.ts'
 import type { HttpLimits } from '../../src/http/limits.ts'
 import type { Readiness } from '../../src/http/routes/health.ts'
 import type { ServerDeps } from '../../src/http/server.ts'

@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { AppError } from '../../errors.ts'
-import { sendNotBuilt, sendPage } from '../browser-pages.ts'
-import { type BuiltFilesSource, sendBuiltFile } from '../built-files.ts'
+import { type BuiltFilesSource, sendBuiltFile, sendNotBuilt, sendPage } from '../browser-pages.ts'
 
 export interface ConsoleDeps {
   /** `dist/console` */

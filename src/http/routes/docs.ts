@@ -1,8 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { SessionKind } from '../../domain/credentials.ts'
 import { AppError } from '../../errors.ts'
-import { sendNotBuilt, sendPage } from '../browser-pages.ts'
-import { type BuiltFilesSource, sendBuiltFile } from '../built-files.ts'
+import { type BuiltFilesSource, sendBuiltFile, sendNotBuilt, sendPage } from '../browser-pages.ts'
 
 export interface DocsDeps {
   /** `dist/docs` */

@@ -18,12 +18,11 @@ import { invalidField } from '../../errors.ts'
 import type { MessageReads } from '../../operations/read-messages.ts'
 import { type FeedEvent, feedEnd, readFeed } from '../../store/event-feed.ts'
 import { CursorPages, type ListDeps } from '../cursor-pages.ts'
-import { DeliveryReceiptSchema } from '../schemas/delivery-receipt.ts'
 import { answered } from '../schemas/error-body.ts'
 import { listQuery } from '../schemas/parameters.ts'
 import { EVENT_FEED } from '../schemas/response-examples.ts'
 import { oneOf, titled } from '../schemas/shapes.ts'
-import { InboundSmsWebhookSchema } from '../schemas/webhooks.ts'
+import { DeliveryReceiptSchema, InboundSmsWebhookSchema } from '../schemas/webhooks.ts'
 
 const FeedQuery = listQuery(
   FEED_FILTERS,

@@ -7,8 +7,7 @@ import { AppError } from '../../errors.ts'
 import type { MessageReads } from '../../operations/read-messages.ts'
 import { planToRead, tokenOf } from '../authentication.ts'
 import { CursorPages, type ListDeps } from '../cursor-pages.ts'
-import type { DirectorySource } from '../fresh-directory.ts'
-import { DeliveryReceiptSchema } from '../schemas/delivery-receipt.ts'
+import type { DirectorySource } from '../outages.ts'
 import { answered } from '../schemas/error-body.ts'
 import {
   countQuery,
@@ -22,6 +21,7 @@ import {
 import { DELIVERED_MESSAGE, MESSAGE_LIST, STATUS_COUNTS } from '../schemas/response-examples.ts'
 import { oneOf } from '../schemas/shapes.ts'
 import { MOST_COUNTED, presentCounts, StatusCountsSchema } from '../schemas/status-counts.ts'
+import { DeliveryReceiptSchema } from '../schemas/webhooks.ts'
 
 const ShortLookupQuery = Type.Object({ servicePlanId: Type.Optional(PlanParameter) })
 

@@ -4,20 +4,72 @@ import type { ServicePlan } from '../../domain/configuration/configuration.ts'
 import type { Directory } from '../../domain/configuration/directory.ts'
 import { RateLimiter } from '../../domain/limits/rate-limits.ts'
 import { isE164 } from '../../domain/messages/addresses.ts'
+import { MESSAGE_STATUSES } from '../../domain/messages/messages.ts'
 import { fieldFaults } from '../../domain/messages/send-requests.ts'
 import type { HandsetMessage, HandsetSubmission, SandboxOutcome } from '../../domain/sandbox.ts'
 import { AppError, fault, invalidField } from '../../errors.ts'
 import { planToRead } from '../authentication.ts'
 import type { ListDeps } from '../cursor-pages.ts'
-import { unavailable } from '../fresh-directory.ts'
 import type { HttpLimits } from '../limits.ts'
+import { unavailable } from '../outages.ts'
 import { limitAccounts } from '../rate-limiting.ts'
 import { answered } from '../schemas/error-body.ts'
 import { LookupQuerySchema, PlanParameter, TextField } from '../schemas/parameters.ts'
 import { HANDSET_MESSAGE, SANDBOX_DESCRIPTION } from '../schemas/response-examples.ts'
-import { HandsetMessageSchema, SandboxSchema } from '../schemas/sandbox.ts'
-import { requestBody } from '../schemas/shapes.ts'
+import { Nullable, nullableInteger, nullableString, oneOf, requestBody, titled } from '../schemas/shapes.ts'
 import { withRule } from '../validate.ts'
+
+/** What the simulator of the sandbox plans does. */
+
+const Refusal = titled('SandboxRefusal', {
+  commandStatus: Type.String({ description: 'of submit_sm_resp, such as ESME_RTHROTTLED' }),
+  attempts: nullableInteger({ description: 'how many submits of a message get it; null: all' }),
+})
+
+const Delay = titled('SandboxDelay', {
+  least: Type.Integer(),
+  most: Type.Integer(),
+})
+
+const Outcome = titled('SandboxOutcome', {
+  lastDigits: nullableString({ description: 'of the destination; null: any others' }),
+  summary: Type.String(),
+  status: oneOf(MESSAGE_STATUSES, {
+    title: 'MessageStatus',
+    description: 'that the message gets; SENT if no receipt comes',
+  }),
+  refusal: Nullable({ ...Refusal, description: 'null: every submit is accepted' }),
+  receipts: Type.Array(
+    titled('SandboxReceipt', {
+      state: Type.String({ description: 'such as DELIVRD' }),
+      error: Type.String({ description: 'err: of the receipt' }),
+    }),
+    { description: 'in the order in which they are sent' },
+  ),
+  receiptDelayMs: Nullable({
+    ...Delay,
+    description: 'milliseconds from the submit to the first receipt; null: there is none',
+  }),
+})
+
+const OwnNumber = titled('SandboxNumber', {
+  number: Type.String(),
+  keywords: Type.Array(Type.String()),
+})
+
+const SandboxSchema = titled('Sandbox', {
+  servicePlanId: Type.String(),
+  numbers: Type.Array(OwnNumber, { description: 'the inbound numbers of the plan; at most 1,000' }),
+  outcomes: Type.Array(Outcome, { description: 'by the last digits of a destination' }),
+})
+
+const HandsetMessageSchema = titled('HandsetMessage', {
+  servicePlanId: Type.String(),
+  from: Type.String(),
+  to: Type.String(),
+  encoding: oneOf(['GSM7', 'UCS2']),
+  parts: Type.Integer({ description: 'deliver_sm that carried the text' }),
+})
 
 /** The simulator of the sandbox plans, as this node has it. */
 interface SandboxSimulator {

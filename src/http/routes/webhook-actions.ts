@@ -26,7 +26,7 @@ import {
   RedeliveredSchema,
   TestEventSchema,
   WebhookEventDetailSchema,
-} from '../schemas/webhook-event.ts'
+} from '../schemas/webhooks.ts'
 import type { LookupDeps } from './messages.ts'
 import { eventOfPath } from './webhook-events.ts'
 

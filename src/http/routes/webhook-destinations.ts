@@ -17,7 +17,7 @@ import {
   WEBHOOK_DESTINATION_LIST,
 } from '../schemas/response-examples.ts'
 import { requestBody } from '../schemas/shapes.ts'
-import { DestinationField, WebhookDestinationSchema } from '../schemas/webhook-event.ts'
+import { DestinationField, WebhookDestinationSchema } from '../schemas/webhooks.ts'
 import type { WebhookActionDeps } from './webhook-actions.ts'
 
 const ListQuery = listQuery({}, {})

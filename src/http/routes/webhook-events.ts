@@ -23,7 +23,7 @@ import {
   presentEventDetail,
   WebhookEventDetailSchema,
   WebhookEventSchema,
-} from '../schemas/webhook-event.ts'
+} from '../schemas/webhooks.ts'
 import type { LookupDeps } from './messages.ts'
 
 const ListQuery = listQuery(EVENT_FILTERS, {

@@ -4,8 +4,7 @@ import { PUBLIC_ID } from '../../domain/identifiers.ts'
 import { DEFAULT_PAGE, type FilterRules, MAX_PAGE, windowFaults } from '../../domain/lists.ts'
 import { MAX_BODY_CHARACTERS } from '../../domain/messages/send-requests.ts'
 import { fault, WHOLE_REQUEST } from '../../errors.ts'
-import { givenNames } from '../query-strings.ts'
-import { parsedBy, patterned, withRule } from '../validate.ts'
+import { givenNames, parsedBy, patterned, withRule } from '../validate.ts'
 import { nullableString, titled } from './shapes.ts'
 
 /** Paths, queries and common fields of the customers' API. */

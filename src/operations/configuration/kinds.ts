@@ -1,8 +1,7 @@
 import { CONFIGURATION_KINDS, type KindName } from '../../domain/configuration/configuration-changes.ts'
-import { ACCOUNTS } from './accounts.ts'
+import { ACCOUNTS, SENDSMS_USERS } from './accounts.ts'
 import { CARRIERS, ROUTES } from './carriers.ts'
 import type { Kind } from './scene.ts'
-import { SENDSMS_USERS } from './sendsms-users.ts'
 import { NUMBERS, PLANS, SENDERS } from './service-plans.ts'
 import { RANGES, RATES, RULES, SENDER_RULES } from './tables.ts'
 

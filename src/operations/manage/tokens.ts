@@ -1,16 +1,15 @@
 import { randomBytes } from 'node:crypto'
-import { makeToken, storedToken } from '../../domain/credentials.ts'
+import { ENVIRONMENT_OPERATOR, makeToken, type Operator, storedToken } from '../../domain/credentials.ts'
 import { canonicalPublicId } from '../../domain/identifiers.ts'
 import { parseTimestamp } from '../../domain/instants.ts'
-import { invalidField } from '../../errors.ts'
+import { conflict, invalidField } from '../../errors.ts'
 import type { Transaction } from '../../store/database.ts'
 import { findPlansOfAccount } from '../../store/service-plans.ts'
-import * as store from '../../store/tokens.ts'
-import { keyOfAccount } from './configuration-rows.ts'
+import { type OperatorTokenRecord, operatorTokens, type TokenRecord, tokens } from '../../store/tokens.ts'
+import { keyOfAccount, refuseMore } from './configuration-rows.ts'
 import { sayConflicts } from './write-conflicts.ts'
 
-export interface TokenInput
-  extends Pick<store.TokenRecord, 'accountId' | 'name' | 'servicePlanIds' | 'scopes'> {
+interface TokenInput extends Pick<TokenRecord, 'accountId' | 'name' | 'servicePlanIds' | 'scopes'> {
   /** RFC 3339; null: it never expires. */
   readonly expiresAt: string | null
 }
@@ -20,7 +19,7 @@ export async function issueToken(
   transaction: Transaction,
   input: TokenInput,
   nowMs: number,
-): Promise<{ record: store.TokenRecord; token: string }> {
+): Promise<{ record: TokenRecord; token: string }> {
   const expiresAt = expiryOf(input.expiresAt, nowMs)
   const scopes = input.scopes === null ? null : [...new Set(input.scopes)]
   const token = makeToken(randomBytes(32))
@@ -28,7 +27,7 @@ export async function issueToken(
   const record = await sayConflicts(words, async () => {
     const account = await keyOfAccount(transaction, input.accountId)
     const planIds = await planKeys(transaction, account, input.servicePlanIds)
-    return store.tokens.insert(transaction, {
+    return tokens.insert(transaction, {
       account,
       planIds,
       name: input.name,
@@ -68,4 +67,27 @@ async function planKeys(
     )
   }
   return plans.map((plan) => plan.id)
+}
+
+/** Every node keeps those that are not revoked in memory. */
+const MAX_OPERATOR_TOKENS = 10_000
+
+/** Issues a token for an operator. Only this answer has it. A name is never given twice, not even in another case. */
+export async function issueOperatorToken(
+  transaction: Transaction,
+  { name, role }: Operator,
+): Promise<{ record: OperatorTokenRecord; token: string }> {
+  const taken = `operator token ${name} exists already; names of revoked tokens are not given again`
+  if (name.toLowerCase() === ENVIRONMENT_OPERATOR.name)
+    throw conflict(`${name} is the name of OPERATOR_TOKEN`)
+  const token = makeToken(randomBytes(32))
+  const record = await sayConflicts({ taken }, () =>
+    operatorTokens.insert(transaction, {
+      name,
+      role,
+      ...storedToken(token),
+    }),
+  )
+  await refuseMore(transaction, operatorTokens, MAX_OPERATOR_TOKENS)
+  return { record, token }
 }

@@ -5,9 +5,8 @@ import { isSandbox } from '../../domain/sandbox.ts'
 import { AppError, invalidField } from '../../errors.ts'
 import { carriers } from '../../store/carriers.ts'
 import type { Transaction } from '../../store/database.ts'
-import { insertInboundMessages } from '../../store/inbound-messages.ts'
+import { insertInboundMessages, takeUnownedInboundMessage } from '../../store/inbound-messages.ts'
 import { inboundNumbers } from '../../store/inbound-numbers.ts'
-import { takeUnownedInboundMessage } from '../../store/unowned-inbound-messages.ts'
 import { planOf } from './configuration-rows.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { assignBinds, type CarrierBind } from '../../domain/carriers/binds.ts'
 import type { Directory } from '../../domain/configuration/directory.ts'
-import { readBinds, releaseBind, takeBinds } from '../../store/carrier-binds.ts'
+import { readBinds, releaseBind, takeBinds } from '../../store/carriers.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
 import { PeriodicTask } from '../loops/periodic-task.ts'
 import { type NodeLease, SAFETY_MS } from '../node/node-lease.ts'

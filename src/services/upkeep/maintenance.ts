@@ -15,6 +15,7 @@ import { IDEMPOTENCY_LIFETIME_MS } from '../../operations/sends/idempotency-keys
 import { deleteOldAuditEntries } from '../../store/audit-log.ts'
 import { deleteDeliveriesBefore, releaseEvents, requeueStranded } from '../../store/event-deliveries.ts'
 import { deleteOldIdempotencyKeys } from '../../store/idempotency-keys.ts'
+import { deleteUnownedBefore } from '../../store/inbound-messages.ts'
 import { deleteOldOffers } from '../../store/inbound-offers.ts'
 import { findOverdueMessages } from '../../store/messages.ts'
 import {
@@ -25,7 +26,6 @@ import {
 import { deleteOldQualityMinutes } from '../../store/quality.ts'
 import type { IncomingReceipt } from '../../store/receipts.ts'
 import { deleteOldStatistics, rollUpStatistics } from '../../store/statistics.ts'
-import { deleteUnownedBefore } from '../../store/unowned-inbound-messages.ts'
 import { unparkStray } from '../../store/webhook-destinations.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
 import { PeriodicTask } from '../loops/periodic-task.ts'

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { builtFiles } from '../../../src/http/built-files.ts'
+import { builtFiles } from '../../../src/http/browser-pages.ts'
 import { adminServerOfFile, startAdminServer } from '../../support/admin-server.ts'
 import { ROOT } from '../../support/process.ts'
 import { exchange, requestBytes } from '../../support/raw-http.ts'

@@ -1,10 +1,15 @@
 import { Type } from 'typebox'
-import { createdAtMs } from '../../../domain/identifiers.ts'
+import { canonicalPublicId, createdAtMs } from '../../../domain/identifiers.ts'
 import { parseWindow } from '../../../domain/lists.ts'
 import { AppError, checked } from '../../../errors.ts'
 import { keyOfPlan } from '../../../operations/manage/configuration-rows.ts'
-import { findInboundForOperator, listInboundForOperator } from '../../../store/inbound-message-list.ts'
-import { titled } from '../../schemas/shapes.ts'
+import { giveUnownedInbound } from '../../../operations/manage/unowned-inbound-messages.ts'
+import {
+  findInboundForOperator,
+  listInboundForOperator,
+  listUnownedInboundMessages,
+} from '../../../store/inbound-messages.ts'
+import { requestBody, titled } from '../../schemas/shapes.ts'
 import {
   InboundNumberField,
   InboundSender,
@@ -76,10 +81,66 @@ export function registerInboundMessages(scope: AdminScope, { reads, records }: A
 }
 
 /** A message as its carrier delivered it, with the names of the API. */
-export function presentInbound<Message extends { msgId: string; sender: string; recipient: string }>({
+function presentInbound<Message extends { msgId: string; sender: string; recipient: string }>({
   sender,
   recipient,
   ...message
 }: Message) {
   return { ...message, from: sender, to: recipient, receivedAt: new Date(createdAtMs(message.msgId)) }
+}
+
+const UnownedInbound = titled('UnownedInboundMessage', {
+  msgId: Type.String(),
+  carrier: NullableText,
+  from: Type.String(),
+  to: Type.String(),
+  body: Type.String(),
+  receivedAt: Timestamp,
+})
+const Gift = requestBody(
+  'UnownedInboundMessageGift',
+  { servicePlanId: ServicePlanId },
+  { servicePlanId: '65f0c0ffee65f0c0ffee65f0' },
+)
+
+const tags = ['Inbound message search']
+
+/** Messages to numbers that nobody owned when they came. */
+export function registerUnownedInboundMessages(
+  scope: AdminScope,
+  { change, clock, records }: AdminDeps,
+): void {
+  addList(scope, '/unowned-inbound-messages', {
+    operationId: 'listUnownedInboundMessages',
+    summary: 'List unowned inbound messages',
+    description: 'Messages to numbers that no service plan has, newest first.',
+    tags,
+    query: pageQuery(MessageId, {}),
+    item: UnownedInbound,
+    fetch: ({ query: { after = null } }, limit) =>
+      listUnownedInboundMessages(records, { before: after, limit }),
+    keyOf: ({ msgId }) => msgId,
+    present: presentInbound,
+  })
+
+  addOperation(scope, 'POST /unowned-inbound-messages/:msgId/give', {
+    operationId: 'giveUnownedInboundMessage',
+    summary: 'Give an unowned inbound message to a service plan',
+    description:
+      'The message keeps its id, appears among those of the plan, and is pushed to its inbound URL. STOP, START and HELP in it are not obeyed.',
+    tags,
+    params: Type.Object({ msgId: { ...MessageId, examples: ['019dab2c-7000-7a3b-8c4d-5e6f7081920a'] } }),
+    body: Gift,
+    run: async (request) => {
+      const { msgId } = request.params
+      await change(request, async (transaction) => {
+        await giveUnownedInbound(transaction, { msgId, ...request.body }, clock())
+        const after = { servicePlanId: canonicalPublicId(request.body.servicePlanId) }
+        return {
+          value: null,
+          entry: { objectType: 'unowned-inbound-message', objectId: msgId, before: null, after },
+        }
+      })
+    },
+  })
 }

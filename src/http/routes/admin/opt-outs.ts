@@ -8,8 +8,8 @@ import {
   listOptOuts,
 } from '../../../operations/manage/opt-outs.ts'
 import type { OptOutRecord } from '../../../store/opt-outs.ts'
-import { withPlus } from '../../query-strings.ts'
 import { requestBody, titled } from '../../schemas/shapes.ts'
+import { withPlus } from '../../validate.ts'
 import { octetString, pageQuery, ServicePlanId, Timestamp } from './fields.ts'
 import { addOperation } from './operations.ts'
 import { addImport, addList, type DocumentedRows } from './resource.ts'

@@ -8,7 +8,7 @@ import {
 import type { Queryable } from '../../../store/database.ts'
 import { findDestination, listDestinations } from '../../../store/webhook-destinations.ts'
 import { requestBody } from '../../schemas/shapes.ts'
-import { WebhookDestinationSchema } from '../../schemas/webhook-event.ts'
+import { WebhookDestinationSchema } from '../../schemas/webhooks.ts'
 import { described, PlainText, pageQuery, ServicePlanId } from './fields.ts'
 import { addOperation } from './operations.ts'
 import { addList } from './resource.ts'

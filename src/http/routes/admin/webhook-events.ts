@@ -14,7 +14,7 @@ import {
   RedeliveredSchema,
   WebhookEventDetailSchema,
   WebhookEventSchema,
-} from '../../schemas/webhook-event.ts'
+} from '../../schemas/webhooks.ts'
 import { described, EventId, MessageId, pageQuery, ServicePlanId } from './fields.ts'
 import { addOperation } from './operations.ts'
 import { addList } from './resource.ts'

@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from 'prom-client'
 import { Histogram } from '../../../histogram.ts'
 import type { Database } from '../../../store/database.ts'
-import { watchPool } from '../../../store/pool-watch.ts'
+import { watchPool } from '../../../store/database-pool.ts'
 
 /** From 1 ms to 10 s. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]

@@ -1,9 +1,14 @@
 import type { RecipientMatch } from '../../domain/configuration/configuration.ts'
-import { classifySender } from '../../domain/messages/addresses.ts'
+import { classifySender, type SenderType } from '../../domain/messages/addresses.ts'
 import { recipientMatchFaults } from '../../domain/routing/recipients.ts'
 import { type Fault, fault, refuseAny, WHOLE_REQUEST } from '../../errors.ts'
 import type { Transaction } from '../../store/database.ts'
-import { type RoutingRuleRecord, routingRules } from '../../store/routing-rules.ts'
+import {
+  type RoutingRuleRecord,
+  routingRules,
+  type SenderRuleRecord,
+  senderRules,
+} from '../../store/rules.ts'
 import {
   changeRow,
   keyOfAssignableRoute,
@@ -11,7 +16,7 @@ import {
   lockedRow,
   refuseMore,
 } from './configuration-rows.ts'
-import { sayConflicts } from './write-conflicts.ts'
+import { PLAN_GONE, sayConflicts } from './write-conflicts.ts'
 
 /** Every node keeps all of them in memory. */
 export const MAX_ROUTING_RULES = 100_000
@@ -67,4 +72,22 @@ export function routingRuleFaults(input: Omit<RoutingRuleInput, 'route'>): Fault
       fault(WHOLE_REQUEST, 'REQUIRED', 'must have one of servicePlanId, from, prefix, country and mccmnc'),
     )
   return faults
+}
+
+/** A rule for each country, for some hundred plans. Every node keeps all in memory. */
+export const MAX_SENDER_RULES = 50_000
+
+/** Says which types of sender a plan (null: every plan without a rule of its own) may use towards a country. */
+export async function createSenderRule(
+  transaction: Transaction,
+  input: { servicePlanId: string | null; country: string; senderTypes: readonly SenderType[] },
+): Promise<SenderRuleRecord> {
+  refuseAny(recipientMatchFaults({ prefix: null, mccmnc: null, country: input.country }))
+  const words = { taken: 'a sender rule of this plan and country exists already', inUse: PLAN_GONE }
+  return sayConflicts(words, async () => {
+    const planId = await keyOfPlanOrAll(transaction, input.servicePlanId)
+    const rule = await senderRules.insert(transaction, { ...input, planId })
+    await refuseMore(transaction, senderRules, MAX_SENDER_RULES)
+    return rule
+  })
 }
