@@ -1,5 +1,5 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Shell, sectionOf, textsOf, withoutChance } from './support/document-commands.ts'
 import { eventually } from './support/eventually.ts'
@@ -97,24 +97,6 @@ describe('the commands of the README, on what npm start starts', () => {
     expect(output).toMatch(/webhookSecret +whsec_/)
     expect(output).toMatch(/token +aldis_/)
   })
-})
-
-test('every relative link of the documents leads to a file', () => {
-  const documents = [
-    'README.md',
-    'CHANGELOG.md',
-    ...readdirSync(join(ROOT, 'docs'), { recursive: true })
-      .map(String)
-      .filter((name) => name.endsWith('.md'))
-      .map((name) => join('docs', name)),
-  ]
-  const broken = documents.flatMap((name) =>
-    [...readFileSync(join(ROOT, name), 'utf8').matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)]
-      .map(([, link]) => link!)
-      .filter((link) => !existsSync(join(ROOT, dirname(name), link)))
-      .map((link) => `${name}: ${link}`),
-  )
-  expect(broken).toEqual([])
 })
 
 test('the environment of the tests does not reach the commands', () => {

@@ -135,3 +135,13 @@ export async function deleteOptOut(
   )
   return rowCount === 1
 }
+
+/** Whether the person of each pair has opted out. */
+export async function areOptedOut(db: Queryable, pairs: readonly OptOutPair[]): Promise<readonly boolean[]> {
+  const found = new Set((await findOptOuts(db, pairs)).map(textOf))
+  return pairs.map((pair) => found.has(textOf(pair)))
+}
+
+function textOf({ planId, sender, recipient }: OptOutPair): string {
+  return JSON.stringify([planId, sender, recipient])
+}

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { operatorPolicy } from '../../src/domain/webhooks/callback-url.ts'
 import { formatWebhookSecret } from '../../src/domain/webhooks/requests.ts'
-import { TestAlarms } from '../../src/operations/send-test-alarm.ts'
+import { TestAlarms } from '../../src/operations/send-tests.ts'
 import { CallbackGuard } from '../../src/outbound/callback-guard.ts'
 import { WebhookDispatcher } from '../../src/outbound/dispatcher.ts'
 import { NameResolver } from '../../src/outbound/resolver.ts'

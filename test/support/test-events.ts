@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { SecretKeys } from '../../src/domain/secrets.ts'
-import { TestEvents } from '../../src/operations/send-test-event.ts'
+import { TestEvents } from '../../src/operations/send-tests.ts'
 import type { CallbackGuard } from '../../src/outbound/callback-guard.ts'
 import { WebhookDispatcher } from '../../src/outbound/dispatcher.ts'
 import { sendWebhook } from '../../src/outbound/webhook-post.ts'

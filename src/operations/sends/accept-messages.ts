@@ -19,10 +19,10 @@ import {
 } from '../../store/database.ts'
 import { findIdempotencyKeys, type IdempotencyKey } from '../../store/idempotency-keys.ts'
 import { decideUncertainMessages } from '../../store/messages.ts'
+import { areOptedOut } from '../../store/opt-outs.ts'
 import { writeRecords } from '../../store/records.ts'
 import { Batcher, type BatchMeter, writeInHalves } from '../batches.ts'
 import type { MessageReads } from '../read-messages.ts'
-import { areOptedOut } from './find-opt-outs.ts'
 import { firstOfKeys, keyOf, NO_KEYS, type OfKeys } from './idempotency-keys.ts'
 import {
   AnswerDeadline,

@@ -1,8 +1,7 @@
 import { type Preflight, type PreflightQuestion, preflight } from '../../domain/messages/preflight.ts'
 import type { Queryable } from '../../store/database.ts'
-import type { OptOutPair } from '../../store/opt-outs.ts'
+import { areOptedOut, type OptOutPair } from '../../store/opt-outs.ts'
 import { Batcher } from '../batches.ts'
-import { areOptedOut } from './find-opt-outs.ts'
 
 /** `isOptedOut`: the message would be accepted, and fail at once. Null when that cannot be told. */
 export type CheckedPreflight = Preflight & { readonly isOptedOut: boolean | null }

@@ -1,4 +1,5 @@
 import { SharedSlots } from '../collections/shared-room.ts'
+import { testAlarmBody } from '../domain/alarms.ts'
 import {
   canSign,
   type RateLimit,
@@ -9,9 +10,16 @@ import { type EventType, testEvent } from '../domain/events.ts'
 import { messageId } from '../domain/identifiers.ts'
 import { RateLimiter, refusalHeaders } from '../domain/limits/rate-limits.ts'
 import type { SecretKeys } from '../domain/secrets.ts'
-import { type CallbackChecker, openCallbackUrl, withoutCredentials } from '../domain/webhooks/callback-url.ts'
+import {
+  type CallbackChecker,
+  openCallbackUrl,
+  originOf,
+  withoutCredentials,
+} from '../domain/webhooks/callback-url.ts'
 import type { Webhook } from '../domain/webhooks/requests.ts'
 import { AppError, conflict, invalidField } from '../errors.ts'
+
+/** Alarms and events that never happened are sent at once and without retries. Nothing is stored of them. */
 
 /** The result of the POST. */
 interface PostOutcome {
@@ -20,6 +28,76 @@ interface PostOutcome {
   readonly error: string | null
   readonly latencyMs: number
   readonly responseHead: string
+}
+
+interface TestAnswer {
+  readonly delivered: boolean
+  readonly responseStatus: number | null
+  readonly latencyMs: number
+  /** Name of the error; null when it was delivered. */
+  readonly error: string | null
+  /** First 1 KiB of the answer; null if there was none. */
+  readonly responseHead: string | null
+}
+
+function answerOf({ ok, status, latencyMs, error, responseHead }: PostOutcome): TestAnswer {
+  return {
+    delivered: ok,
+    responseStatus: status,
+    latencyMs,
+    error,
+    responseHead: responseHead === '' ? null : responseHead,
+  }
+}
+
+/**
+ * Alarms: of all operators on this process, so no more than 16 are in flight, since an attempt ends within 15 s. Events: of
+ * an account.
+ */
+const LIMIT: RateLimit = { perSecond: 1, burst: 1 }
+
+function tooMany(name: string, waitMs: number): AppError {
+  return new AppError('RATE_LIMITED', { headers: refusalHeaders(name, LIMIT, waitMs) })
+}
+
+interface TestAlarmsDeps {
+  /** ALARM_WEBHOOK_URL. */
+  readonly url: string
+  /** Signs and sends. Never rejects, and ends within 15 s. */
+  readonly post: (webhook: Webhook) => Promise<PostOutcome>
+  /** BASE_URL. */
+  readonly installation: string | null
+  readonly nowMs: () => number
+  /** Returns a UUID. */
+  readonly newId: () => string
+}
+
+interface TestAlarmAnswer extends TestAnswer {
+  readonly alarmId: string
+  /** Scheme, host and port: the path may hold a token. */
+  readonly destination: string
+}
+
+export class TestAlarms {
+  readonly #deps: TestAlarmsDeps
+  readonly #limiter = new RateLimiter<string>()
+
+  constructor(deps: TestAlarmsDeps) {
+    this.#deps = deps
+  }
+
+  /** @throws AppError RATE_LIMITED */
+  async send(): Promise<TestAlarmAnswer> {
+    const { url, post, installation, nowMs, newId } = this.#deps
+    const timestampMs = nowMs()
+    const waitMs = this.#limiter.take('', LIMIT, timestampMs)
+    if (waitMs > 0) throw tooMany('test-alarms', waitMs)
+    const alarmId = newId()
+    const body = testAlarmBody(alarmId, new Date(timestampMs), installation)
+    const eventId = `${alarmId}-raised`
+    const outcome = await post({ url, eventId, attempt: 1, sequence: 1, body, timestampMs, isTest: true })
+    return { alarmId, destination: originOf(url) ?? '', ...answerOf(outcome) }
+  }
 }
 
 export interface TestEventsDeps {
@@ -31,27 +109,16 @@ export interface TestEventsDeps {
   readonly random: (bytes: number) => Uint8Array
 }
 
-export interface TestEventAnswer {
+interface TestEventAnswer extends TestAnswer {
   readonly eventId: string
   /** Where it went, without credentials; for a configured URL also without its query, which may hold tokens. */
   readonly url: string
-  readonly delivered: boolean
-  readonly responseStatus: number | null
-  readonly latencyMs: number
-  /** Name of the error; null when the event was delivered. */
-  readonly error: string | null
-  /** First 1 KiB of the answer; null if there was none. */
-  readonly responseHead: string | null
 }
 
-/** Per account. */
-const LIMIT: RateLimit = { perSecond: 1, burst: 1 }
 /** For all accounts on this node. An account whose receivers hang has at most half of them. */
 const MAX_UNDER_WAY = 8
 
-/**
- * Sends signed test events at once, apart from the queue. Breakers, pauses and schedules do not apply, and nothing is stored.
- */
+/** Signed test events. They go past the queue, so breakers, pauses and schedules do not apply. */
 export class TestEvents {
   readonly #deps: TestEventsDeps
   readonly #limiter = new RateLimiter()
@@ -76,15 +143,8 @@ export class TestEvents {
       const msgId = messageId(nowMs, random(9), 0)
       const event = testEvent(type, plan, { msgId, nowMs })
       const outcome = await post(account, { ...event, url: to })
-      return {
-        eventId: event.eventId,
-        url: url === null ? withoutQuery(withoutCredentials(to)) : withoutCredentials(to),
-        delivered: outcome.ok,
-        responseStatus: outcome.status,
-        latencyMs: outcome.latencyMs,
-        error: outcome.error,
-        responseHead: outcome.responseHead === '' ? null : outcome.responseHead,
-      }
+      const shown = withoutCredentials(to)
+      return { eventId: event.eventId, url: url === null ? withoutQuery(shown) : shown, ...answerOf(outcome) }
     } finally {
       this.#slots.release(account.id)
     }
@@ -105,13 +165,11 @@ export class TestEvents {
   }
 
   #takeTurn(accountId: number): void {
-    const refused = (waitMs: number) =>
-      new AppError('RATE_LIMITED', { headers: refusalHeaders('test-events', LIMIT, waitMs) })
-    if (!this.#slots.take(accountId)) throw refused(1_000)
+    if (!this.#slots.take(accountId)) throw tooMany('test-events', 1_000)
     const waitMs = this.#limiter.take(accountId, LIMIT, this.#deps.clock())
     if (waitMs <= 0) return
     this.#slots.release(accountId)
-    throw refused(waitMs)
+    throw tooMany('test-events', waitMs)
   }
 }
 
