@@ -1,7 +1,12 @@
 import type { Backlog } from './backlog.ts'
 import type { Directory } from './configuration/directory.ts'
-import { describeLimitEvent, type StoredLimitEvent } from './limits/limit-events.ts'
-import { type Cap, capsOf, periodAt } from './limits/plan-caps.ts'
+import {
+  type Cap,
+  capsOf,
+  describeLimitEvent,
+  periodAt,
+  type StoredLimitEvent,
+} from './limits/plan-limits.ts'
 import type { CarrierBindState } from './nodes.ts'
 
 /** What an operator should know at once, and when to send it. */

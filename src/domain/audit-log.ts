@@ -1,5 +1,5 @@
 import type { DateWindow } from './lists.ts'
-import { HIDDEN } from './masks.ts'
+import { HIDDEN } from './secrets.ts'
 
 /** What an operation of the admin API did to one object. */
 export interface ObjectChange {

@@ -102,3 +102,18 @@ export function carrierSecretContext(carrierId: number): string {
 function keyId(key: Uint8Array): string {
   return createHmac('sha256', key).update('key id').digest('hex').slice(0, 8)
 }
+
+/** Replaces the value of what is kept secret. */
+export const HIDDEN = '***'
+/** Replaces a value that no key opens. */
+const UNREADABLE = 'unreadable'
+
+/** What `open` returns. An object with a value that no key opens must remain possible to repair, stop and delete. */
+export function orUnreadable<T>(open: () => T): T | typeof UNREADABLE {
+  try {
+    return open()
+  } catch (error) {
+    if (error instanceof SecretError) return UNREADABLE
+    throw error
+  }
+}

@@ -1,5 +1,5 @@
 import type { ServicePlan } from '../domain/configuration/configuration.ts'
-import { type Cap, type CapPeriod, capsOf, periodAt } from '../domain/limits/plan-caps.ts'
+import { type Cap, type CapPeriod, capsOf, periodAt } from '../domain/limits/plan-limits.ts'
 import { type CountryPause, listCountryPauses } from '../store/country-pauses.ts'
 import type { Queryable } from '../store/database.ts'
 import { listLimitEvents, type ShownLimitEvent } from '../store/limit-events.ts'

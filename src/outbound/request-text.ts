@@ -1,5 +1,5 @@
-import { isReservedHeader } from '../domain/webhooks/account-headers.ts'
 import type { CallbackTarget } from '../domain/webhooks/callback-url.ts'
+import { isReservedHeader } from '../domain/webhooks/requests.ts'
 
 export interface RequestParts {
   /** '': a GET. */

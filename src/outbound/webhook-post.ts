@@ -1,7 +1,6 @@
 import { performance } from 'node:perf_hooks'
 import { webhookTraceparent } from '../domain/trace-context.ts'
-import { maskEchoes } from '../domain/webhooks/account-headers.ts'
-import { type Webhook, webhookHeaders } from '../domain/webhooks/requests.ts'
+import { maskEchoes, type Webhook, webhookHeaders } from '../domain/webhooks/requests.ts'
 import { parseRetryAfter } from '../domain/webhooks/schedule.ts'
 import type { DeliveryErrorName } from './delivery-errors.ts'
 import type { WebhookDispatcher } from './dispatcher.ts'

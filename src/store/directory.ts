@@ -17,7 +17,7 @@ import type { Operator, TokenScope } from '../domain/credentials.ts'
 import type { SenderType } from '../domain/messages/addresses.ts'
 import { isSandbox } from '../domain/sandbox.ts'
 import { accountSecretContext, carrierSecretContext, SecretError } from '../domain/secrets.ts'
-import { openWebhookHeaders, sentWebhookHeaders } from '../domain/webhooks/account-headers.ts'
+import { openWebhookHeaders, sentWebhookHeaders } from '../domain/webhooks/requests.ts'
 import { inSlices } from '../slices.ts'
 import type { Queryable, Transaction } from './database.ts'
 

@@ -1,4 +1,4 @@
-import { type LimitEvent, type StoredLimitEvent, subjectOf } from '../domain/limits/limit-events.ts'
+import { type LimitEvent, type StoredLimitEvent, subjectOf } from '../domain/limits/plan-limits.ts'
 import type { Queryable } from './database.ts'
 
 /** Events of the limits of plans, and which of them are still to be pushed. */

@@ -1,4 +1,4 @@
-import type { Cap, CapPeriod, CapStep } from '../domain/limits/plan-caps.ts'
+import type { Cap, CapPeriod, CapStep } from '../domain/limits/plan-limits.ts'
 import type { Queryable } from './database.ts'
 
 /** How much of its caps each plan has used, or has given to processes for messages to come. */

@@ -7,7 +7,7 @@ import {
   type AlarmScene,
   alarmConditions,
 } from '../../src/domain/alarms.ts'
-import { completeCaps } from '../../src/domain/limits/plan-caps.ts'
+import { completeCaps } from '../../src/domain/limits/plan-limits.ts'
 import type { CarrierBindState } from '../../src/domain/nodes.ts'
 import { aDirectory, aPlan } from '../support/directory.ts'
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { maskedNumber, maskedUrl } from '../../src/domain/masks.ts'
+import { maskedNumber } from '../../src/domain/messages/addresses.ts'
+import { maskedUrl } from '../../src/domain/webhooks/callback-url.ts'
 
 test.each([
   ['+15551230001', '+155******01'],

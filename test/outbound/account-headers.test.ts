@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { WEBHOOK_HEADER_NAME, WEBHOOK_HEADER_VALUE } from '../../src/domain/webhooks/account-headers.ts'
+import { WEBHOOK_HEADER_NAME, WEBHOOK_HEADER_VALUE } from '../../src/domain/webhooks/requests.ts'
 import { type DeliveryOutcome, postWebhook } from '../../src/outbound/webhook-post.ts'
 import { ENDLESS, outboundNetwork } from '../support/outbound-network.ts'
 

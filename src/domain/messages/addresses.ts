@@ -1,3 +1,5 @@
+import { HIDDEN } from '../secrets.ts'
+
 /** Addresses: recipients, senders, and their form on an SMPP link. */
 
 export const SENDER_TYPES = ['short-code', 'e164', 'alphanumeric'] as const
@@ -92,4 +94,12 @@ export function dialledDigits(address: string): string {
 
 function withoutControls(text: string): string {
   return text.replace(/\p{Cc}/gu, '')
+}
+
+/** A person's telephone number, with most of its digits hidden: `+155******01`. */
+export function maskedNumber(number: string): string {
+  const [shownFirst, shownLast] = [4, 2]
+  if (number.length <= shownFirst + shownLast) return HIDDEN
+  const hidden = number.length - shownFirst - shownLast
+  return number.slice(0, shownFirst) + '*'.repeat(hidden) + number.slice(-shownLast)
 }

@@ -1,6 +1,6 @@
 import { domainToUnicode } from 'node:url'
 import { inCidr, isLoopback, isPublicUnicast, parseIpAddress, withoutMapping } from '../ip-addresses.ts'
-import { openSecret, type SecretKeys, sealSecret } from '../secrets.ts'
+import { HIDDEN, openSecret, type SecretKeys, sealSecret } from '../secrets.ts'
 
 /** Exceptions that the operator allows. In production everything is empty and false. */
 export interface CallbackPolicy {
@@ -341,4 +341,15 @@ export function openCallbackUrl(key: SecretKeys, stored: string): string {
 /** The URL as it is shown, without its user info, which is a secret of the customer. */
 export function withoutCredentials(url: string): string {
   return url.replace(/^(https?:\/\/)[^/?#]*@/i, '$1')
+}
+
+/** Parts of a path from this length on can be tokens: those of Slack have 24 characters, UUIDs 36. */
+const TOKEN_CHARACTERS = 16
+
+/** A URL without its credentials, and without what may be a token in its query or its path. */
+export function maskedUrl(url: string): string {
+  const [, origin = '', path = '', query] =
+    /^([^/]*\/\/[^/?#]*)?([^?#]*)(.*)$/s.exec(withoutCredentials(url)) ?? []
+  const masked = path.replace(/[^/]+/g, (part) => (part.length < TOKEN_CHARACTERS ? part : HIDDEN))
+  return `${origin}${masked}${query === '' ? '' : `?${HIDDEN}`}`
 }

@@ -1,4 +1,6 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
+import { type Fault, fault } from '../../errors.ts'
+import { accountHeadersContext, type SecretKeys, sealSecret } from '../secrets.ts'
 
 export interface WebhookContents {
   /** The same at each attempt. */
@@ -35,7 +37,7 @@ export function webhookHeaders(
 }
 
 /** Standard Webhooks headers, under the names the specification gives them. */
-export interface WebhookSignatureHeaders {
+interface WebhookSignatureHeaders {
   'webhook-id': string
   'webhook-timestamp': string
   'webhook-signature': string
@@ -102,4 +104,191 @@ export function signWebhook(
     'webhook-timestamp': timestamp,
     'webhook-signature': signatures.join(' '),
   }
+}
+
+/** Headers that the webhooks of an account carry in addition to those of Aldis, so that its receivers let them in. */
+export interface WebhookHeaderSettings {
+  /** Sent as given, in this order. */
+  readonly headers: readonly { readonly name: string; readonly value: string }[]
+  /** Sent as Basic credentials (RFC 7617). */
+  readonly credentials: { readonly username: string; readonly password: string } | null
+}
+
+/** As an operator gives it: an absent value changes nothing, null removes. */
+export interface WebhookHeaderChange {
+  readonly webhookHeaders?: WebhookHeaderSettings['headers'] | null
+  readonly webhookCredentials?: WebhookHeaderSettings['credentials']
+}
+
+export const NO_WEBHOOK_HEADERS: WebhookHeaderSettings = { headers: [], credentials: null }
+
+export const MAX_WEBHOOK_HEADERS = 10
+/** Token of RFC 9110 §5.6.2. */
+export const WEBHOOK_HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/
+/** Field value of RFC 9110 §5.5 in ASCII. */
+export const WEBHOOK_HEADER_VALUE = /^(?=.{1,1000}$)[\x21-\x7e](?:[\x20-\x7e\t]*[\x21-\x7e])?$/
+/** RFC 7617 §2: the first colon ends the user name, and neither part has controls. */
+export const BASIC_USERNAME = /^[^:\p{Cc}\p{Cs}]{0,255}$/u
+export const BASIC_PASSWORD = /^[^\p{Cc}\p{Cs}]{0,255}$/u
+
+/** Names and values together; many servers refuse a head of more than 8 KiB. */
+const MAX_CHARACTERS = 4_096
+const AUTHORIZATION = 'authorization'
+/** Headers that describe the body, the connection or the event. These are ours, or the HTTP client's. */
+const RESERVED_NAMES = new Set([
+  'host',
+  'transfer-encoding',
+  'connection',
+  'keep-alive',
+  'te',
+  'trailer',
+  'upgrade',
+  'expect',
+  'user-agent',
+  'accept-encoding',
+  'traceparent',
+  'tracestate',
+])
+const RESERVED_PREFIXES = ['content-', 'proxy-', 'webhook-', 'aldis-']
+
+/** The settings after the change. */
+export function changedWebhookHeaders(
+  settings: WebhookHeaderSettings,
+  { webhookHeaders, webhookCredentials }: WebhookHeaderChange,
+): WebhookHeaderSettings {
+  return {
+    headers: webhookHeaders === undefined ? settings.headers : (webhookHeaders ?? []),
+    credentials: webhookCredentials === undefined ? settings.credentials : webhookCredentials,
+  }
+}
+
+/** Faults of the changed settings that the forms of names and values do not show. Faults quote no value. */
+export function judgeWebhookHeaders(settings: WebhookHeaderSettings, change: WebhookHeaderChange): Fault[] {
+  const faults: Fault[] = []
+  const names = new Set<string>()
+  for (const [index, header] of settings.headers.entries()) {
+    const name = header.name.toLowerCase()
+    const reason = whyRefused(name, names, settings, change)
+    if (reason !== null) faults.push(fault(`webhookHeaders.${index}.name`, ...reason))
+    names.add(name)
+  }
+  if (names.has(AUTHORIZATION) && change.webhookCredentials != null) {
+    faults.push(
+      fault(
+        'webhookCredentials',
+        'NOT_ALLOWED',
+        'must not be given together with a webhook header Authorization',
+      ),
+    )
+  }
+  const characters = Object.entries(sentWebhookHeaders(settings)).reduce(
+    (sum, [name, value]) => sum + name.length + value.length,
+    0,
+  )
+  if (characters > MAX_CHARACTERS) {
+    const field = change.webhookHeaders === undefined ? 'webhookCredentials' : 'webhookHeaders'
+    const message = `must not bring the names and values of all headers above ${MAX_CHARACTERS} characters`
+    faults.push(fault(field, 'TOO_LONG', message))
+  }
+  return faults
+}
+
+function whyRefused(
+  name: string,
+  before: ReadonlySet<string>,
+  { credentials }: WebhookHeaderSettings,
+  { webhookCredentials }: WebhookHeaderChange,
+): [code: string, message: string] | null {
+  if (isReservedHeader(name)) return ['NOT_ALLOWED', 'must not be a header that Aldis or the connection sets']
+  if (before.has(name)) return ['REPEATED', 'must not be given twice']
+  if (name !== AUTHORIZATION || credentials === null || webhookCredentials != null) return null
+  return ['NOT_ALLOWED', 'must not be Authorization while there are webhookCredentials']
+}
+
+/** `name`: in lower case. */
+export function isReservedHeader(name: string): boolean {
+  return RESERVED_NAMES.has(name) || RESERVED_PREFIXES.some((prefix) => name.startsWith(prefix))
+}
+
+/**
+ * Names and values as they are sent. Authorization is in lower case, so that one made of a URL's user info replaces it. A
+ * name that was reserved after it was stored is left out.
+ */
+export function sentWebhookHeaders({ headers, credentials }: WebhookHeaderSettings): Record<string, string> {
+  const sent: [string, string][] = []
+  for (const { name, value } of headers) {
+    const folded = name.toLowerCase()
+    if (!isReservedHeader(folded)) sent.push([folded === AUTHORIZATION ? folded : name, value])
+  }
+  if (credentials !== null) {
+    const pair = Buffer.from(`${credentials.username}:${credentials.password}`)
+    sent.push([AUTHORIZATION, `Basic ${pair.toString('base64')}`])
+  }
+  return Object.fromEntries(sent)
+}
+
+/** The stored form; null when there is nothing to store. `iv`: 12 fresh random bytes. */
+export function sealWebhookHeaders(
+  key: SecretKeys,
+  settings: WebhookHeaderSettings,
+  iv: Uint8Array,
+  accountId: string,
+): string | null {
+  if (settings.headers.length === 0 && settings.credentials === null) return null
+  return sealSecret(key, JSON.stringify(settings), iv, accountHeadersContext(accountId))
+}
+
+/** `open` opens a sealed secret of a context, as `openSecret` does, and throws what it throws. */
+export function openWebhookHeaders(
+  open: (sealed: string, context: string) => string,
+  stored: string | null,
+  accountId: string,
+): WebhookHeaderSettings {
+  if (stored === null) return NO_WEBHOOK_HEADERS
+  return JSON.parse(open(stored, accountHeadersContext(accountId)))
+}
+
+/** Shorter values occur in ordinary text, and would be no secret. */
+const MIN_CHARACTERS = 4
+const MASK = '***'
+/** Characters of a value that JSON escapes. */
+const ESCAPED = /["\\\t]/
+
+/**
+ * The beginning of an answer, without the values of these headers. Receivers that show what they were sent (error pages,
+ * echo services) would otherwise put a customer's credentials into what we keep of it. Basic credentials are masked
+ * decoded too, and each value also as JSON writes it. The text may end inside a value: it was cut there, or the
+ * connection broke.
+ */
+export function maskEchoes(text: string, headers: Readonly<Record<string, string>>): string {
+  if (text === '') return text
+  const secrets = Object.entries(headers).flatMap(([name, value]) => formsOf(name, value))
+  // Longest first: one may contain another.
+  const forms = secrets.filter(({ length }) => length >= MIN_CHARACTERS).sort((a, b) => b.length - a.length)
+  let masked = text
+  for (const form of forms) masked = masked.replaceAll(form, MASK)
+  return withoutBeginning(masked, forms)
+}
+
+function formsOf(name: string, value: string): string[] {
+  const forms = [value]
+  if (name.toLowerCase() === 'authorization') {
+    const [scheme, credentials] = value.split(/ +/, 2)
+    if (credentials !== undefined) forms.push(credentials)
+    if (credentials !== undefined && scheme?.toLowerCase() === 'basic') {
+      const pair = Buffer.from(credentials, 'base64').toString('utf8')
+      forms.push(pair, pair.slice(pair.indexOf(':') + 1))
+    }
+  }
+  return forms.flatMap((form) => (ESCAPED.test(form) ? [form, JSON.stringify(form).slice(1, -1)] : [form]))
+}
+
+/** The text without a beginning of one of these forms at its end. */
+function withoutBeginning(text: string, forms: readonly string[]): string {
+  for (const form of forms) {
+    for (let length = Math.min(form.length - 1, text.length); length >= MIN_CHARACTERS; length -= 1) {
+      if (text.endsWith(form.slice(0, length))) return text.slice(0, -length) + MASK
+    }
+  }
+  return text
 }

@@ -1,6 +1,5 @@
 import { Type } from 'typebox'
-import { publicCount } from '../../domain/limits/limit-events.ts'
-import { CAP_STEPS } from '../../domain/limits/plan-caps.ts'
+import { CAP_STEPS, publicCount } from '../../domain/limits/plan-limits.ts'
 import type { CapUsage } from '../../operations/read-plan-limits.ts'
 import { instant, nullableInteger, nullableString, oneOf, titled } from './shapes.ts'
 

@@ -11,8 +11,7 @@ import {
   rateLimitColumns,
   rateLimitField,
 } from '../../domain/configuration/settings.ts'
-import { orUnreadable } from '../../domain/masks.ts'
-import { IV_BYTES } from '../../domain/secrets.ts'
+import { IV_BYTES, orUnreadable } from '../../domain/secrets.ts'
 import {
   changedWebhookHeaders,
   judgeWebhookHeaders,
@@ -20,7 +19,7 @@ import {
   sealWebhookHeaders,
   type WebhookHeaderChange,
   type WebhookHeaderSettings,
-} from '../../domain/webhooks/account-headers.ts'
+} from '../../domain/webhooks/requests.ts'
 import { fault } from '../../errors.ts'
 import { inSlices, mapInSlices } from '../../slices.ts'
 import { type AccountRecord, accounts, deleteAccounts } from '../../store/accounts.ts'

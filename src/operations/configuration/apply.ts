@@ -5,9 +5,8 @@ import {
   repeatedObjects,
   type Settings,
 } from '../../domain/configuration/configuration-changes.ts'
-import { maskedUrl } from '../../domain/masks.ts'
 import type { SecretKeys } from '../../domain/secrets.ts'
-import type { CallbackChecker } from '../../domain/webhooks/callback-url.ts'
+import { type CallbackChecker, maskedUrl } from '../../domain/webhooks/callback-url.ts'
 import { AppError, type Fault, fault, refuseAny } from '../../errors.ts'
 import { inSlices } from '../../slices.ts'
 import { accounts } from '../../store/accounts.ts'

@@ -12,9 +12,8 @@ import {
   type QualityFloorSetting,
   type RouteCarrierSetting,
 } from '../../domain/configuration/settings.ts'
-import { orUnreadable } from '../../domain/masks.ts'
 import { isSandbox, SANDBOX } from '../../domain/sandbox.ts'
-import { carrierSecretContext, openSecret } from '../../domain/secrets.ts'
+import { carrierSecretContext, openSecret, orUnreadable } from '../../domain/secrets.ts'
 import type { Fault } from '../../errors.ts'
 import { mapInSlices } from '../../slices.ts'
 import {

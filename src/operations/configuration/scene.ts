@@ -7,9 +7,8 @@ import type {
   WantedObject,
 } from '../../domain/configuration/configuration-changes.ts'
 import { canonicalPublicId, publicId } from '../../domain/identifiers.ts'
-import { orUnreadable } from '../../domain/masks.ts'
 import { SANDBOX } from '../../domain/sandbox.ts'
-import { IV_BYTES, type SecretKeys } from '../../domain/secrets.ts'
+import { IV_BYTES, orUnreadable, type SecretKeys } from '../../domain/secrets.ts'
 import { openCallbackUrl, sealCallbackUrl } from '../../domain/webhooks/callback-url.ts'
 import { type Fault, fault } from '../../errors.ts'
 import { mapInSlices } from '../../slices.ts'

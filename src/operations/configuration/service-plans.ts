@@ -13,9 +13,7 @@ import {
   rateLimitColumns,
   rateLimitField,
 } from '../../domain/configuration/settings.ts'
-import { completeCaps } from '../../domain/limits/plan-caps.ts'
-import { limitFaults } from '../../domain/limits/plan-limits.ts'
-import { completeGuard } from '../../domain/limits/pumping-guard.ts'
+import { completeCaps, completeGuard, limitFaults } from '../../domain/limits/plan-limits.ts'
 import { completeOptOut, optOutFaults } from '../../domain/opt-outs.ts'
 import { SANDBOX_RATE_LIMIT } from '../../domain/sandbox.ts'
 import type { NationalLanguage } from '../../domain/text/gsm-national-tables.ts'

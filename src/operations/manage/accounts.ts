@@ -9,14 +9,14 @@ import {
 } from '../../domain/secrets.ts'
 import {
   changedWebhookHeaders,
+  formatWebhookSecret,
   judgeWebhookHeaders,
   NO_WEBHOOK_HEADERS,
   openWebhookHeaders,
   sealWebhookHeaders,
   type WebhookHeaderChange,
   type WebhookHeaderSettings,
-} from '../../domain/webhooks/account-headers.ts'
-import { formatWebhookSecret } from '../../domain/webhooks/requests.ts'
+} from '../../domain/webhooks/requests.ts'
 import { conflict, refuseAny } from '../../errors.ts'
 import { type AccountRecord, type AccountSettings, accounts, deleteAccounts } from '../../store/accounts.ts'
 import type { Transaction } from '../../store/database.ts'

@@ -1,9 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import type { OptOutSettings } from '../../domain/configuration/configuration.ts'
 import { canonicalPublicId, publicId } from '../../domain/identifiers.ts'
-import { completeCaps, type PlanCapsSetting } from '../../domain/limits/plan-caps.ts'
-import { limitFaults } from '../../domain/limits/plan-limits.ts'
-import { completeGuard, type PumpingGuardSetting } from '../../domain/limits/pumping-guard.ts'
+import {
+  completeCaps,
+  completeGuard,
+  limitFaults,
+  type PlanCapsSetting,
+  type PumpingGuardSetting,
+} from '../../domain/limits/plan-limits.ts'
 import { completeOptOut, optOutFaults } from '../../domain/opt-outs.ts'
 import { SANDBOX_RATE_LIMIT } from '../../domain/sandbox.ts'
 import type { SecretKeys } from '../../domain/secrets.ts'

@@ -1,15 +1,15 @@
 import type { ServicePlan } from '../../domain/configuration/configuration.ts'
-import type { LimitEvent } from '../../domain/limits/limit-events.ts'
 import {
   type Cap,
   type CapPeriod,
   capsOf,
   countOf,
   describeCount,
+  type LimitEvent,
+  type LimitRefusal,
   periodAt,
   reachedPercents,
-} from '../../domain/limits/plan-caps.ts'
-import type { LimitRefusal } from '../../domain/limits/plan-limits.ts'
+} from '../../domain/limits/plan-limits.ts'
 import { Batcher } from '../../operations/batches.ts'
 import { returnShares, takeShares } from '../../store/plan-usage.ts'
 import type { NodeParts } from '../loops/node-parts.ts'

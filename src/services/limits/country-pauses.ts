@@ -1,8 +1,12 @@
 import type { PumpingGuard, ServicePlan } from '../../domain/configuration/configuration.ts'
 import { HOUR_MS } from '../../domain/instants.ts'
-import type { LimitEvent } from '../../domain/limits/limit-events.ts'
-import type { LimitRefusal } from '../../domain/limits/plan-limits.ts'
-import { belowShare, PrefixCounts, prefixOf } from '../../domain/limits/pumping-guard.ts'
+import {
+  belowShare,
+  type LimitEvent,
+  type LimitRefusal,
+  PrefixCounts,
+  prefixOf,
+} from '../../domain/limits/plan-limits.ts'
 import { countryOf } from '../../domain/routing/recipients.ts'
 import { Batcher } from '../../operations/batches.ts'
 import {

@@ -4,7 +4,7 @@ import {
   type LimitEvent,
   limitEventBody,
   type StoredLimitEvent,
-} from '../../domain/limits/limit-events.ts'
+} from '../../domain/limits/plan-limits.ts'
 import type { SecretKeys } from '../../domain/secrets.ts'
 import { openCallbackUrl } from '../../domain/webhooks/callback-url.ts'
 import type { Webhook } from '../../domain/webhooks/requests.ts'

@@ -6,7 +6,7 @@ import {
   countOf,
   periodAt,
   reachedPercents,
-} from '../../../src/domain/limits/plan-caps.ts'
+} from '../../../src/domain/limits/plan-limits.ts'
 import { aDirectory, aPlan } from '../../support/directory.ts'
 
 test('periods are days and months of UTC', () => {

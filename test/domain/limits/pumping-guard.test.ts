@@ -5,7 +5,7 @@ import {
   guardFaults,
   PrefixCounts,
   prefixOf,
-} from '../../../src/domain/limits/pumping-guard.ts'
+} from '../../../src/domain/limits/plan-limits.ts'
 
 const HOUR_MS = 3_600_000
 

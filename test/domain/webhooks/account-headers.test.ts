@@ -15,7 +15,7 @@ import {
   WEBHOOK_HEADER_VALUE,
   type WebhookHeaderChange,
   type WebhookHeaderSettings,
-} from '../../../src/domain/webhooks/account-headers.ts'
+} from '../../../src/domain/webhooks/requests.ts'
 
 const KEY = Buffer.alloc(32, 1)
 const IV = Buffer.alloc(12, 2)

@@ -8,7 +8,7 @@ import {
   isMasked,
   longestDlrUrl,
   storedDlrUrl,
-} from '../../../src/domain/webhooks/dlr-urls.ts'
+} from '../../../src/domain/webhooks/targets.ts'
 
 const FROM = { to: '0015551230001', from: 'A & B', username: 'a@b' }
 const MSG_ID = '01a20998-6ad3-71d6-bb19-3dbaaabeb21b'

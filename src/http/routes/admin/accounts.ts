@@ -1,8 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { rateLimitColumns, rateLimitField } from '../../../domain/configuration/settings.ts'
-import { orUnreadable } from '../../../domain/masks.ts'
-import type { SecretKeys } from '../../../domain/secrets.ts'
-import { MAX_WEBHOOK_HEADERS } from '../../../domain/webhooks/account-headers.ts'
+import { orUnreadable, type SecretKeys } from '../../../domain/secrets.ts'
+import { MAX_WEBHOOK_HEADERS } from '../../../domain/webhooks/requests.ts'
 import {
   createAccount,
   deletePreviousWebhookSecret,

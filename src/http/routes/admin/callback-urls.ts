@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { maskedUrl, orUnreadable } from '../../../domain/masks.ts'
-import { IV_BYTES, type SecretKeys } from '../../../domain/secrets.ts'
+import { IV_BYTES, orUnreadable, type SecretKeys } from '../../../domain/secrets.ts'
 import {
+  maskedUrl,
   openCallbackUrl,
   sealCallbackUrl,
   withoutCredentials,

@@ -13,7 +13,7 @@ import {
   BASIC_USERNAME,
   WEBHOOK_HEADER_NAME,
   WEBHOOK_HEADER_VALUE,
-} from '../../../domain/webhooks/account-headers.ts'
+} from '../../../domain/webhooks/requests.ts'
 import { PublicId } from '../../schemas/parameters.ts'
 import { instant, Nullable, titled } from '../../schemas/shapes.ts'
 import { type Annotations, PATTERN_MEANINGS, patterned } from '../../validate.ts'

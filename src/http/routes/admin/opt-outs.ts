@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { canonicalPublicId } from '../../../domain/identifiers.ts'
-import { maskedNumber } from '../../../domain/masks.ts'
+import { maskedNumber } from '../../../domain/messages/addresses.ts'
 import {
   createOptOut,
   deleteOptOut,

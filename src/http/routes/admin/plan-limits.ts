@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { canonicalPublicId } from '../../../domain/identifiers.ts'
-import { describeLimitEvent } from '../../../domain/limits/limit-events.ts'
+import { describeLimitEvent } from '../../../domain/limits/plan-limits.ts'
 import { notFound } from '../../../errors.ts'
 import { keyOfPlanInPath } from '../../../operations/manage/configuration-rows.ts'
 import { readPlanLimits } from '../../../operations/read-plan-limits.ts'

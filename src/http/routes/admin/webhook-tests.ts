@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { maskedUrl } from '../../../domain/masks.ts'
+import { maskedUrl } from '../../../domain/webhooks/callback-url.ts'
 import { invalidField } from '../../../errors.ts'
 import { oneOf, requestBody } from '../../schemas/shapes.ts'
 import { EVENT_TYPES, TestEventSchema } from '../../schemas/webhooks.ts'
