@@ -5,7 +5,7 @@ import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { HTTP_LIMITS } from '../src/http/limits.ts'
 import { registerAdminRoutes } from '../src/http/routes/admin/api.ts'
-import type { AdminOptions } from '../src/http/routes/admin/scope.ts'
+import type { AdminOptions } from '../src/http/routes/admin/operations.ts'
 import { buildServer, type ServerDeps } from '../src/http/server.ts'
 
 /** What the server answers at `/openapi.json`, or at `/admin/v1/openapi.json`. */

@@ -1,5 +1,8 @@
+import type { Registry } from 'prom-client'
 import { HTTP_LIMITS } from '../http/limits.ts'
+import { DEFAULT_MAX_LAG_MS, ReadReplica } from '../services/node/read-replica.ts'
 import { ensurePartitions } from '../services/upkeep/day-partitions.ts'
+import { readReplicaCounter, readReplicaMetrics } from '../services/upkeep/metrics/database.ts'
 import {
   checkDurability,
   connectionLimit,
@@ -22,6 +25,7 @@ import { LEASE_MS } from '../store/nodes.ts'
 import { settingsThatDoNotHold } from '../store/session-check.ts'
 import { type SessionSettings, sessionSettings } from '../store/session-settings.ts'
 import type { AppOptions } from './options.ts'
+import type { ShutdownStack } from './shutdown.ts'
 
 /** A node that cannot run on this database; the message is for the operator. */
 class StartError extends Error {
@@ -41,7 +45,7 @@ export interface Databases {
   readonly appends: Database
 }
 
-export type DatabaseStart = Pick<
+type DatabaseStart = Pick<
   AppOptions,
   | 'connectionString'
   | 'databasePoolSize'
@@ -60,7 +64,7 @@ type PoolOptions = Pick<
 >
 
 /** The connections to a read replica. */
-export interface ReplicaPools {
+interface ReplicaPools {
   readonly replica: Database
   /** For looks at it alone. */
   readonly looks: Database
@@ -242,4 +246,29 @@ function openPool(
     },
   })
   return db
+}
+
+interface OpenReadReplica {
+  readonly records: ReadReplica
+  /** Its connections, for metrics. */
+  readonly replica: Database
+}
+
+/** Null without DATABASE_REPLICA_URL: the primary answers everything, and nothing is opened. */
+export function openReadReplica(
+  options: AppOptions,
+  primary: Database,
+  { registry, shutdown }: { readonly registry: Registry; readonly shutdown: ShutdownStack },
+): OpenReadReplica | null {
+  const { databaseReplicaUrl, databaseReplicaMaxLagMs: maxLagMs = DEFAULT_MAX_LAG_MS, log } = options
+  if (databaseReplicaUrl === undefined) return null
+  const { replica, looks, cut } = openReplica(options, databaseReplicaUrl)
+  const count = readReplicaCounter(registry)
+  const records = new ReadReplica({ primary, replica, looks, cut, maxLagMs, count, log })
+  readReplicaMetrics(registry, records)
+  shutdown.add('read replica', async () => {
+    await records.stop()
+    await Promise.all([replica.end(), looks.end()])
+  })
+  return { records, replica }
 }

@@ -19,9 +19,8 @@ import { databaseMetrics } from '../services/upkeep/metrics/database.ts'
 import { eventCounters, spanCounter, webhookThreadMetrics } from '../services/upkeep/metrics/services.ts'
 import { stopCarriers } from '../store/carriers.ts'
 import { packageVersion } from './build-info.ts'
-import { openDatabases, prepareDatabases } from './database.ts'
+import { openDatabases, openReadReplica, prepareDatabases } from './database.ts'
 import type { AppOptions } from './options.ts'
-import { openReadReplica } from './read-replica.ts'
 import type { ShutdownStack } from './shutdown.ts'
 
 /** Random bytes drawn from the system at once. Ids need a few for each message. */

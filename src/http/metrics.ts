@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import type { FastifyInstance } from 'fastify'
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import type { ErrorCode } from '../errors.ts'
 import { Histogram } from '../histogram.ts'
@@ -95,4 +96,11 @@ export function httpMetrics(registry: Registry): HttpMetrics {
     send: (errorCode) => (errorCode === null ? accepted.inc() : refused.inc({ code: errorCode })),
     unanswered: () => unanswered.inc(),
   }
+}
+
+/** `/metrics` in the Prometheus text format. */
+export function registerMetrics(app: FastifyInstance, scrape: () => Promise<string>): void {
+  app.get('/metrics', { schema: { hide: true } }, async (_request, reply) => {
+    return reply.type(Registry.PROMETHEUS_CONTENT_TYPE).send(await scrape())
+  })
 }

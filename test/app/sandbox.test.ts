@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { OUTCOME_TABLE } from '../../src/services/sandbox/outcome-table.ts'
+import { OUTCOME_TABLE } from '../../src/services/sandbox/sandbox.ts'
 import { eventually, type Service, startService } from '../support/service.ts'
 import { type Answer, call } from '../support/tenant.ts'
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { MAX_FIELD_LINES } from '../../src/outbound/response-head.ts'
 import {
   KEPT_BYTES,
   MAX_BODY_BYTES,
+  MAX_FIELD_LINES,
   MAX_HEAD_BYTES,
   MAX_INTERIM_RESPONSES,
   ResponseParser,

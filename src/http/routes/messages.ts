@@ -1,10 +1,13 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
+import { PUBLIC_CAUSES, publicCause } from '../../domain/backlog.ts'
 import { readablePlanIds } from '../../domain/configuration/directory.ts'
 import { MESSAGE_FILTERS, type MessageFilters } from '../../domain/lists.ts'
 import { MESSAGE_STATUSES, publicMessage } from '../../domain/messages/messages.ts'
 import { AppError } from '../../errors.ts'
+import { type WaitsOfNode, waitOf } from '../../operations/explain-waits.ts'
 import type { MessageReads } from '../../operations/read-messages.ts'
+import type { Queryable } from '../../store/database.ts'
 import { planToRead, tokenOf } from '../authentication.ts'
 import { CursorPages, type ListDeps } from '../cursor-pages.ts'
 import type { DirectorySource } from '../outages.ts'
@@ -18,9 +21,9 @@ import {
   pageSchema,
   windowParameters,
 } from '../schemas/parameters.ts'
-import { DELIVERED_MESSAGE, MESSAGE_LIST, STATUS_COUNTS } from '../schemas/response-examples.ts'
-import { oneOf } from '../schemas/shapes.ts'
-import { MOST_COUNTED, presentCounts, StatusCountsSchema } from '../schemas/status-counts.ts'
+import { DELIVERED_MESSAGE, MESSAGE_LIST, MESSAGE_WAIT, STATUS_COUNTS } from '../schemas/response-examples.ts'
+import { nullableString, oneOf, titled } from '../schemas/shapes.ts'
+import { MOST_COUNTED, presentCounts, StatusCountsSchema } from '../schemas/statistics.ts'
 import { DeliveryReceiptSchema } from '../schemas/webhooks.ts'
 
 const ShortLookupQuery = Type.Object({ servicePlanId: Type.Optional(PlanParameter) })
@@ -105,7 +108,7 @@ async function lookUp(deps: LookupDeps, request: FastifyRequest) {
 }
 
 /** The message that a request names, of a plan that its token may read, or 404. */
-export async function findRequested({ directory, messages }: LookupDeps, request: FastifyRequest) {
+async function findRequested({ directory, messages }: LookupDeps, request: FastifyRequest) {
   const { msgId } = request.params as Static<typeof MessagePathSchema>
   const { servicePlanId } = request.query as Static<typeof ShortLookupQuery>
   const snapshot = await directory()
@@ -117,4 +120,47 @@ export async function findRequested({ directory, messages }: LookupDeps, request
   const plan = message === null ? undefined : snapshot.planById(message.planId)
   if (message === null || plan === undefined) throw new AppError('MESSAGE_NOT_FOUND')
   return { message, plan, directory: snapshot }
+}
+
+export interface WaitDeps extends LookupDeps, WaitsOfNode {
+  /** For look-ups. */
+  readonly db: Queryable
+}
+
+const Wait = titled('MessageWait', {
+  msgId: Type.String({ format: 'uuid' }),
+  status: oneOf(MESSAGE_STATUSES, { title: 'MessageStatus' }),
+  waiting: Type.Boolean({ description: 'Whether it is still to be submitted' }),
+  cause: nullableString({
+    description: `Why it waits: ${PUBLIC_CAUSES.join(', ')}; null: it does not, or is about to move between nodes`,
+  }),
+  nextAttemptAt: nullableString({
+    format: 'date-time',
+    description: 'When it is tried again at the latest; null: as soon as it can be submitted',
+  }),
+})
+
+const SCHEMA = {
+  operationId: 'getMessageWait',
+  summary: 'Tell why a message waits',
+  description: 'Of a message that is QUEUED: what it waits for until a carrier has it.',
+  tags: ['Messages'],
+  params: MessagePathSchema,
+  querystring: LookupQuerySchema,
+  response: answered(200, Wait, 'Why it waits, if it does', MESSAGE_WAIT, [404]),
+}
+
+/** `GET /v1/messages/sms/{msgId}/wait`. */
+export function registerMessageWaits(app: FastifyInstance, deps: WaitDeps): void {
+  app.get('/v1/messages/sms/:msgId/wait', { schema: SCHEMA }, async (request) => {
+    const { message, directory } = await findRequested(deps, request)
+    const wait = await waitOf(deps.db, directory, deps, message)
+    return {
+      msgId: message.msgId,
+      status: message.status,
+      waiting: wait !== null,
+      cause: wait === null || wait.cause === null ? null : publicCause(wait.cause),
+      nextAttemptAt: wait?.nextAttemptAt ?? null,
+    }
+  })
 }

@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import type { Static } from 'typebox'
+import { retryConflicts } from '../../operations/manage/configuration-rows.ts'
 import {
   pauseDestination,
   resumeDestination,
   retryWaiting,
 } from '../../operations/manage/webhook-destinations.ts'
-import { retryConflicts } from '../../operations/manage/write-conflicts.ts'
 import { findDestination, listDestinations } from '../../store/webhook-destinations.ts'
 import { planToRead } from '../authentication.ts'
 import { CursorPages, type ListDeps } from '../cursor-pages.ts'

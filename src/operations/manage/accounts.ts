@@ -20,8 +20,7 @@ import {
 import { conflict, refuseAny } from '../../errors.ts'
 import { type AccountRecord, type AccountSettings, accounts, deleteAccounts } from '../../store/accounts.ts'
 import type { Transaction } from '../../store/database.ts'
-import { changeRow, lockedRow } from './configuration-rows.ts'
-import { sayConflicts } from './write-conflicts.ts'
+import { changeRow, lockedRow, sayConflicts } from './configuration-rows.ts'
 
 const WEBHOOK_KEY_BYTES = 32
 

@@ -1,7 +1,7 @@
 import type { Author, ObjectChange } from '../../domain/audit-log.ts'
 import { insertAuditEntries } from '../../store/audit-log.ts'
 import { type Database, type Transaction, withTransaction } from '../../store/database.ts'
-import { retryConflicts } from './write-conflicts.ts'
+import { retryConflicts } from './configuration-rows.ts'
 
 /** What an operation returns, and what it changed, for the audit log. `entry` null: nothing. */
 export interface Changed<T> {

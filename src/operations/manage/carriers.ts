@@ -16,8 +16,7 @@ import {
   reserveCarrierIds,
 } from '../../store/carriers.ts'
 import type { Transaction } from '../../store/database.ts'
-import { changeRow, lockedRow, refuseReservedName } from './configuration-rows.ts'
-import { sayConflicts } from './write-conflicts.ts'
+import { changeRow, lockedRow, refuseReservedName, sayConflicts } from './configuration-rows.ts'
 
 /**
  * `password` in plain text; it is stored sealed and never shown again. An operator gives `tlsCa` as any PEM text of

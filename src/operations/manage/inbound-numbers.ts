@@ -2,8 +2,7 @@ import { repeatedKeyword } from '../../domain/configuration/configuration.ts'
 import { type Fault, fault, refuseAny } from '../../errors.ts'
 import type { Transaction } from '../../store/database.ts'
 import { type InboundNumberRecord, inboundNumbers } from '../../store/inbound-numbers.ts'
-import { changeRow, keyOfPlan } from './configuration-rows.ts'
-import { PLAN_GONE, sayConflicts } from './write-conflicts.ts'
+import { changeRow, keyOfPlan, PLAN_GONE, sayConflicts } from './configuration-rows.ts'
 
 /** Gives a number to a plan. One number has one owner. */
 export async function createInboundNumber(

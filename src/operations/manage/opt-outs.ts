@@ -3,8 +3,7 @@ import { fieldFaults } from '../../domain/messages/send-requests.ts'
 import { type Fault, notFound, refuseAny } from '../../errors.ts'
 import type { Queryable, Transaction } from '../../store/database.ts'
 import * as store from '../../store/opt-outs.ts'
-import { keyOfPlan, refuseMissingPlans } from './configuration-rows.ts'
-import { sayConflicts } from './write-conflicts.ts'
+import { keyOfPlan, refuseMissingPlans, sayConflicts } from './configuration-rows.ts'
 
 /** A person, as `to` of a send, who wants nothing more from a sender of the plan. */
 interface OptOutInput {

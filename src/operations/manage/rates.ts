@@ -5,8 +5,14 @@ import { recipientMatchFaults } from '../../domain/routing/recipients.ts'
 import { checked, type Fault, fault } from '../../errors.ts'
 import type { Transaction } from '../../store/database.ts'
 import * as store from '../../store/rates.ts'
-import { changeRow, keyOfPlanOrAll, refuseMissingPlans, refuseMore } from './configuration-rows.ts'
-import { PLAN_GONE, sayConflicts } from './write-conflicts.ts'
+import {
+  changeRow,
+  keyOfPlanOrAll,
+  PLAN_GONE,
+  refuseMissingPlans,
+  refuseMore,
+  sayConflicts,
+} from './configuration-rows.ts'
 
 /** Every node keeps all rates in memory: some 40 MB. */
 export const MAX_RATES = 200_000

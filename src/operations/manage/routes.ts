@@ -8,8 +8,7 @@ import {
   replaceRouteCarriers,
   routes,
 } from '../../store/routes.ts'
-import { changeRow, lockedRow, refuseReservedName } from './configuration-rows.ts'
-import { sayConflicts } from './write-conflicts.ts'
+import { changeRow, lockedRow, refuseReservedName, sayConflicts } from './configuration-rows.ts'
 
 const GONE = 'a carrier was removed meanwhile'
 

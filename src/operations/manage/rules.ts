@@ -14,9 +14,10 @@ import {
   keyOfAssignableRoute,
   keyOfPlanOrAll,
   lockedRow,
+  PLAN_GONE,
   refuseMore,
+  sayConflicts,
 } from './configuration-rows.ts'
-import { PLAN_GONE, sayConflicts } from './write-conflicts.ts'
 
 /** Every node keeps all of them in memory. */
 export const MAX_ROUTING_RULES = 100_000

@@ -3,8 +3,7 @@ import { type Fault, fault, notFound, refuseAny } from '../../errors.ts'
 import type { Transaction } from '../../store/database.ts'
 import * as store from '../../store/sender-subscriptions.ts'
 import { servicePlans } from '../../store/service-plans.ts'
-import { keyOfPlanInPath, lockedRow } from './configuration-rows.ts'
-import { PLAN_GONE, sayConflicts } from './write-conflicts.ts'
+import { keyOfPlanInPath, lockedRow, PLAN_GONE, sayConflicts } from './configuration-rows.ts'
 
 /** Statuses of a subscription. Sends with any other are answered 422. */
 export const SENDER_STATUSES = ['approved', 'pending', 'denied'] as const

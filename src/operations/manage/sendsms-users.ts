@@ -9,8 +9,7 @@ import {
   type SendsmsUserRecord,
   sendsmsUsers,
 } from '../../store/sendsms-users.ts'
-import { changeRow, keyOfPlan, refuseMore } from './configuration-rows.ts'
-import { PLAN_GONE, sayConflicts } from './write-conflicts.ts'
+import { changeRow, keyOfPlan, PLAN_GONE, refuseMore, sayConflicts } from './configuration-rows.ts'
 
 /** Every node keeps all in memory, and a configuration file with all their passwords is compared within a minute. */
 export const MAX_SENDSMS_USERS = 1_000

@@ -21,9 +21,14 @@ import {
   servicePlanUses,
 } from '../../store/service-plans.ts'
 import type { MessageReads } from '../read-messages.ts'
-import { changeRow, keyOfAccount, keyOfAssignableRoute, lockedRow } from './configuration-rows.ts'
+import {
+  changeRow,
+  keyOfAccount,
+  keyOfAssignableRoute,
+  lockedRow,
+  sayConflicts,
+} from './configuration-rows.ts'
 import { keyOfSandboxRoute } from './sandbox.ts'
-import { sayConflicts } from './write-conflicts.ts'
 
 const GONE = 'the account or route was removed meanwhile'
 

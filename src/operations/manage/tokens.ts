@@ -6,8 +6,7 @@ import { conflict, invalidField } from '../../errors.ts'
 import type { Transaction } from '../../store/database.ts'
 import { findPlansOfAccount } from '../../store/service-plans.ts'
 import { type OperatorTokenRecord, operatorTokens, type TokenRecord, tokens } from '../../store/tokens.ts'
-import { keyOfAccount, refuseMore } from './configuration-rows.ts'
-import { sayConflicts } from './write-conflicts.ts'
+import { keyOfAccount, refuseMore, sayConflicts } from './configuration-rows.ts'
 
 interface TokenInput extends Pick<TokenRecord, 'accountId' | 'name' | 'servicePlanIds' | 'scopes'> {
   /** RFC 3339; null: it never expires. */

@@ -4,7 +4,7 @@ import { isDestination } from '../../domain/webhooks/targets.ts'
 import { conflict, invalidField } from '../../errors.ts'
 import type { Queryable } from '../../store/database.ts'
 import * as store from '../../store/webhook-destinations.ts'
-import { PLAN_GONE, sayConflicts } from './write-conflicts.ts'
+import { PLAN_GONE, sayConflicts } from './configuration-rows.ts'
 
 /** Who pauses and resumes. A customer cannot resume what the operator has paused. */
 type Pauser = 'customer' | 'operator'

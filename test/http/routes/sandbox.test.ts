@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hashToken } from '../../../src/domain/credentials.ts'
 import { SANDBOX } from '../../../src/domain/sandbox.ts'
-import { OUTCOME_TABLE } from '../../../src/services/sandbox/outcome-table.ts'
+import { OUTCOME_TABLE } from '../../../src/services/sandbox/sandbox.ts'
 import { anAccount, aPlan, aRoute } from '../../support/directory.ts'
 import {
   FORBIDDEN_PLANS,

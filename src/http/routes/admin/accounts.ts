@@ -30,9 +30,8 @@ import {
   WebhookHeaderName,
   WebhookHeaderValue,
 } from './fields.ts'
-import { addOperation } from './operations.ts'
+import { type AdminDeps, type AdminScope, addOperation } from './operations.ts'
 import { addChange, addDelete, addIssue, addReads, type Resource, rowChange } from './resource.ts'
-import type { AdminDeps, AdminScope } from './scope.ts'
 
 const WebhookHeaders = Type.Array(
   Type.Object(

@@ -4,8 +4,7 @@ import { AppError, conflict } from '../../../errors.ts'
 import { listAlarms } from '../../../store/alarms.ts'
 import { instant, Nullable, nullableInteger, nullableString, oneOf, titled } from '../../schemas/shapes.ts'
 import { Timestamp } from './fields.ts'
-import { addOperation } from './operations.ts'
-import type { AdminDeps, AdminScope } from './scope.ts'
+import { type AdminDeps, type AdminScope, addOperation } from './operations.ts'
 
 const Alarm = titled('Alarm', {
   name: oneOf(ALARM_NAMES),

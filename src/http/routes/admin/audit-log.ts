@@ -5,8 +5,8 @@ import { listAuditLog } from '../../../store/audit-log.ts'
 import { titled } from '../../schemas/shapes.ts'
 import { patterned } from '../../validate.ts'
 import { AnyState, pageQuery, plainText, Timestamp, WINDOW } from './fields.ts'
+import type { AdminDeps, AdminScope } from './operations.ts'
 import { addList } from './resource.ts'
-import type { AdminDeps, AdminScope } from './scope.ts'
 
 const AuditId = patterned(/^[1-9][0-9]{0,14}$/, 'must be the number of a row', {
   description: 'Number of the row, as listed',

@@ -7,7 +7,7 @@ import {
   withoutCredentials,
 } from '../../../domain/webhooks/callback-url.ts'
 import { invalidField } from '../../../errors.ts'
-import type { AdminDeps } from './scope.ts'
+import type { AdminDeps } from './operations.ts'
 
 /** URLs that webhooks go to: judged by the guard, sealed when they carry credentials, shown without them. */
 

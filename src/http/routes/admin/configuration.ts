@@ -12,8 +12,7 @@ import { titled } from '../../schemas/shapes.ts'
 import { patterned } from '../../validate.ts'
 import { configurationJsonSchema, readConfiguration } from './configuration-schema.ts'
 import { AnyState } from './fields.ts'
-import { addOperation } from './operations.ts'
-import type { AdminDeps, AdminScope } from './scope.ts'
+import { type AdminDeps, type AdminScope, addOperation } from './operations.ts'
 
 /** 200,000 rates of some 110 bytes and as many number ranges of some 35. */
 const BODY_BYTES = 32 * 1024 * 1024

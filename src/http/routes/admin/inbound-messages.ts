@@ -21,9 +21,8 @@ import {
   Timestamp,
   WINDOW,
 } from './fields.ts'
-import { addOperation } from './operations.ts'
+import { type AdminDeps, type AdminScope, addOperation } from './operations.ts'
 import { addList } from './resource.ts'
-import type { AdminDeps, AdminScope } from './scope.ts'
 
 const InboundMessage = titled('InspectedInboundMessage', {
   accountId: Type.String(),

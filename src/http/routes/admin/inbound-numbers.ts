@@ -3,8 +3,8 @@ import { createInboundNumber, updateInboundNumber } from '../../../operations/ma
 import { type InboundNumberRecord, inboundNumbers } from '../../../store/inbound-numbers.ts'
 import { changeBody, requestBody, titled } from '../../schemas/shapes.ts'
 import { InboundNumberField, Keyword, pageQuery, ServicePlanId, Timestamp } from './fields.ts'
+import type { AdminDeps, AdminScope } from './operations.ts'
 import { addChange, addCreate, addReads, addRemoval, type Resource } from './resource.ts'
-import type { AdminDeps, AdminScope } from './scope.ts'
 
 const Keywords = Type.Array(Keyword, {
   maxItems: 100,

@@ -3,8 +3,7 @@ import { type LivingNode, NODE_ROLES, type NodeReport } from '../../../domain/no
 import { readNodes } from '../../../operations/read-nodes.ts'
 import { instant, Nullable, nullableInteger, oneOf, titled } from '../../schemas/shapes.ts'
 import { NullableText, Timestamp } from './fields.ts'
-import { addOperation } from './operations.ts'
-import type { AdminDeps, AdminScope } from './scope.ts'
+import { type AdminDeps, type AdminScope, addOperation } from './operations.ts'
 
 const Node = titled('Node', {
   nodeId: Type.Integer({ description: 'changes with each start, and when its lease has been lost' }),

@@ -3,9 +3,8 @@ import { putNumberRange, putNumberRanges } from '../../../operations/manage/numb
 import { type NumberRangeRecord, numberRanges } from '../../../store/number-ranges.ts'
 import { requestBody, titled } from '../../schemas/shapes.ts'
 import { Mccmnc, NumberPrefix, pageQuery, Timestamp } from './fields.ts'
-import { addOperation } from './operations.ts'
+import { type AdminDeps, type AdminScope, addOperation } from './operations.ts'
 import { addImport, addReads, addRemoval, ImportResult, type Resource, rowChange } from './resource.ts'
-import type { AdminDeps, AdminScope } from './scope.ts'
 
 export const NumberRangeChange = requestBody('NumberRangeChange', { mccmnc: Mccmnc }, { mccmnc: '23410' })
 /** 1,000 of the longest take 54 kB; a body may have 64 KiB. */

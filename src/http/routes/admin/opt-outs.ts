@@ -11,9 +11,8 @@ import type { OptOutRecord } from '../../../store/opt-outs.ts'
 import { requestBody, titled } from '../../schemas/shapes.ts'
 import { withPlus } from '../../validate.ts'
 import { octetString, pageQuery, ServicePlanId, Timestamp } from './fields.ts'
-import { addOperation } from './operations.ts'
+import { type AdminDeps, type AdminScope, addOperation } from './operations.ts'
 import { addImport, addList, type DocumentedRows } from './resource.ts'
-import type { AdminDeps, AdminScope } from './scope.ts'
 
 /** Any text that a sender or recipient may be; the domain judges its form. */
 const From = octetString(16, 1, {

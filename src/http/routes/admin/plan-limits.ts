@@ -10,8 +10,7 @@ import { servicePlans } from '../../../store/service-plans.ts'
 import { CapUsageSchema, CountryPauseSchema, presentUsage } from '../../schemas/plan-limits.ts'
 import { instant, Nullable, titled } from '../../schemas/shapes.ts'
 import { CountryCode, ServicePlanId, Timestamp } from './fields.ts'
-import { addOperation } from './operations.ts'
-import type { AdminDeps, AdminScope } from './scope.ts'
+import { type AdminDeps, type AdminScope, addOperation } from './operations.ts'
 
 const Params = Type.Object({ servicePlanId: ServicePlanId, country: CountryCode })
 const tags = ['Plan limits']

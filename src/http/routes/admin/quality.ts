@@ -21,8 +21,7 @@ import {
 } from '../../../store/quality.ts'
 import { Nullable, titled } from '../../schemas/shapes.ts'
 import { described, LinkKey, Minutes, RouteKey, Timestamp } from './fields.ts'
-import { addOperation } from './operations.ts'
-import type { AdminDeps, AdminScope } from './scope.ts'
+import { type AdminDeps, type AdminScope, addOperation } from './operations.ts'
 
 const DEFAULT_MINUTES = 60
 /** Most pairs of carrier and route in one answer: those with most traffic. */

@@ -3,8 +3,7 @@ import type { Backlog, WaitingMessages } from '../../../domain/backlog.ts'
 import { AppError } from '../../../errors.ts'
 import { instant, Nullable, titled } from '../../schemas/shapes.ts'
 import { NullableText, Timestamp } from './fields.ts'
-import { addOperation } from './operations.ts'
-import type { AdminDeps, AdminScope } from './scope.ts'
+import { type AdminDeps, type AdminScope, addOperation } from './operations.ts'
 
 const WaitingMessagesSchema = titled('WaitingMessages', {
   place: Type.String({ description: 'memory: of the node that answers; database: of all nodes' }),

@@ -16,6 +16,7 @@ import {
   ServicePlanId,
   Timestamp,
 } from './fields.ts'
+import type { AdminDeps, AdminScope } from './operations.ts'
 import {
   addChange,
   addCreate,
@@ -25,7 +26,6 @@ import {
   ImportResult,
   type Resource,
 } from './resource.ts'
-import type { AdminDeps, AdminScope } from './scope.ts'
 
 const DECIMAL = 'decimal, for one segment'
 const Price = described(Amount, `Price: ${DECIMAL}`)

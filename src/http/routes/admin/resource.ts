@@ -6,8 +6,15 @@ import type { AnyTable } from '../../../store/configuration-table.ts'
 import type { Transaction } from '../../../store/database.ts'
 import { titled } from '../../schemas/shapes.ts'
 import { limitOf, page, pageOf } from './fields.ts'
-import { addOperation, type Given, type Operation, type Path, type Shown } from './operations.ts'
-import type { AdminDeps, AdminScope } from './scope.ts'
+import {
+  type AdminDeps,
+  type AdminScope,
+  addOperation,
+  type Given,
+  type Operation,
+  type Path,
+  type Shown,
+} from './operations.ts'
 
 /**
  * The routes that all resources of the admin API share. A query or body that passed the validator has the type of its

@@ -23,8 +23,8 @@ import {
   ServicePlanId,
   Timestamp,
 } from './fields.ts'
+import type { AdminDeps, AdminScope } from './operations.ts'
 import { AT_ONCE, addChange, addCreate, addReads, addRemoval, type Resource } from './resource.ts'
-import type { AdminDeps, AdminScope } from './scope.ts'
 
 /** As long as a sender may be. Whether it is a valid sender is judged when a rule is written. */
 const Sender = octetString(16, 1)

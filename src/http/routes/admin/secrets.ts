@@ -3,8 +3,7 @@ import { resealSecrets, type SealedStore } from '../../../operations/reseal-secr
 import { Nullable, requestBody, titled } from '../../schemas/shapes.ts'
 import { patterned } from '../../validate.ts'
 import { described } from './fields.ts'
-import { addOperation } from './operations.ts'
-import type { AdminDeps, AdminScope, OperatorRequest } from './scope.ts'
+import { type AdminDeps, type AdminScope, addOperation, type OperatorRequest } from './operations.ts'
 
 const Position = patterned(
   /^\d{1,9}\.[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/,

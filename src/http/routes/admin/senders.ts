@@ -12,9 +12,8 @@ import {
 } from '../../../store/sender-subscriptions.ts'
 import { requestBody, titled } from '../../schemas/shapes.ts'
 import { octetString, pageQuery, ServicePlanId, SubscriptionStatus, Timestamp } from './fields.ts'
-import { addOperation } from './operations.ts'
+import { type AdminDeps, type AdminScope, addOperation } from './operations.ts'
 import { AT_ONCE, addList, PAGED } from './resource.ts'
-import type { AdminDeps, AdminScope } from './scope.ts'
 
 export const SenderSetting = requestBody(
   'SenderSetting',

@@ -9,8 +9,8 @@ import { type SendsmsUserRecord, sendsmsUsers } from '../../../store/sendsms-use
 import { changeBody, Nullable, requestBody, titled } from '../../schemas/shapes.ts'
 import { patterned } from '../../validate.ts'
 import { NullableText, octetString, pageQuery, SendsmsUsername, ServicePlanId, Timestamp } from './fields.ts'
+import type { AdminDeps, AdminScope } from './operations.ts'
 import { addChange, addCreate, addReads, addRemoval, type Resource } from './resource.ts'
-import type { AdminDeps, AdminScope } from './scope.ts'
 
 const Password = patterned(/^[^\p{Cc}\p{Cs}]{1,100}$/u, 'must have 1 to 100 printable characters', {
   description: 'Password; only its hash is stored',

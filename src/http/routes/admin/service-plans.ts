@@ -41,8 +41,8 @@ import {
   ServicePlanId,
   Timestamp,
 } from './fields.ts'
+import type { AdminDeps, AdminScope } from './operations.ts'
 import { addChange, addCreate, addDelete, addReads, type Resource } from './resource.ts'
-import type { AdminDeps, AdminScope } from './scope.ts'
 
 const OptOutWords = Type.Unsafe<readonly string[]>(
   Type.Array(Type.String({ minLength: 1, maxLength: MAX_WORD_CHARACTERS }), {

@@ -10,8 +10,7 @@ import {
   StatisticsSchema,
 } from '../../schemas/statistics.ts'
 import { described, LinkKey, RouteKey, ServicePlanId } from './fields.ts'
-import { addOperation } from './operations.ts'
-import type { AdminDeps, AdminScope } from './scope.ts'
+import { type AdminDeps, type AdminScope, addOperation } from './operations.ts'
 
 const Query = Type.Object(
   {

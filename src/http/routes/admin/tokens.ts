@@ -7,8 +7,8 @@ import { PublicId } from '../../schemas/parameters.ts'
 import { Nullable, oneOf, requestBody, titled } from '../../schemas/shapes.ts'
 import { patterned } from '../../validate.ts'
 import { AccountId, DisplayName, described, pageQuery, ServicePlanId, Timestamp, TokenId } from './fields.ts'
+import type { AdminDeps, AdminScope } from './operations.ts'
 import { addDelete, addIssue, addReads, PAGED, type Resource } from './resource.ts'
-import type { AdminDeps, AdminScope } from './scope.ts'
 
 const Creation = requestBody(
   'TokenCreation',

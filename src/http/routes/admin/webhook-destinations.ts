@@ -10,9 +10,8 @@ import { findDestination, listDestinations } from '../../../store/webhook-destin
 import { requestBody } from '../../schemas/shapes.ts'
 import { WebhookDestinationSchema } from '../../schemas/webhooks.ts'
 import { described, PlainText, pageQuery, ServicePlanId } from './fields.ts'
-import { addOperation } from './operations.ts'
+import { type AdminDeps, type AdminScope, addOperation } from './operations.ts'
 import { addList } from './resource.ts'
-import type { AdminDeps, AdminScope } from './scope.ts'
 
 const Text = described(PlainText, 'Scheme, host and port: https://hooks.example.com')
 

@@ -16,9 +16,8 @@ import {
   WebhookEventSchema,
 } from '../../schemas/webhooks.ts'
 import { described, EventId, MessageId, pageQuery, ServicePlanId } from './fields.ts'
-import { addOperation } from './operations.ts'
+import { type AdminDeps, type AdminScope, addOperation } from './operations.ts'
 import { addList } from './resource.ts'
-import type { AdminDeps, AdminScope } from './scope.ts'
 
 /** The domain reads these texts. */
 const text = (description: string) => Type.String({ maxLength: 300, description })

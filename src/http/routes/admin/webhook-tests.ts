@@ -4,8 +4,7 @@ import { invalidField } from '../../../errors.ts'
 import { oneOf, requestBody } from '../../schemas/shapes.ts'
 import { EVENT_TYPES, TestEventSchema } from '../../schemas/webhooks.ts'
 import { CallbackUrl, described, ServicePlanId } from './fields.ts'
-import { addOperation } from './operations.ts'
-import type { AdminDeps, AdminScope } from './scope.ts'
+import { type AdminDeps, type AdminScope, addOperation } from './operations.ts'
 
 const Test = requestBody(
   'TestEventRequest',

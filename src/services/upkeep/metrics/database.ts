@@ -1,7 +1,8 @@
-import { Gauge, type Registry } from 'prom-client'
+import { Counter, Gauge, type Registry } from 'prom-client'
 import { Histogram } from '../../../histogram.ts'
 import type { Database } from '../../../store/database.ts'
 import { watchPool } from '../../../store/database-pool.ts'
+import type { FallbackReason, ReadReplica } from '../../node/read-replica.ts'
 
 /** From 1 ms to 10 s. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
@@ -63,4 +64,39 @@ export async function readForScrape<Value>(reading: Promise<Value>): Promise<Val
   } finally {
     clearTimeout(timer)
   }
+}
+
+/** Counts who answers the reads that the replica is for. */
+export function readReplicaCounter(registry: Registry): (fallback: FallbackReason | null) => void {
+  const reads = new Counter({
+    name: 'aldis_replica_reads_total',
+    help: 'statements that the read replica answered',
+    registers: [registry],
+  })
+  const fallbacks = new Counter({
+    name: 'aldis_replica_fallbacks_total',
+    help: 'statements that the primary answered in its place, by reason',
+    labelNames: ['reason'] as const,
+    registers: [registry],
+  })
+  return (reason) => (reason === null ? reads.inc() : fallbacks.inc({ reason }))
+}
+
+export function readReplicaMetrics(registry: Registry, replica: Pick<ReadReplica, 'isUsed' | 'lagMs'>): void {
+  new Gauge({
+    name: 'aldis_replica_used',
+    help: '1 while the read replica is used, else 0',
+    registers: [registry],
+    collect() {
+      this.set(Number(replica.isUsed))
+    },
+  })
+  new Gauge({
+    name: 'aldis_replica_lag_seconds',
+    help: 'how long the read replica took to catch up; while it is not used, how long ago it had everything',
+    registers: [registry],
+    collect() {
+      this.set(replica.lagMs / 1_000)
+    },
+  })
 }

@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { answerError } from '../../../../src/http/error-responses.ts'
 import { pageQuery, RowId } from '../../../../src/http/routes/admin/fields.ts'
+import type { AdminDeps } from '../../../../src/http/routes/admin/operations.ts'
 import {
   addChange,
   addCreate,
@@ -10,7 +11,6 @@ import {
   addReads,
   type Resource,
 } from '../../../../src/http/routes/admin/resource.ts'
-import type { AdminDeps } from '../../../../src/http/routes/admin/scope.ts'
 import { validateRequests } from '../../../../src/http/validate.ts'
 import type { Transaction } from '../../../../src/store/database.ts'
 
