@@ -263,7 +263,7 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
 /** The peculiarities of query strings. */
 
 /** A parsed query string: a parameter given more than once is an array. */
-export type Query = Readonly<Record<string, string | string[] | undefined>>
+type Query = Readonly<Record<string, string | string[] | undefined>>
 
 /** Parameters that are telephone numbers, and other addresses. */
 const ADDRESSES: ReadonlySet<string> = new Set(['from', 'to'])

@@ -224,7 +224,7 @@ const IDLE_MARGIN_MS = 2_000
 /** RFC 9112 §4. Servers that send no reason phrase often leave out the space before it. */
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?$/
 /** RFC 9112 §5: no space before the colon, no line that continues the one before, no controls. */
-export const FIELD_LINE: RegExp = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t\x20-\x7e\x80-\xff]*$/
+const FIELD_LINE: RegExp = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+:[\t\x20-\x7e\x80-\xff]*$/
 const LENGTH = /^\d{1,15}$/
 /** Lengths of the names that are read. Most fields of an answer are skipped by length alone. */
 const NAME_LENGTHS = [...new Set(['connection', 'retry-after', 'content-length', 'transfer-encoding'])].map(

@@ -102,7 +102,7 @@ const FROM_STANDARD_INPUT: Readonly<Record<string, string>> = {
   tlsCa: 'from a file: --tls-ca - < ca.pem',
 }
 
-export function wordsOf(input: Input, isChange: boolean): { help: string; cleared: string } {
+function wordsOf(input: Input, isChange: boolean): { help: string; cleared: string } {
   const { schema, place, path, required, isArgument, name, clears } = input
   const { text, cleared, fallback } = parseDescription(schema.description ?? '')
   const kind = kindOf(schema)

@@ -109,7 +109,7 @@ function smsFaults({ to, body }: SendRequest): string[] {
 const PARTS = /\{\{|\}\}|\{([^{}]*)\}/g
 
 /** Fills in the placeholders; null where a value is empty, with the name of its column. */
-export type Fill = (values: Readonly<Record<string, string>>) => { text: string } | { empty: string }
+type Fill = (values: Readonly<Record<string, string>>) => { text: string } | { empty: string }
 
 /** @throws Error for a placeholder that is none of the columns */
 function compileText(text: string, columns: readonly string[]): Fill {

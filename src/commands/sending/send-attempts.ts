@@ -127,7 +127,7 @@ export function backoffAfter(failures: number): number {
 }
 
 /** Resolves after this time, or when the signal fires. */
-export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
   if (ms >= 1) await sleep(ms, undefined, { signal }).catch(() => undefined)
 }
 

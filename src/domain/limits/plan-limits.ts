@@ -19,7 +19,7 @@ export const CAP_STEPS = ['day', 'month'] as const
 export type CapStep = (typeof CAP_STEPS)[number]
 
 /** Counts messages; the unit of a cap of costs is their currency, in millionths. */
-export const MESSAGES = 'messages'
+const MESSAGES = 'messages'
 
 export interface Cap {
   readonly unit: string

@@ -70,7 +70,7 @@ const CarrierNode = titled('CarrierNode', {
   }),
   reportAgeMs: nullableInteger({ description: 'how old this is, and what it says of its binds' }),
 })
-export const CarrierBindState = titled('CarrierBindState', {
+const CarrierBindState = titled('CarrierBindState', {
   number: Type.Integer({ description: 'which of the binds, from 0' }),
   type: Type.String({ description: 'transceiver, transmitter or receiver' }),
   node: nullableString({ description: 'null: no node has it' }),
@@ -131,7 +131,7 @@ export function registerCarrierBinds(scope: AdminScope, { reads, ownReport = () 
 }
 
 /** The binds of a carrier on these nodes. */
-export function presentBinds(carrier: CarrierRecord, nodes: readonly LivingNode[]) {
+function presentBinds(carrier: CarrierRecord, nodes: readonly LivingNode[]) {
   return bindStates(carrier, nodes).map((bind) => ({ ...bind, errors: [...bind.errors] }))
 }
 
