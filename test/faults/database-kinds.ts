@@ -16,6 +16,8 @@ const CRASH = { copies: true, repeats: true } as const
 const SHORT_MS = [500, 4_000] as const
 /** Longer than a lease. */
 const AWAY_MS = [14_000, 20_000] as const
+/** From when the database answers again. */
+const TAKEN_OVER_MS = 16_000
 const HANGING_MS = 1_000
 const LOCK_MS = [5_000, 12_000] as const
 /** Only this many octets stay free on the disk, too few for a segment of the WAL. */
@@ -160,20 +162,17 @@ export const DATABASE_KINDS: readonly Kind[] = [
     known: KNOWN,
     barsTakeover: true,
     holdMs: [2_000, 8_000],
-    async begin(stage) {
-      const { end } = await stalled(stage)
-      await pause(2_000)
-      const startMs = nowMs()
-      await stage.node.kill()
-      return {
-        startMs,
-        killedNode: stage.node.index,
-        async end() {
-          await end()
-          await stage.node.start()
-        },
-      }
-    },
+    begin: (stage) => crashedInStall(stage, 0),
+  },
+  {
+    name: 'stall-taken-over',
+    summary: 'as crash-in-stall, and the node stays down until the others have its work',
+    excuses: CRASH,
+    known: KNOWN,
+    barsTakeover: true,
+    holdMs: [2_000, 8_000],
+    minNodes: 2,
+    begin: (stage) => crashedInStall(stage, TAKEN_OVER_MS),
   },
   {
     name: 'connections-exhausted',
@@ -256,6 +255,22 @@ export const DATABASE_KINDS: readonly Kind[] = [
     },
   },
 ]
+
+async function crashedInStall(stage: Stage, downMs: number): Promise<Ongoing> {
+  const { end } = await stalled(stage)
+  await pause(2_000)
+  const startMs = nowMs()
+  await stage.node.kill()
+  return {
+    startMs,
+    killedNode: stage.node.index,
+    async end() {
+      await end()
+      await pause(downMs)
+      await stage.node.start()
+    },
+  }
+}
 
 /** Promotes the standby in place of the dead primary, and gives it a standby of its own. */
 async function promoteStandby(bed: Bed): Promise<void> {
