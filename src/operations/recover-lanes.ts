@@ -12,6 +12,7 @@ import { releaseEvents } from '../store/event-deliveries.ts'
 import {
   type DeadLane,
   deleteLane,
+  endStandingCopies,
   findDeadLanes,
   type JournalEntry,
   type Lane,
@@ -38,6 +39,7 @@ export interface Recovery {
   /** Whether the message's events go to a URL. */
   readonly delivers: (message: MessageInProgress) => boolean
   readonly log: Log
+  readonly standingCopyMs?: number
 }
 
 /**
@@ -46,8 +48,9 @@ export interface Recovery {
  */
 export async function recoverLanes(db: Database, recovery: Recovery): Promise<number> {
   let written = 0
-  for (const lane of await findDeadLanes(db, recovery.nodeId))
-    written += await recoverLane(db, lane, recovery)
+  const lanes = await findDeadLanes(db, recovery.nodeId)
+  if (lanes.length > 0) await endStandingCopies(db, recovery.standingCopyMs)
+  for (const lane of lanes) written += await recoverLane(db, lane, recovery)
   return written
 }
 

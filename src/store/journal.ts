@@ -195,6 +195,25 @@ export async function takeOverLane(
   return held
 }
 
+/** As long as a session may be idle in a transaction (`idle_in_transaction_session_timeout`). */
+const STANDING_COPY_MS = 6_000
+
+/**
+ * Ends sessions whose process has stood still for this long in the middle of a COPY. PostgreSQL takes them for active, and
+ * cancels no statement while it waits for data, so no time-out ends them. A takeover would wait for their locks.
+ */
+export async function endStandingCopies(db: Queryable, standingMs = STANDING_COPY_MS): Promise<void> {
+  await db.query({
+    text: `
+      select pg_terminate_backend(pid) from pg_stat_activity
+      where datname = current_database() and usename = current_user
+        and application_name = current_setting('application_name')
+        and state = 'active' and wait_event = 'ClientRead'
+        and query_start <= clock_timestamp() - $1 * interval '1 ms'`,
+    values: [standingMs],
+  })
+}
+
 /** Leaves a lane that was taken over to a node that can read it. It is dead again, and stays as it is. */
 export async function leaveLane(db: Queryable, { lane, epoch }: Lane): Promise<void> {
   await db.query({

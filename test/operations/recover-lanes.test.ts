@@ -4,7 +4,7 @@ import { encodeEntry } from '../../src/domain/journal/entries.ts'
 import type { JournalFact, LaterFact } from '../../src/domain/journal/message-facts.ts'
 import type { MessageInProgress } from '../../src/domain/journal/messages-in-progress.ts'
 import { type Recovery, recoverLanes } from '../../src/operations/recover-lanes.ts'
-import { type Database, withTransaction } from '../../src/store/database.ts'
+import { type Database, sqlState, withTransaction } from '../../src/store/database.ts'
 import { appendEntry, closeLane, cutJournal, MOST_APPENDS, openLane } from '../../src/store/journal.ts'
 import { registerNode, removeNode } from '../../src/store/nodes.ts'
 import { projectMessages } from '../../src/store/projection.ts'
@@ -221,6 +221,26 @@ test('a message that has a record stays as it is there', async () => {
   await lane.append([{ msgId: newId(NOW_MS), fact: takenFact(1, NOW_MS) }])
   expect(await recover()).toBe(1)
   expect([await statusOf(db, msgId), await statusOf(db, unrecorded)]).toEqual(['SENT', 'QUEUED'])
+})
+
+test('a dead node that stands still in the middle of a COPY holds up nothing', async () => {
+  const lane = await laneOf(dead!)
+  const msgId = await lane.tell()
+  const client = await db.connect()
+  await client.query('begin')
+  await cutJournal(client, lane, 0)
+  const copying = Promise.withResolvers<void>()
+  const ended = Promise.withResolvers<Error>()
+  client.query({
+    submit: (connection: pg.Connection) => void connection.query('copy messages from stdin'),
+    handleCopyInResponse: () => copying.resolve(),
+    handleError: (error: Error) => ended.resolve(error),
+  } as unknown as pg.Submittable)
+  await copying.promise
+  expect(await recover({ standingCopyMs: 0 })).toBe(1)
+  expect(await dispatchOf(msgId)).toMatchObject({ ambiguous: false })
+  expect(sqlState(await ended.promise)).toBe('57P01')
+  client.release(true)
 })
 
 test('lanes of living nodes are left alone, and so is the own', async () => {
