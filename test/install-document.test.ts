@@ -1,8 +1,10 @@
+import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { VARIABLES } from '../src/config.ts'
+import { NODE_ROLES } from '../src/domain/nodes.ts'
 import { ROOT } from './support/process.ts'
 
 /** What docs/install.md says of the files that run Aldis elsewhere. A container's tools are nowhere to be expected. */
@@ -10,7 +12,7 @@ import { ROOT } from './support/process.ts'
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
 const DOCUMENT = read('docs/install.md')
 const IMAGE = read('Dockerfile')
-const compose = parse(read('deploy/compose.yaml')).services
+const compose = parse(read('deploy/compose.yaml'), { merge: true }).services
 const kubernetes = parseAllDocuments(read('deploy/kubernetes.yaml')).map((document) => document.toJS())
 const [deployment, ...others] = kubernetes
 const pod = deployment.spec.template.spec
@@ -84,6 +86,45 @@ test('the services and their probes have the ports and paths of the node', () =>
   const { matchLabels } = deployment.spec.selector
   expect(deployment.spec.template.metadata.labels).toEqual(matchLabels)
   for (const { spec } of others) expect(spec.selector.matchLabels ?? spec.selector).toEqual(matchLabels)
+})
+
+const ROLES = NODE_ROLES.filter((role) => role !== 'all')
+
+test('with the profile `roles` Compose has a node of each role, which differ in nothing else but the ports', () => {
+  const { database: _, ...nodes } = compose
+  const withRoles = parse(read('deploy/compose.yaml').replace(/\$\{NODE_ROLE:-all\}/, 'api'), { merge: true })
+  const roleOf = (name: string) => withRoles.services[name].environment.NODE_ROLE
+  expect(Object.keys(nodes).map(roleOf)).toEqual(ROLES)
+  const settingsOf = ({ environment, ports: __, profiles: ___, ...settings }: typeof compose.aldis) => {
+    const { NODE_ID: ____, NODE_ROLE: _____, ...variables } = environment
+    return { ...settings, variables }
+  }
+  for (const name of ['carrier', 'webhook']) {
+    expect(nodes[name]).toMatchObject({ profiles: ['roles'], environment: { NODE_ID: name } })
+    expect(settingsOf(nodes[name])).toEqual(settingsOf(nodes.aldis))
+  }
+})
+
+test('the commands of docs/many-nodes.md make a Deployment for each role of deploy/kubernetes.yaml', () => {
+  const [, commands] = /^ +(of\(\) .+?) \| kubectl apply/ms.exec(read('docs/many-nodes.md'))!
+  const { status, stdout } = spawnSync('sh', ['-c', commands!], { cwd: ROOT, encoding: 'utf8' })
+  expect(status).toBe(0)
+  const made = parseAllDocuments(stdout)
+    .map((document) => document.toJS())
+    .filter((document) => document !== null)
+  const text = JSON.stringify(deployment)
+  const expected = ROLES.map((role) => {
+    const name = role === 'api' ? 'aldis' : `aldis-${role}`
+    const named = JSON.parse(
+      text.replaceAll('"app.kubernetes.io/name":"aldis"', `"app.kubernetes.io/name":"${name}"`),
+    )
+    named.metadata.name = name
+    named.spec.template.spec.containers[0].env.find(
+      (variable: { name: string }) => variable.name === 'NODE_ROLE',
+    ).value = role
+    return named
+  })
+  expect(made).toEqual(expected)
 })
 
 test('the image is built of files that it gets', () => {
