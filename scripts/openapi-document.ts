@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
+import { RateLimiter } from '../src/domain/limits/rate-limits.ts'
 import { HTTP_LIMITS } from '../src/http/limits.ts'
 import { registerAdminRoutes } from '../src/http/routes/admin/api.ts'
 import type { AdminOptions } from '../src/http/routes/admin/operations.ts'
@@ -13,6 +14,7 @@ export async function openApiDocument<Document>(path: string): Promise<Document>
   // Routes are registered and described, and never called: most of their dependencies may be missing.
   const adminOptions: Partial<AdminOptions> = { operatorTokenHashes: [] }
   const deps: Partial<ServerDeps> = {
+    rates: { accounts: new RateLimiter(), plans: new RateLimiter() },
     limits: HTTP_LIMITS,
     registry: new Registry(),
     log: pino({ enabled: false }),

@@ -83,6 +83,7 @@ export async function listenHttp(
     keys: cursorKeys(options),
     carrierCondition: conditionOf,
     heldCause,
+    rates: limits.rates,
     limits: limitsOf(options),
     baseUrl: options.baseUrl,
     sendsms: options.sendsms === true,

@@ -51,7 +51,7 @@ const POOL_OCTETS = 8_192
  *                 webhook sockets
  *   message path  lease, quality watch, lane recovery, messages in progress, webhook deliverer, recorder, receiver, carrier
  *                 links, submitter, maintenance
- *   limits        shares of the caps of plans, and events of their limits
+ *   limits        shares of the caps and rates of plans, and events of their limits
  *   http          the server: it listens first (a later worker last), and is opened when everything behind it is up
  *
  * A start that fails has taken nothing from other nodes: the lease is the last thing that can fail.
@@ -64,7 +64,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   try {
     const platform = await makePlatform(options, shutdown)
     const path = makeMessagePath(options, shutdown, platform)
-    const limits = makeLimits(options, shutdown, platform)
+    const limits = makeLimits(options, shutdown, platform, path.lease)
     const http = await listenHttp(options, platform, path, limits)
     try {
       await platform.start()

@@ -154,12 +154,11 @@ async function registerCustomerRoutes(
   deps: ServerDeps,
   metrics: HttpMetrics,
 ): Promise<void> {
-  const sending = { accounts: new RateLimiter(), plans: new RateLimiter() }
   const onUnanswered = ({ id: requestId, token }: FastifyRequest, elapsedMs: number) =>
     recordUnanswered(app.log, metrics, { requestId, accountId: token?.account.accountId, elapsedMs })
-  registerSend(app, deps, sending, onUnanswered)
-  if (deps.sendsms === true) registerCgiSendsms(app, deps, sending, onUnanswered)
-  registerPreflight(app, deps, sending)
+  registerSend(app, deps, onUnanswered)
+  if (deps.sendsms === true) registerCgiSendsms(app, deps, onUnanswered)
+  registerPreflight(app, deps)
   const authenticate = authenticateCustomer(deps)
   const { limits } = deps
   const { reads: limit } = limits

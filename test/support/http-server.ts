@@ -6,6 +6,7 @@ import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { messageId } from '../../src/domain/identifiers.ts'
+import { RateLimiter } from '../../src/domain/limits/rate-limits.ts'
 import type { SecretKeys } from '../../src/domain/secrets.ts'
 import { HTTP_LIMITS, type HttpLimits } from '../../src/http/limits.ts'
 import { buildServer, type ServerDeps } from '../../src/http/server.ts'
@@ -85,6 +86,7 @@ export async function startHttpServer(options: Options): Promise<HttpServer> {
     carrierCondition: () => 'usable',
     heldCause: () => null,
     keys: { cursor: randomBytes(32) },
+    rates: { accounts: new RateLimiter(), plans: new RateLimiter() },
     limits: { ...HTTP_LIMITS, quietMs: 0, ...limits },
     baseUrl: null,
     retentionDays: 30,

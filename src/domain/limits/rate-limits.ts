@@ -16,8 +16,15 @@ function tokensIn({ tokens, updatedMs }: Bucket, { perSecond, burst }: RateLimit
 /** Most buckets kept. Beyond it the one opened first is forgotten, which gives its owner a full burst again. */
 const MAX_BUCKETS = 100_000
 
+/** Buckets that may be shared with other processes: then a method returns a promise where it has to ask them. */
+export interface RateSource<Key extends number | string = number> {
+  /** See `RateLimiter`. Rejects if the other processes cannot be asked. */
+  take(key: Key, limit: RateLimit, nowMs: number, count?: number): number | Promise<number>
+  left(key: Key, limit: RateLimit, nowMs: number): number | Promise<number>
+}
+
 /** One bucket per key (an account, a plan or an address). Its clock is the `nowMs` it is given. */
-export class RateLimiter<Key extends number | string = number> {
+export class RateLimiter<Key extends number | string = number> implements RateSource<Key> {
   readonly #buckets: BoundedMap<Key, Bucket>
 
   constructor(maxBuckets = MAX_BUCKETS) {

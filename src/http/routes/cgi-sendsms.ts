@@ -7,7 +7,7 @@ import { longestDlrUrl, storedDlrUrl } from '../../domain/webhooks/targets.ts'
 import { AppError, type ErrorCode } from '../../errors.ts'
 import type { LimitedOutcome } from '../../operations/sends/accept-within-limits.ts'
 import { failureOf } from '../error-responses.ts'
-import { takeOrRefuse } from '../rate-limiting.ts'
+import { takeSharedOrRefuse } from '../rate-limiting.ts'
 import { SendsmsLogins } from '../sendsms-logins.ts'
 import {
   readSendsms,
@@ -16,7 +16,7 @@ import {
   type SendsmsRequest,
   sendsmsParameters,
 } from '../sendsms-requests.ts'
-import { authorizedPlan, beyondLimit, nameMessage, type SendDeps, type SendLimiters } from './sendsms.ts'
+import { authorizedPlan, beyondLimit, nameMessage, type SendDeps } from './sendsms.ts'
 
 export interface CgiSendsmsDeps extends SendDeps {
   readonly random: (bytes: number) => Uint8Array
@@ -41,7 +41,6 @@ const NOT_SENT = 'Sending failed.'
 export function registerCgiSendsms(
   app: FastifyInstance,
   deps: CgiSendsmsDeps,
-  limiters: SendLimiters,
   onUnanswered: (request: FastifyRequest, elapsedMs: number) => void,
 ): void {
   const logins = new SendsmsLogins(deps.random(32))
@@ -58,7 +57,7 @@ export function registerCgiSendsms(
       handler: async (request, reply) => {
         const parameters = sendsmsParameters(request)
         const user = await userOf(deps, logins, request, parameters)
-        const outcomes = await sendAll(deps, limiters, request, user, readSendsms(parameters, user))
+        const outcomes = await sendAll(deps, request, user, readSendsms(parameters, user))
         if (outcomes.some(({ outcome }) => outcome.kind === 'unknown')) {
           onUnanswered(request, reply.elapsedTime)
           reply.hijack()
@@ -110,7 +109,6 @@ interface Sent {
 /** Accepts all messages of the request, or throws before the first. */
 async function sendAll(
   deps: CgiSendsmsDeps,
-  { accounts, plans }: SendLimiters,
   request: FastifyRequest,
   { plan: { id, servicePlanId, account, rateLimit }, username }: SendsmsUser,
   { from, recipients, body, dlr, validitySeconds }: SendsmsRequest,
@@ -129,8 +127,14 @@ async function sendAll(
   // All or none: a refused request must not use up what would let its repetition pass.
   const take = { nowMs: deps.clock(), count: drafts.length }
   if (account.rateLimit !== null)
-    takeOrRefuse(accounts, { ...take, name: 'account', key: account.id, limit: account.rateLimit })
-  if (rateLimit !== null) takeOrRefuse(plans, { ...take, name: 'plan', key: id, limit: rateLimit })
+    await takeSharedOrRefuse(deps.rates.accounts, {
+      ...take,
+      name: 'account',
+      key: account.id,
+      limit: account.rateLimit,
+    })
+  if (rateLimit !== null)
+    await takeSharedOrRefuse(deps.rates.plans, { ...take, name: 'plan', key: id, limit: rateLimit })
   const snapshot = await deps.directory()
   const checked = []
   for (const sms of drafts) checked.push({ sms, plan: await authorizedPlan(deps, request, null, sms) })

@@ -12,7 +12,7 @@ import { isTransient, type Queryable } from '../../store/database.ts'
 import { authenticateCustomer, tokenOf } from '../authentication.ts'
 import type { HttpLimits } from '../limits.ts'
 import { unavailable } from '../outages.ts'
-import { limitAccounts } from '../rate-limiting.ts'
+import { asked, limitAccounts } from '../rate-limiting.ts'
 import { FAILURE_FIELDS, failures } from '../schemas/error-body.ts'
 import { PREFLIGHT } from '../schemas/response-examples.ts'
 import {
@@ -28,7 +28,7 @@ import {
   beyondLimit,
   SEND_PATH,
   type SendDeps,
-  type SendLimiters,
+  type SendRates,
   SendSmsRequest,
   validated,
 } from './sendsms.ts'
@@ -164,8 +164,8 @@ const SCHEMA = {
 
 const KNOWN_FIELDS = Object.keys(SendSmsRequest.properties)
 
-/** `POST /v1/sendsms/preflight`. `limiters` are those of sends: they are read, and nothing is taken from them. */
-export function registerPreflight(app: FastifyInstance, deps: PreflightDeps, limiters: SendLimiters): void {
+/** `POST /v1/sendsms/preflight`. `rates` are read, and nothing is taken from them. */
+export function registerPreflight(app: FastifyInstance, deps: PreflightDeps): void {
   const { directory, clock, limits, carrierCondition: conditionOf } = deps
   const limit = { name: 'preflights', limiter: new RateLimiter(), limitOf: () => limits.preflights, clock }
   const preflights = new Preflights(deps.db)
@@ -186,7 +186,7 @@ export function registerPreflight(app: FastifyInstance, deps: PreflightDeps, lim
       const told = await preflights
         .answer({ directory: snapshot, plan, fields, faults, known: KNOWN_FIELDS, conditionOf })
         .catch(explainFailure)
-      const headroom = plan && headroomOf(plan, limiters, clock())
+      const headroom = plan && (await headroomOf(plan, deps.rates, clock()))
       return {
         refusal: refusal && presentRefusal(refusal),
         ...present(told),
@@ -228,14 +228,14 @@ function fieldsOf({ body }: FastifyRequest, refusal: AppError | null): Readonly<
 }
 
 /** How many messages the tighter limit lets through now. */
-function headroomOf(plan: ServicePlan, { accounts, plans }: SendLimiters, nowMs: number) {
+async function headroomOf(plan: ServicePlan, { accounts, plans }: SendRates, nowMs: number) {
   const { account } = plan
   const ofAccount = account.rateLimit && {
-    messages: accounts.left(account.id, account.rateLimit, nowMs),
+    messages: await asked(accounts.left(account.id, account.rateLimit, nowMs)),
     limitedBy: 'account' as const,
   }
   const ofPlan = plan.rateLimit && {
-    messages: plans.left(plan.id, plan.rateLimit, nowMs),
+    messages: await asked(plans.left(plan.id, plan.rateLimit, nowMs)),
     limitedBy: 'plan' as const,
   }
   if (ofAccount !== null && ofPlan !== null) return ofPlan.messages <= ofAccount.messages ? ofPlan : ofAccount

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import type { ServicePlan } from '../../domain/configuration/configuration.ts'
 import { planForSending } from '../../domain/configuration/directory.ts'
 import { judgeRecipient, type LimitRefusal } from '../../domain/limits/plan-limits.ts'
-import type { RateLimiter } from '../../domain/limits/rate-limits.ts'
+import type { RateSource } from '../../domain/limits/rate-limits.ts'
 import { publicMessage } from '../../domain/messages/messages.ts'
 import {
   fieldFaults,
@@ -20,7 +20,7 @@ import type { LimitedAccepter, LimitedOutcome } from '../../operations/sends/acc
 import { authenticateCustomer, type CustomerAuthentication, tokenOf } from '../authentication.ts'
 import type { HttpLimits } from '../limits.ts'
 import { unavailable } from '../outages.ts'
-import { limitAccounts, takeOrRefuse } from '../rate-limiting.ts'
+import { limitAccounts, takeSharedOrRefuse } from '../rate-limiting.ts'
 import { ErrorBodySchema, failures } from '../schemas/error-body.ts'
 import { PublicId, TextField } from '../schemas/parameters.ts'
 import { QUEUED_MESSAGE } from '../schemas/response-examples.ts'
@@ -62,20 +62,21 @@ export const SendSmsRequest = withRule(
   fieldFaults,
 )
 
+/** The rate limits of accounts and plans, over all nodes. */
+export interface SendRates {
+  readonly accounts: RateSource
+  readonly plans: RateSource
+}
+
 export interface SendDeps extends CustomerAuthentication {
   readonly accepter: Pick<LimitedAccepter, 'accept' | 'refusalOf'>
   readonly guard: CallbackChecker
+  readonly rates: SendRates
   readonly limits: Pick<HttpLimits, 'recordBytes'>
   readonly baseUrl: string | null
 }
 
 export const SEND_PATH = '/v1/sendsms'
-
-/** The buckets of the rate limits of accounts and plans. */
-export interface SendLimiters {
-  readonly accounts: RateLimiter
-  readonly plans: RateLimiter
-}
 
 const SCHEMA = {
   operationId: 'sendSms',
@@ -116,9 +117,9 @@ const SCHEMA = {
 export function registerSend(
   app: FastifyInstance,
   deps: SendDeps,
-  { accounts, plans }: SendLimiters,
   onUnanswered: (request: FastifyRequest, elapsedMs: number) => void,
 ): void {
+  const { accounts, plans } = deps.rates
   app.route({
     method: 'POST',
     url: SEND_PATH,
@@ -177,7 +178,7 @@ export async function validated(request: FastifyRequest, guard: CallbackChecker)
 export async function authorizedPlan(
   { directory, clock, limits }: Pick<SendDeps, 'directory' | 'clock' | 'limits'>,
   request: FastifyRequest,
-  limiter: RateLimiter | null,
+  limiter: RateSource | null,
   sms: SendRequest,
 ): Promise<ServicePlan> {
   const snapshot = await directory()
@@ -185,7 +186,7 @@ export async function authorizedPlan(
   if (typeof plan === 'string') throw new AppError(plan)
   const limit = plan.rateLimit
   if (limit !== null && limiter !== null)
-    takeOrRefuse(limiter, { name: 'plan', key: plan.id, limit, nowMs: clock() })
+    await takeSharedOrRefuse(limiter, { name: 'plan', key: plan.id, limit, nowMs: clock() })
   const refusal = judgeSender(snapshot, plan, sms) ?? judgeRecipient(plan, sms.to)
   if (refusal !== null) throw new AppError(refusal.code, refusal)
   if (recordBytes(sms) > limits.recordBytes) throw new AppError('MESSAGE_TOO_LARGE')

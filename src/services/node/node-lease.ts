@@ -57,6 +57,7 @@ export class NodeLease {
   #nodeId = 0
   #buckets: readonly number[] = []
   #nodes: Heartbeat['nodes'] = []
+  #apiNodes = 0
   #next = 0
   #renewedAtMs = Number.NEGATIVE_INFINITY
   #graceUntilMs = Number.NEGATIVE_INFINITY
@@ -90,6 +91,11 @@ export class NodeLease {
   /** Whether no other node was alive at the last heartbeat. */
   get isAlone(): boolean {
     return this.#nodes.length <= 1
+  }
+
+  /** Whether no other node that was alive at the last heartbeat takes messages. */
+  get isOnlyApi(): boolean {
+    return this.#apiNodes <= 1
   }
 
   /** What none of the nodes that were alive at the last heartbeat does. */
@@ -183,6 +189,7 @@ export class NodeLease {
     if (hasDied || inherited.length > 0)
       for (const listener of this.#takenListeners) await listener(inherited)
     this.#nodes = nodes
+    this.#apiNodes = nodes.filter((node) => hasDuty(node.role, 'api')).length
     this.#buckets = owned
     if (owned.length > share) await this.#release(owned.slice(share))
     const untilMs = mayRemove ? firstEndMs : this.#graceUntilMs - performance.now()

@@ -24,6 +24,7 @@ import {
   type ParkedPlace,
 } from '../../store/parked-receipts.ts'
 import { deleteOldQualityMinutes } from '../../store/quality.ts'
+import { deleteIdleRates } from '../../store/rate-usage.ts'
 import type { IncomingReceipt } from '../../store/receipts.ts'
 import { deleteOldStatistics, rollUpStatistics } from '../../store/statistics.ts'
 import { unparkStray } from '../../store/webhook-destinations.ts'
@@ -131,6 +132,7 @@ export class Maintenance {
         HOUR_MS,
         sweep((most) => deleteOldAuditEntries(db, auditRetentionDays, most)),
       ],
+      ['idle rate limits', HOUR_MS, sweep((most) => deleteIdleRates(db, most))],
       ['retention', HOUR_MS, () => this.#enforceRetention()],
     ]
     this.#tasks = this.#jobs.map(

@@ -278,6 +278,18 @@ create table plan_usage (
 comment on column plan_usage.unit is '''messages'', or the currency whose millionths are counted';
 comment on column plan_usage.taken is 'used by messages, or given to processes for messages to come';
 
+-- Rate limits over several nodes. Not logged: after a crash every limit begins with a full burst, as after a restart.
+create unlogged table rate_usage (
+  scope text not null check (scope in ('account', 'plan')),
+  id integer not null,
+  tokens double precision not null,
+  asked double precision not null default 0,
+  as_of timestamptz not null,
+  primary key (scope, id)
+) with (fillfactor = 50);
+comment on column rate_usage.tokens is 'how many messages processes may still take; negative: owed';
+comment on column rate_usage.asked is 'messages that processes had within the last second, about';
+
 create table country_pauses (
   plan_id integer not null references service_plans (id) on delete cascade,
   country text not null,
