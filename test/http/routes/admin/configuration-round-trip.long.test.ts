@@ -1,0 +1,7 @@
+import { test } from 'vitest'
+import { adminServerOfFile } from '../../../support/admin-server.ts'
+import { compareExports } from './configuration-round-trip.ts'
+
+const server = await adminServerOfFile()
+
+test('export, then apply, changes nothing: 100 configurations', () => compareExports(server, 100))
