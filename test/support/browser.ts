@@ -7,6 +7,7 @@ import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:
 import { join } from 'node:path'
 import { type Browser, chromium } from 'playwright-core'
 import { ROOT } from './process.ts'
+import { ramDiskHas } from './ram-disk.ts'
 
 const CACHE = join(ROOT, 'node_modules', '.cache')
 const PACKAGE = join(ROOT, 'node_modules', '@sparticuz', 'chromium', 'package.json')
@@ -38,9 +39,17 @@ function chromiumPath(): string {
 /** Pages live for seconds: it costs more to optimise their code than it saves, a sixth of the CPU of a page that is looked over. */
 const NO_OPTIMISING = '--js-flags=--no-turbofan,--no-maglev'
 
+/** What the processes of a browser share is in memory where there is this much room; Playwright has it in files everywhere. */
+const ROOM_BYTES = 1024 ** 3
+const IN_FILES = '--disable-dev-shm-usage'
+
 export async function startBrowser(args: readonly string[] = []): Promise<Browser> {
   // Tests run as root in containers, where its sandbox does not work. It opens pages of our own service only.
-  return await chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox', ...args] })
+  return await chromium.launch({
+    executablePath: chromiumPath(),
+    args: ['--no-sandbox', ...args],
+    ignoreDefaultArgs: ramDiskHas(ROOM_BYTES) ? [IN_FILES] : [],
+  })
 }
 
 let shared: Promise<Browser> | undefined

@@ -12,7 +12,6 @@ import {
   mkdirSync,
   mkdtempSync,
   rmSync,
-  statfsSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -25,9 +24,9 @@ import { EmbeddedPostgresError } from '../../src/postgres/failure.ts'
 import { giveTo, homeFor, reachableBinaries } from '../../src/postgres/reach.ts'
 import { type Server, startServer } from '../../src/postgres/server.ts'
 import { ServerLog } from '../../src/postgres/server-log.ts'
+import { RAM_DISK, ramDiskHas } from './ram-disk.ts'
 
 const ROLE = 'aldis'
-const RAM_DISK = '/dev/shm'
 /** A whole run writes less; below it a RAM disk is left alone. */
 const ROOM_BYTES = 4 * 1024 ** 3
 const FIRST_PORT = 20_000
@@ -65,16 +64,7 @@ export function makeCluster(root?: string, folder = scratchFolder()): Cluster {
 }
 
 function scratchFolder(): string {
-  return mkdtempSync(join(hasRoom(RAM_DISK) ? RAM_DISK : tmpdir(), 'aldis-test-'))
-}
-
-function hasRoom(path: string): boolean {
-  try {
-    const { bavail, bsize } = statfsSync(path)
-    return bavail * bsize > ROOM_BYTES
-  } catch {
-    return false
-  }
+  return mkdtempSync(join(ramDiskHas(ROOM_BYTES) ? RAM_DISK : tmpdir(), 'aldis-test-'))
 }
 
 /** The locale is the machine's, as it is for whoever runs initdb; of those, one that every machine has. */
