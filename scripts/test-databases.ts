@@ -1,8 +1,9 @@
 /**
  * Runs the tests of the store, the message path and nodes, and the short form of the faults, on other servers than npm's
- * newest: PostgreSQL 15 to 18 from npm, Debian's own, and Debian's behind its PgBouncer in transaction mode.
+ * newest: PostgreSQL 15 to 18 from npm, Debian's own, and Debian's behind its PgBouncer in transaction mode. Where Citus is
+ * installed in Debian's, also a coordinator with two workers (docs/development/citus.md).
  *
- *   node scripts/test-databases.ts [--path] [--reports FOLDER] [NAME ...]     NAME: npm, npm-15, debian, pooler …
+ *   node scripts/test-databases.ts [--path] [--reports FOLDER] [NAME ...]     NAME: npm, npm-15, debian, pooler, citus …
  *
  * `--path` leaves the faults out. A report of each run is written into FOLDER, as NAME.json.
  *
@@ -18,6 +19,22 @@ import { completeLinks } from '../src/postgres/binaries.ts'
 /** Newest of each major version on the registry; all are marked as betas of the packaging. */
 const NPM_VERSIONS = ['15.18.0-beta.17', '16.14.0-beta.17', '17.10.0-beta.17', '18.4.0-beta.17']
 const DEBIAN_ROOT = '/usr/lib/postgresql'
+/** Where Debian has the extensions of a version. */
+const EXTENSIONS = (version: string) => `/usr/share/postgresql/${version}/extension`
+const CITUS_WORKERS = 2
+/** They look at plans, statistics or locks, which a coordinator does not have, or move rows to another plan by SQL. */
+const NOT_ON_CITUS = [
+  'each kept plan is right when',
+  'a queue that was analyzed while it was empty',
+  'a day is analyzed by a tenth of the rows',
+  'a search reads by key',
+  'what few messages or none have is found',
+  'no more days are read than a page needs',
+  'keeps the next writer of the plan waiting',
+  'settling waits for the transaction',
+  'is given up with its connection where',
+  'of each plan in turn, though one has more due',
+]
 const PGBOUNCER = '/usr/sbin/pgbouncer'
 /** Without a network a package manager may try for minutes. */
 const APT_TIMEOUT_MS = 120_000
@@ -28,6 +45,8 @@ interface Target {
   /** Folder that holds the server's `bin`. */
   readonly root: string
   readonly pooler?: string
+  /** Of Citus. */
+  readonly workers?: number
 }
 
 const { values, positionals } = parseArgs({
@@ -62,7 +81,10 @@ function fromDebian(): Target[] {
   const servers = debianServers()
   const newest = servers.at(-1)
   const pooled = newest !== undefined && existsSync(PGBOUNCER)
-  return [...servers, ...(pooled ? [{ name: 'pooler', root: newest.root, pooler: PGBOUNCER }] : [])]
+  const citus = servers
+    .filter(({ name }) => existsSync(join(EXTENSIONS(name.slice('debian-'.length)), 'citus.control')))
+    .map(({ name, root }) => ({ name: name.replace('debian', 'citus'), root, workers: CITUS_WORKERS }))
+  return [...servers, ...citus, ...(pooled ? [{ name: 'pooler', root: newest.root, pooler: PGBOUNCER }] : [])]
 }
 
 /** A folder without `initdb` is that of the client's package. */
@@ -85,7 +107,7 @@ function installFromDebian(): void {
   if (!done) process.stdout.write("Debian's PostgreSQL and PgBouncer could not be installed here.\n")
 }
 
-function run({ name, root, pooler }: Target): boolean {
+function run({ name, root, pooler, workers }: Target): boolean {
   process.stdout.write(`\n== ${name}\n`)
   const reporters = ['--reporter=default']
   if (values.reports !== undefined) {
@@ -94,11 +116,21 @@ function run({ name, root, pooler }: Target): boolean {
     writeFileSync(report, JSON.stringify({ testResults: [] }))
     reporters.push('--reporter=json', `--outputFile.json=${report}`)
   }
-  const env = { ...process.env, TEST_POSTGRES: root, TEST_POOLER: pooler ?? '' }
+  const env = {
+    ...process.env,
+    TEST_POSTGRES: root,
+    TEST_POOLER: pooler ?? '',
+    TEST_CITUS: String(workers ?? ''),
+  }
   const passes = (command: string, ...args: string[]) =>
     spawnSync(command, args, { stdio: 'inherit', env }).status === 0
-  const passed = passes('npx', 'vitest', 'run', '--project', 'real', ...PATH, ...reporters)
-  return (values.path || passes(process.execPath, 'test/faults/run.ts', '--short')) && passed
+  const chosen = workers === undefined ? [] : ['-t', `^(?!.*(?:${NOT_ON_CITUS.join('|')}))`]
+  const passed = passes('npx', 'vitest', 'run', '--project', 'real', ...PATH, ...chosen, ...reporters)
+  // The faults start servers of their own, which are no cluster.
+  return (
+    (values.path || workers !== undefined || passes(process.execPath, 'test/faults/run.ts', '--short')) &&
+    passed
+  )
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'aldis-databases-'))

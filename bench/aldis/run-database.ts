@@ -51,7 +51,8 @@ export async function startEmbedded({ explain, ...options }: EmbeddedOptions): P
 }
 
 /**
- * Makes a database on the server, and drops it in the end.
+ * Makes a database on the server, and drops it in the end. Where its maintenance database is a coordinator of Citus, the new one
+ * has the same workers. Only the coordinator's CPU is measured.
  * @throws (rejects) Error the server is not on this machine, so that its CPU cannot be measured.
  */
 export async function createOn(serverUrl: string): Promise<RunDatabase> {
@@ -59,14 +60,42 @@ export async function createOn(serverUrl: string): Promise<RunDatabase> {
   const rows = await query<{ pid: number }>(serverUrl, 'select pg_backend_pid() as pid')
   const postgresPid = parentOf(rows[0]!.pid, 'postgres')
   if (postgresPid === null) throw new Error('the server of DATABASE_URL must run on this machine')
-  await query(serverUrl, `create database ${name}`)
-  const url = new URL(serverUrl)
-  url.pathname = `/${name}`
-  return {
-    url: url.href,
-    postgresPid,
-    stop: async () => void (await query(serverUrl, `drop database ${name} with (force)`)),
+  const workers = await workersOf(serverUrl)
+  const servers = [serverUrl, ...workers.map((worker) => at(serverUrl, worker))]
+  for (const server of servers) await query(server, `create database ${name}`)
+  const url = at(serverUrl, { pathname: `/${name}` })
+  if (workers.length > 0) {
+    for (const server of servers) await query(at(server, { pathname: `/${name}` }), 'create extension citus')
+    const { hostname, port } = new URL(serverUrl)
+    await query(
+      url,
+      `select citus_set_coordinator_host('${hostname}', ${port})`,
+      ...workers.map((worker) => `select citus_add_node('${worker.hostname}', ${worker.port})`),
+    )
   }
+  return {
+    url,
+    postgresPid,
+    stop: async () => {
+      for (const server of servers) await query(server, `drop database ${name} with (force)`)
+    },
+  }
+}
+
+async function workersOf(serverUrl: string): Promise<{ hostname: string; port: string }[]> {
+  const [{ has } = { has: false }] = await query<{ has: boolean }>(
+    serverUrl,
+    `select exists (select from pg_extension where extname = 'citus') as has`,
+  )
+  if (!has) return []
+  return await query(
+    serverUrl,
+    'select node_name as hostname, node_port::text as port from citus_get_active_worker_nodes()',
+  )
+}
+
+function at(url: string, change: Partial<Pick<URL, 'hostname' | 'port' | 'pathname'>>): string {
+  return Object.assign(new URL(url), change).href
 }
 
 /** Runs the statements on a connection of their own and returns the rows of the last. */

@@ -139,6 +139,7 @@ export async function prepareDatabases(databases: Databases, options: DatabaseSt
   await checkSettings(server, reads, ofReads)
   await checkSettings(server, beats, ofReads)
   await checkSettings(server, appends, settings)
+  if (server.sharded && !server.pooled) await keepSettings(server, settings, options)
   tellServer(server, facts, settings, options)
   await judgeDurability(db, server, options)
   if (!server.pooled) await judgeConnections(db, options)
@@ -163,10 +164,13 @@ export function serverFault(facts: ServerFacts): string | null {
   return null
 }
 
-/** Behind a pooler only the role's defaults hold. They are written once, and a later start finds them. */
+/**
+ * Behind a pooler, and on the workers of Citus, only the role's defaults hold. They are written once, and a later start finds
+ * them.
+ */
 async function keepSettings(server: DatabaseServer, settings: SessionSettings, { log }: DatabaseStart) {
   const changed = await keepInRole(server, settings).catch((error) => {
-    throw new StartError(`behind a pooler the role must keep its settings itself: ${error.message}`)
+    throw new StartError(`the role must keep its settings itself: ${error.message}`)
   })
   if (changed.length > 0) log.info({ settings: changed }, 'defaults of the role set in this database')
 }

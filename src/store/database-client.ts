@@ -14,9 +14,33 @@ const READ_ONLY = '25006'
 /** invalid_sql_statement_name, duplicate_prepared_statement */
 const NAMES_MIXED_UP = new Set(['26000', '42P05'])
 
+/** internal_error */
+const NO_STATE = 'XX000'
+/** io_error */
+const NO_ANSWER = '58030'
+/** unique_violation, check_violation (also of a row without a partition), not_null_violation, program_limit_exceeded */
+const WORKERS_STATES = [
+  [/^duplicate key value violates unique constraint /, '23505'],
+  [/ violates check constraint |^no partition of relation /, '23514'],
+  [/ violates not-null constraint$/, '23502'],
+  [/^index row (size|requires) /, '54000'],
+] as const
+const CONNECTION_FAILURE = '08006'
+
+/** Citus passes on what a worker says of a COPY, but without the SQLSTATE that callers decide by. */
+function restoreState(error: pg.DatabaseError): void {
+  if (error.code === NO_ANSWER) error.code = CONNECTION_FAILURE
+  if (error.code !== NO_STATE) return
+  error.code = WORKERS_STATES.find(([message]) => message.test(error.message))?.[1] ?? NO_STATE
+}
+
 /** The class of a pool's connections. */
 export function clientOf(server: DatabaseServer, report: Report): new () => pg.Client {
   return class extends pg.Client {
+    get sharded(): boolean {
+      return server.sharded
+    }
+
     // biome-ignore lint/suspicious/noExplicitAny: both overloads of the parent
     override connect(callback?: any): any {
       if (callback === undefined) {
@@ -45,6 +69,7 @@ export function clientOf(server: DatabaseServer, report: Report): new () => pg.C
       server.hosts.connected(this, host)
       this.on('error', () => server.hosts.doubt(host))
       connectionOf(this).on('errorMessage', (error: pg.DatabaseError) => {
+        if (server.sharded) restoreState(error)
         if (error.code === READ_ONLY) server.hosts.demoted(host)
         if (!NAMES_MIXED_UP.has(error.code ?? '') || !server.prepared) return
         server.prepared = false

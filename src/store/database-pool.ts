@@ -61,6 +61,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     await options.onConnect?.(client)
   }
   const pool = new pg.Pool(config)
+  Object.defineProperty(pool, 'sharded', { get: () => server.sharded })
   // An 'error' nobody listens to ends the process. The pool listens to a connection, and passes it on, only while the
   // connection is idle; the listener on the connection itself hears those and a loss between two statements.
   pool.on('error', () => undefined)

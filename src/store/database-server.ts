@@ -11,6 +11,8 @@ export interface DatabaseServer {
   pooled: boolean
   /** Whether named statements are prepared. */
   prepared: boolean
+  /** The records are spread over the workers of Citus. */
+  sharded: boolean
 }
 
 export interface ServerFacts {
@@ -24,6 +26,8 @@ export interface ServerFacts {
   readonly schema: string | null
   /** Whether the role may create tables there: every node creates the partitions of the coming days. */
   readonly mayCreate: boolean
+  /** It has Citus. */
+  readonly sharded: boolean
 }
 
 /** Rounds in which two connections compare servers; a busy pooler may return the same ones by chance. */
@@ -34,7 +38,7 @@ const BOUNDS = { statement_timeout: '30000', lock_timeout: '30000' }
 
 /** The server before anything is known about it: no pooler. */
 export function directServer(connectionString: string, prepared: boolean): DatabaseServer {
-  return { hosts: new DatabaseHosts(connectionString), pooled: false, prepared }
+  return { hosts: new DatabaseHosts(connectionString), pooled: false, prepared, sharded: false }
 }
 
 /**
@@ -47,6 +51,7 @@ export async function reachServer(server: DatabaseServer): Promise<ServerFacts> 
     const { pid, ...facts } = await factsOf(client)
     // A pooler makes up the process id that clients cancel by.
     const pooler = (client as unknown as { processID: number }).processID !== pid
+    server.sharded = facts.sharded
     server.pooled = pooler && (await sharesConnections(server.hosts, client))
     if (server.pooled && server.prepared) server.prepared = !(await mixesNames(client))
     return facts
@@ -100,7 +105,8 @@ const FACTS = `
   select pg_backend_pid() as pid, current_setting('server_version_num')::integer as "versionNumber",
          current_setting('server_version') as version, current_database() as database, session_user as role,
          current_setting('server_encoding') as encoding, current_schema() as schema,
-         coalesce(has_schema_privilege(current_schema(), 'create'), false) as "mayCreate"`
+         coalesce(has_schema_privilege(current_schema(), 'create'), false) as "mayCreate",
+         exists (select from pg_extension where extname = 'citus') as sharded`
 
 /** True when several server processes serve one connection, or one process serves two connections. */
 async function sharesConnections(hosts: DatabaseHosts, first: pg.Client): Promise<boolean> {

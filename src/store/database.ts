@@ -21,12 +21,14 @@ export interface Queryable {
     statement: Statement | string,
     values?: unknown[],
   ): Promise<pg.QueryResult<Row>>
+  /** The records are on several servers (store/citus.ts). */
+  readonly sharded?: boolean
 }
 
-export type Database = pg.Pool
+export type Database = pg.Pool & Pick<Queryable, 'sharded'>
 
 /** A connection in a transaction, for work that needs more than statements: COPY. */
-export type Transaction = pg.PoolClient
+export type Transaction = pg.PoolClient & Pick<Queryable, 'sharded'>
 
 /**
  * The COMMIT was sent and its answer never came: the transaction may or may not have taken effect. Read back to learn

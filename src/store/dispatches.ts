@@ -1,3 +1,4 @@
+import { byPlan, isSharded, type OfPlan, ofPlan } from './citus.ts'
 import type { Queryable } from './database.ts'
 import {
   DISPATCH_COLUMNS,
@@ -70,6 +71,29 @@ export async function findWaitingPlans(db: Queryable): Promise<number[]> {
  * transaction is taking or changing are passed over, so no node waits for another.
  */
 export async function lockDueDispatches(tx: Queryable, request: TakeRequest): Promise<DispatchKey[]> {
+  if (!isSharded(tx)) return await findDue(tx, request, true)
+  const locked: DispatchKey[] = []
+  for (const { planId, items } of byPlan(tx, await findDue(tx, request, false), (due) => due.planId)) {
+    const { rows } = await tx.query<DispatchKey>({
+      text: `
+        select i.bucket, m.plan_id as "planId", m.msg_id as "msgId"
+        from json_to_recordset($1) as i (bucket smallint, "msgId" uuid)
+        join messages m on m.plan_id = $2 and m.msg_id = i."msgId"
+        where m.lane is null for no key update of m skip locked`,
+      values: [JSON.stringify(items), planId],
+    })
+    locked.push(...rows)
+  }
+  return locked
+}
+
+const LOCK_DUE = `
+  select due.bucket, m.plan_id as "planId", m.msg_id as "msgId"
+  from due join messages m on m.plan_id = any (array[due.plan_id]) and m.msg_id = due.msg_id
+  where m.lane is null for no key update of m skip locked`
+
+/** `lock`: their messages, which is the same statement where they are on one server. */
+async function findDue(tx: Queryable, request: TakeRequest, lock: boolean): Promise<DispatchKey[]> {
   const { rows } = await tx.query<DispatchKey>({
     name: 'lock_due_dispatches',
     // `waiting`: plans, routes and chosen carriers for which anything waits, by one probe of the index each. `wanted`:
@@ -120,9 +144,7 @@ export async function lockDueDispatches(tx: Queryable, request: TakeRequest): Pr
          where $4 and expires_at <= now() and due_at <= now() and bucket = any ($1::smallint[])
          limit $3)
       )
-      select due.bucket, m.plan_id as "planId", m.msg_id as "msgId"
-      from due join messages m on m.plan_id = any (array[due.plan_id]) and m.msg_id = due.msg_id
-      where m.lane is null for no key update of m skip locked`,
+      ${lock ? LOCK_DUE : 'select bucket, plan_id as "planId", msg_id as "msgId" from due'}`,
     values: [
       request.buckets,
       JSON.stringify(Object.fromEntries(request.plans)),
@@ -145,29 +167,37 @@ export async function takeDispatches(
   lane: number,
   dispatches: readonly DispatchKey[],
 ): Promise<LoadedMessage[]> {
+  const taken: (RecordRow & { optedOut: boolean })[] = []
+  for (const { planId, items } of byPlan(tx, dispatches, (dispatch) => dispatch.planId))
+    taken.push(...(await takeOf(tx, lane, { planId, items })))
+  if (isSharded(tx)) taken.sort((one, other) => one.dispatch!.dueAtMs - other.dispatch!.dueAtMs)
+  return taken.map((row) => loadedOf(row, row.optedOut))
+}
+
+async function takeOf(tx: Queryable, lane: number, { planId, items }: OfPlan<DispatchKey>) {
   const { rows } = await tx.query<RecordRow & { optedOut: boolean }>({
     name: 'take_dispatches',
     text: `
       with taken as (
         delete from dispatches d using json_to_recordset($2) as i (bucket smallint, "msgId" uuid)
         where d.bucket = any (array[i.bucket]) and d.msg_id = i."msgId"
-        returning d.*
+        returning d.plan_id, d.msg_id, d.due_at, ${DISPATCH_COLUMNS} as dispatch
       ), loaded as (
-        update messages m set lane = $1 from taken d where m.plan_id = any (array[d.plan_id]) and m.msg_id = d.msg_id
-        returning m.*, d as dispatch
+        update messages m set lane = $1 from taken d
+        where m.plan_id = any (array[d.plan_id]) and ${ofPlan('m', '$3')} and m.msg_id = d.msg_id
+        returning m.*, d.due_at, d.dispatch
       )
-      select ${RECORD_COLUMNS}, m.event_sequence > 0 as "hasWaitingEvents", ${DISPATCH_COLUMNS} as dispatch,
+      select ${RECORD_COLUMNS}, m.event_sequence > 0 as "hasWaitingEvents", m.dispatch,
              coalesce(o.refuses, false) as "optedOut"
       from loaded m
-      cross join lateral (select (m.dispatch).*) d
       left join lateral (
         select true as refuses from service_plans p
         join opt_outs o on o.plan_id = m.plan_id and o.sender = m.sender and o.recipient = m.recipient
         where p.id = m.plan_id and p.opt_out is not null and o.confirmation is distinct from m.msg_id
         limit 1
       ) o on true
-      order by d.due_at`,
-    values: [lane, JSON.stringify(dispatches)],
+      order by m.due_at`,
+    values: [lane, JSON.stringify(items), planId],
   })
-  return rows.map((row) => loadedOf(row, row.optedOut))
+  return rows
 }

@@ -1,8 +1,16 @@
 import type { EventPayload } from '../domain/events.ts'
 import type { TravelWebhook } from '../domain/messages/message-timeline.ts'
 import type { Endpoint } from '../domain/webhooks/targets.ts'
+import { byPlan, isSharded, ofPlan } from './citus.ts'
 import type { Queryable } from './database.ts'
-import { PAYLOAD_COLUMNS, PAYLOAD_JOINS, type PayloadRow, payloadOf } from './event-list.ts'
+import {
+  type EventOfPlan,
+  PAYLOAD_COLUMNS,
+  type PayloadRow,
+  payloadJoins,
+  payloadOf,
+  withPayloads,
+} from './event-list.ts'
 
 /** An event to be delivered: an inbound message (sequence 0), or a message as it was after one of its status changes. */
 export interface WebhookEvent {
@@ -63,19 +71,46 @@ const TAKEN = `
     from due
     where e.plan_id = any (array[due.plan_id]) and e.msg_id = due.msg_id and e.sequence = due.sequence and coalesce(e.holder, 0) = 0
     returning e.*
-  )
-  select t.destination, t.attempt, t.earlier_attempts as "earlierAttempts", t.began_at as "beganAt", ${PAYLOAD_COLUMNS}
+  )`
+
+const TAKEN_COLUMNS = `
+  t.destination, t.attempt, t.earlier_attempts as "earlierAttempts", t.began_at as "beganAt"`
+
+/** What the events tell, with them. */
+const WITH_PAYLOADS = `
+  select ${TAKEN_COLUMNS}, ${PAYLOAD_COLUMNS}
   from taken t
-  join events f on f.plan_id = any (array[t.plan_id]) and f.msg_id = t.msg_id and f.sequence = t.sequence ${PAYLOAD_JOINS}
+  join events f on f.plan_id = any (array[t.plan_id]) and f.msg_id = t.msg_id and f.sequence = t.sequence ${payloadJoins('f.plan_id')}
   order by t.due_at`
+
+type TakenRow = Omit<EventRow, keyof PayloadRow> & EventOfPlan
+
+/** Runs a statement that ends in `taken`, and reads what the events tell: in another one where they are on other servers. */
+async function take(
+  db: Queryable,
+  { name, text, values }: { readonly name: string; readonly text: string; readonly values: unknown[] },
+): Promise<EventRow[]> {
+  if (!isSharded(db))
+    return (
+      await db.query<EventRow>({ name, text: `with recursive ${text}, ${TAKEN} ${WITH_PAYLOADS}`, values })
+    ).rows
+  const { rows } = await db.query<TakenRow>({
+    text: `
+      with recursive ${text}, ${TAKEN}
+      select ${TAKEN_COLUMNS}, t.plan_id as "planId", t.msg_id as "msgId", t.sequence
+      from taken t order by t.due_at`,
+    values,
+  })
+  return await withPayloads(db, rows)
+}
 
 /** Takes due deliveries into memory, from each plan in turn, so that a plan with many due does not hold up the others. */
 export async function takeDueEvents(db: Queryable, taker: Taker): Promise<WebhookEvent[]> {
-  const { rows } = await db.query<EventRow>({
+  const rows = await take(db, {
     name: 'take_due_events',
     // `waiting`: plans that have something waiting, by one probe of the index each.
     text: `
-      with recursive waiting as (
+      waiting as (
         (select plan_id from event_deliveries where holder is null and due_at < 'infinity' order by plan_id limit 1)
         union all
         select next.plan_id
@@ -92,7 +127,7 @@ export async function takeDueEvents(db: Queryable, taker: Taker): Promise<Webhoo
           order by due_at limit $3) d
       ), due as (
         select plan_id, msg_id, sequence from in_turn order by turn, due_at limit $3
-      ), ${TAKEN}`,
+      )`,
     values: [taker.nodeId, taker.buckets, taker.limit],
   })
   return rows.map((row) => eventOf(row, taker.nodeId))
@@ -104,15 +139,15 @@ export async function takeParkedEvents(
   taker: Taker,
   endpoint: Endpoint,
 ): Promise<WebhookEvent[]> {
-  const { rows } = await db.query<EventRow>({
+  const rows = await take(db, {
     name: 'take_parked_events',
     text: `
-      with due as (
+      due as (
         select plan_id, msg_id, sequence from event_deliveries e
         where plan_id = $4 and destination = $5 and state = 'parked' and coalesce(holder, 0) = 0
           and bucket = any ($2::smallint[]) and ${FIRST_OF_ITS_MESSAGE}
         order by due_at limit $3
-      ), ${TAKEN}`,
+      )`,
     values: [taker.nodeId, taker.buckets, taker.limit, endpoint.planId, endpoint.destination],
   })
   return rows.map((row) => eventOf(row, taker.nodeId))
@@ -133,10 +168,10 @@ export async function takeProbes(
   taker: Taker,
   intervalMs: number,
 ): Promise<{ probe: WebhookEvent; destination: string }[]> {
-  const { rows } = await db.query<EventRow>({
+  const rows = await take(db, {
     name: 'take_probes',
     text: `
-      with found as (
+      found as (
         select d.plan_id, d.destination, parked.msg_id, parked.sequence
         from webhook_destinations d
         cross join lateral (
@@ -157,7 +192,7 @@ export async function takeProbes(
         returning f.plan_id, f.msg_id, f.sequence
       ), due as (
         select plan_id, msg_id, sequence from claimed
-      ), ${TAKEN}`,
+      )`,
     values: [taker.nodeId, taker.buckets, taker.limit, intervalMs],
   })
   return rows.map((row) => ({ probe: eventOf(row, taker.nodeId), destination: row.destination! }))
@@ -204,25 +239,28 @@ export interface AttemptRow
  * Records a batch of attempts with their consequences. When an event is requeued, later events of its message become due
  * together with it; if they were due earlier, they would be looked at in vain each time. They also become due when it is
  * done. An event that another node has in memory by now is still that node's to deliver, before later ones. A first
- * attempt that was answered 2xx is recorded in the event alone.
+ * attempt that was answered 2xx is recorded in the event alone. All at once, unless plans are on several servers.
  */
 export async function recordAttempts(db: Queryable, attempts: readonly AttemptRow[]): Promise<void> {
-  await db.query({
-    name: 'record_attempts',
-    text: `
+  for (const { planId, items } of byPlan(db, attempts, (attempt) => attempt.planId))
+    await db.query({
+      name: 'record_attempts',
+      text: `
       with input as (
-        select *, now() + "delayMs" * interval '1 ms' as later
+        select *, now() as at, now() + "delayMs" * interval '1 ms' as later,
+               "attemptedAt" + "latencyMs" * interval '1 ms' as "answeredAt"
         from json_to_recordset($1) as i (
           "planId" integer, "msgId" uuid, sequence smallint, holder integer, attempt smallint, number smallint,
           "attemptedAt" timestamptz, "latencyMs" integer, "responseStatus" smallint, error text, "responseHead" text,
           destination text, waited boolean, outcome text, "delayMs" bigint)
       ), delivered as (
         update events e
-        set delivered_at = i."attemptedAt" + i."latencyMs" * interval '1 ms', attempts = i.number,
+        set delivered_at = i."answeredAt", attempts = i.number,
             latency_ms = i."latencyMs", response_status = i."responseStatus", response_head = i."responseHead",
             destination = i.destination
         from input i
-        where i.outcome = 'delivered' and e.plan_id = any (array[i."planId"]) and e.msg_id = i."msgId" and e.sequence = i.sequence
+        where i.outcome = 'delivered' and e.plan_id = any (array[i."planId"]) and ${ofPlan('e', '$2')}
+          and e.msg_id = i."msgId" and e.sequence = i.sequence
       ), ended as (
         delete from event_deliveries e using input i
         where i.outcome in ('delivered', 'kept') and e.plan_id = any (array[i."planId"]) and e.msg_id = i."msgId"
@@ -230,16 +268,16 @@ export async function recordAttempts(db: Queryable, attempts: readonly AttemptRo
       ), requeued as (
         update event_deliveries e
         set holder = null, attempt = i.attempt, destination = i.destination,
-            state = case i.outcome when 'again' then 'waiting' else i.outcome end::delivery_state,
-            due_at = case i.outcome when 'failed' then 'infinity' else coalesce(i.later, 'infinity') end
+            state = case when i.outcome = 'again' then 'waiting' else i.outcome end::delivery_state,
+            due_at = case when i.outcome = 'failed' then 'infinity' else coalesce(i.later, 'infinity') end
         from input i
         where i.outcome in ('again', 'parked', 'failed') and e.plan_id = any (array[i."planId"])
           and e.msg_id = i."msgId" and e.sequence = i.sequence and e.holder = i.holder
       ), behind as (
         update event_deliveries e
         set due_at = case when i.outcome in ('again', 'parked') then coalesce(i.later, 'infinity')
-                          else now() end,
-            began_at = case when e.due_at = 'infinity' then now() else e.began_at end
+                          else i.at end,
+            began_at = case when e.due_at = 'infinity' then i.at else e.began_at end
         from input i
         where (i.waited or i.outcome <> 'delivered') and e.plan_id = any (array[i."planId"]) and e.msg_id = i."msgId"
           and e.sequence > i.sequence and coalesce(e.holder, 0) = 0 and e.state <> 'failed'
@@ -249,8 +287,8 @@ export async function recordAttempts(db: Queryable, attempts: readonly AttemptRo
       select "msgId", sequence, number, "planId", "attemptedAt", "latencyMs", "responseStatus", error, "responseHead" from input
       where outcome <> 'kept' and (outcome <> 'delivered' or number > 1)
       on conflict do nothing`,
-    values: [JSON.stringify(attempts)],
-  })
+      values: [JSON.stringify(items), planId],
+    })
 }
 
 export interface RequeuedEvent extends HeldEvent {

@@ -2,7 +2,7 @@ import { type EventPayload, type FeedPlace, lowestIdWithEventsAt } from '../doma
 import { highestIdAt } from '../domain/identifiers.ts'
 import type { FeedFilters, Page } from '../domain/lists.ts'
 import type { Queryable } from './database.ts'
-import { PAYLOAD_COLUMNS, PAYLOAD_JOINS, type PayloadRow, payloadOf } from './event-list.ts'
+import { PAYLOAD_COLUMNS, type PayloadRow, payloadJoins, payloadOf } from './event-list.ts'
 
 export interface FeedEvent {
   readonly msgId: string
@@ -56,7 +56,7 @@ export async function readFeed(
         order by position, msg_id, sequence limit $8
       )
       select f.position::text as position, ${PAYLOAD_COLUMNS}
-      from f ${PAYLOAD_JOINS}
+      from f ${payloadJoins('$1')}
       order by f.position, f.msg_id, f.sequence`,
     values: [
       planId,

@@ -3,6 +3,7 @@ import type { EventKey, EventPayload, EventState } from '../domain/events.ts'
 import type { EventFilters, Page } from '../domain/lists.ts'
 import type { TravelWebhook } from '../domain/messages/message-timeline.ts'
 import type { Message, Status } from '../domain/messages/messages.ts'
+import { byPlan, isSharded } from './citus.ts'
 import type { Queryable } from './database.ts'
 import { allOf, createdIn, equals } from './list-conditions.ts'
 
@@ -54,12 +55,12 @@ const RECORD = raw(`
   case when last.attempt > coalesce(e.attempts, 0) then last.response_status else e.response_status end
     as "responseStatus",
   case when last.attempt > coalesce(e.attempts, 0) then last.error end as error`)
-const LAST_ATTEMPT = raw(`
+const lastAttempt = (planId: number) => sql`
   left join lateral (
     select w.attempt, w.response_status, w.error from webhook_attempts w
-    where w.plan_id = e.plan_id and w.msg_id = e.msg_id and w.sequence = e.sequence
+    where w.plan_id = ${planId} and w.msg_id = e.msg_id and w.sequence = e.sequence
     order by w.attempt desc limit 1
-  ) last on true`)
+  ) last on true`
 
 /**
  * Events of one plan: newest message first, and of each message the latest event first. That is the order of the primary
@@ -70,16 +71,17 @@ const LAST_ATTEMPT = raw(`
  */
 export async function listEvents(db: Queryable, page: Page<EventFilters, EventKey>): Promise<EventRecord[]> {
   const { rows } = await db.query<EventRecord>(sql`
+    ${deliveriesOf(db, page.planId)}
     select ${RECORD}
     from (${keysOf(page)}) k
     cross join lateral (
-      select * from events e where e.plan_id = k.plan_id and e.msg_id = k.msg_id and e.sequence = k.sequence offset 0
+      select * from events e where ${equals('e.plan_id', page.planId)} and e.msg_id = k.msg_id and e.sequence = k.sequence offset 0
     ) e
     left join lateral (
       select * from event_deliveries d
       where d.plan_id = k.plan_id and d.msg_id = k.msg_id and d.sequence = k.sequence offset 0
     ) d on true
-    ${LAST_ATTEMPT}
+    ${lastAttempt(page.planId)}
     order by e.msg_id desc, e.sequence desc`)
   return rows
 }
@@ -91,10 +93,11 @@ export async function findEvent(
   key: EventKey,
 ): Promise<(EventRecord & { readonly attemptRecords: EventAttempt[] }) | null> {
   const { rows } = await db.query<EventRecord>(sql`
+    ${deliveriesOf(db, planId)}
     select ${RECORD}
     from events e
     left join event_deliveries d using (${raw(KEY)})
-    ${LAST_ATTEMPT}
+    ${lastAttempt(planId)}
     where e.plan_id = ${planId} and e.msg_id = ${key.msgId} and e.sequence = ${key.sequence}`)
   const [event] = rows
   return event === undefined ? null : { ...event, attemptRecords: await attemptsOf(db, planId, key) }
@@ -102,13 +105,12 @@ export async function findEvent(
 
 /** Key of the plan that has the event. Looked up in each plan, because the operator names none. */
 export async function findPlanOfEvent(db: Queryable, key: EventKey): Promise<number | undefined> {
-  const { rows } = await db.query<{ id: number }>(
-    `select p.id
-     from service_plans p
-     join lateral (select from events where plan_id = p.id and msg_id = $1 and sequence = $2 offset 0) e on true`,
+  const { rows } = await db.query<{ planId: number }>(
+    `select plan_id as "planId" from events
+     where plan_id = any (array(select id from service_plans)) and msg_id = $1 and sequence = $2`,
     [key.msgId, key.sequence],
   )
-  return rows[0]?.id
+  return rows[0]?.planId
 }
 
 /** A first attempt that was answered 2xx is recorded in the event alone, until the event is redelivered. */
@@ -129,6 +131,12 @@ async function attemptsOf(db: Queryable, planId: number, key: EventKey): Promise
     values: [planId, key.msgId, key.sequence, MAX_ATTEMPTS_SHOWN],
   })
   return rows.reverse()
+}
+
+/** The deliveries of the plan, in place of the table where the plan's events are on another server. */
+function deliveriesOf(db: Queryable, planId: number): Sql {
+  if (!isSharded(db)) return empty
+  return sql`with event_deliveries as materialized (select * from event_deliveries where plan_id = ${planId})`
 }
 
 /** The keys of a page, from the table where there are fewest. */
@@ -176,10 +184,40 @@ export const PAYLOAD_COLUMNS = `
   m.callback_url as "callbackUrl", m.country, o.keyword, f.mccmnc, f.error_code as "errorCode", f.price, f.ptf,
   f.currency, f.sent_at as "sentAt", f.occurred_at as "updatedAt"`
 
-/** `= any (array[…])`: docs/adr/0006. */
-export const PAYLOAD_JOINS = `
-  left join messages m on f.sequence > 0 and m.plan_id = any (array[f.plan_id]) and m.msg_id = f.msg_id
-  left join inbound_messages o on f.sequence = 0 and o.plan_id = any (array[f.plan_id]) and o.msg_id = f.msg_id`
+/** `plan`: that of `f`. `= any (array[…])`: docs/adr/0006. */
+export function payloadJoins(plan: string): string {
+  return `
+  left join messages m on f.sequence > 0 and m.plan_id = any (array[${plan}]) and m.msg_id = f.msg_id
+  left join inbound_messages o on f.sequence = 0 and o.plan_id = any (array[${plan}]) and o.msg_id = f.msg_id`
+}
+
+export type EventOfPlan = Pick<PayloadRow, 'planId' | 'msgId' | 'sequence'>
+
+/** These events with what they tell, read on the servers of their plans. Those that are not kept any more are left out. */
+export async function withPayloads<Event extends EventOfPlan>(
+  db: Queryable,
+  events: readonly Event[],
+): Promise<(Event & PayloadRow)[]> {
+  const payloads = new Map<string, PayloadRow>()
+  for (const { planId, items } of byPlan(db, events, (event) => event.planId)) {
+    const { rows } = await db.query<PayloadRow>({
+      text: `
+        select ${PAYLOAD_COLUMNS}
+        from json_to_recordset($2) as t ("msgId" uuid, sequence smallint)
+        join events f on f.plan_id = $1 and f.msg_id = t."msgId" and f.sequence = t.sequence ${payloadJoins('$1')}`,
+      values: [planId, JSON.stringify(items.map(({ msgId, sequence }) => ({ msgId, sequence })))],
+    })
+    for (const row of rows) payloads.set(keyOf(row), row)
+  }
+  return events.flatMap((event) => {
+    const payload = payloads.get(keyOf(event))
+    return payload === undefined ? [] : [{ ...event, ...payload }]
+  })
+}
+
+function keyOf({ msgId, sequence }: EventOfPlan): string {
+  return `${msgId} ${sequence}`
+}
 
 export function payloadOf(row: PayloadRow): EventPayload {
   const { sequence, keyword, ...message } = row

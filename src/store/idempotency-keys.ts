@@ -1,4 +1,5 @@
 import { createdAtMs } from '../domain/identifiers.ts'
+import { byPlan, isSharded } from './citus.ts'
 import type { Queryable } from './database.ts'
 
 // `= any (array[…])`, where a batch meets a table by its key: docs/adr/0006.
@@ -33,6 +34,8 @@ export async function takeIdempotencyKeys(
   lifetimeMs: number,
   refusedCode: string,
 ): Promise<TakenKeys> {
+  const sharded = isSharded(tx)
+  const free = sharded ? await findRefused(tx, keys, refusedCode) : []
   const { rows } = await tx.query<{ taken: string[]; busy: string[] }>({
     name: 'take_idempotency_keys',
     text: `
@@ -48,16 +51,39 @@ export async function takeIdempotencyKeys(
         on conflict (plan_id, key_hash) do update
           set request_hash = excluded.request_hash, msg_id = excluded.msg_id, created_at = excluded.created_at
           where k.created_at < excluded.created_at - $2 * interval '1 ms'
-             or exists (select from messages m where m.plan_id = any (array[k.plan_id]) and m.msg_id = k.msg_id
-                                                 and m.status = 'FAILED' and m.error_code = $3)
+             or ${sharded ? 'k.msg_id = any ($3::uuid[])' : WAS_REFUSED}
         returning msg_id
       )
       select array(select msg_id::text from taken) as taken, array(select "msgId"::text from input where not "isFree") as busy`,
-    values: [JSON.stringify(keys.map(keyColumns)), lifetimeMs, refusedCode],
+    values: [JSON.stringify(keys.map(keyColumns)), lifetimeMs, sharded ? free : refusedCode],
     query_timeout: TAKE_TIMEOUT_MS,
   })
   const [{ taken, busy }] = rows as [{ taken: string[]; busy: string[] }]
   return { taken: new Set(taken), busy: new Set(busy) }
+}
+
+const WAS_REFUSED = `exists (
+  select from messages m
+  where m.plan_id = any (array[k.plan_id]) and m.msg_id = k.msg_id and m.status = 'FAILED' and m.error_code = $3)`
+
+/** Messages that live keys stand for and that were refused, which is final: read before, where they are on other servers. */
+async function findRefused(
+  tx: Queryable,
+  keys: readonly IdempotencyKey[],
+  refusedCode: string,
+): Promise<string[]> {
+  const live = await findIdempotencyKeys(tx, keys)
+  const refused: string[] = []
+  for (const { planId, items } of byPlan(tx, live, (key) => key.planId)) {
+    const { rows } = await tx.query<{ msgId: string }>({
+      text: `
+        select msg_id as "msgId" from messages
+        where plan_id = $1 and msg_id = any ($2::uuid[]) and status = 'FAILED' and error_code = $3`,
+      values: [planId, items.map(({ msgId }) => msgId), refusedCode],
+    })
+    refused.push(...rows.map(({ msgId }) => msgId))
+  }
+  return refused
 }
 
 function keyColumns({ planId, keyHash, requestHash, msgId }: IdempotencyKey) {

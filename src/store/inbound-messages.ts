@@ -122,15 +122,17 @@ export async function listInboundForOperator(
   return rows
 }
 
-/** Looked up once per plan by primary key: the operator knows no plan, and msg_id alone is not indexed. */
+/** Looked up in each plan by primary key: the operator knows no plan, and msg_id alone is not indexed. */
 export async function findInboundForOperator(
   db: Queryable,
   msgId: string,
 ): Promise<AdminInboundRecord | undefined> {
   const { rows } = await db.query<AdminInboundRecord>(
     `select ${ADMIN_COLUMNS}
-     from service_plans p
-     join lateral (select * from inbound_messages where plan_id = p.id and msg_id = $1 offset 0) i on true
+     from (
+       select * from inbound_messages where plan_id = any (array(select id from service_plans)) and msg_id = $1 offset 0
+     ) i
+     join service_plans p on p.id = i.plan_id
      join accounts a on a.id = p.account_id
      left join carriers c on c.id = i.carrier_id`,
     [msgId],

@@ -9,6 +9,7 @@ import type pg from 'pg'
 import { createdAtMs, lowestIdAt } from '../domain/identifiers.ts'
 import { DAY_MS } from '../domain/instants.ts'
 import type { Message } from '../domain/messages/messages.ts'
+import { byPlan, isSharded, ofPlan } from './citus.ts'
 import { storable } from './copy.ts'
 import { type Database, type Queryable, withTransaction } from './database.ts'
 
@@ -52,30 +53,46 @@ export async function withKindsNoted<T>(
   }
 }
 
+/** What the triggers do, where there are none: notes the kinds of messages that `tx` writes. */
+export async function noteKindsInstead(tx: Queryable, messages: readonly OfAKind[]): Promise<void> {
+  if (isSharded(tx) && messages.length > 0) await noteFresh(tx, messages, new Set())
+}
+
 /** In most calls nothing is new. */
 async function noteKinds(db: Queryable, messages: readonly OfAKind[]): Promise<void> {
   const noted = notedOf(db)
-  const fresh = new Map<string, object>()
+  const fresh = await noteFresh(db, messages, noted)
+  if (noted.size + fresh.size > MOST_NOTED) noted.clear()
+  for (const key of fresh) noted.add(key)
+}
+
+/** Notes the kinds that are not in `noted`. Returns their keys. */
+async function noteFresh(
+  db: Queryable,
+  messages: readonly OfAKind[],
+  noted: ReadonlySet<string>,
+): Promise<ReadonlySet<string>> {
+  const fresh = new Map<string, { readonly planId: number; readonly day: number } & Omit<OfAKind, 'msgId'>>()
   for (const { planId, msgId, sender, country, mccmnc, status } of messages) {
     const day = dayOf(msgId)
     const key = `${planId}\n${day}\n${sender}\n${country}\n${mccmnc}\n${status}`
     if (!noted.has(key)) fresh.set(key, { planId, day, sender: storable(sender), country, mccmnc, status })
   }
-  if (fresh.size === 0) return
-  await db.query({
-    text: `
+  if (fresh.size === 0) return new Set()
+  for (const { planId, items } of byPlan(db, [...fresh.values()], (kind) => kind.planId))
+    await db.query({
+      text: `
       insert into message_kinds (plan_id, day, sender, country, mccmnc, status)
       select i."planId", i.day, i.sender, coalesce(i.country, ''), coalesce(i.mccmnc, ''), i.status
       from json_to_recordset($1) as i (
         "planId" integer, day integer, sender text, country text, mccmnc text, status message_status)
       where not (select exists (
         select from message_kinds k
-        where k.plan_id = i."planId" and k.sender = i.sender and k.day = i.day and k.status = i.status
-          and k.country = coalesce(i.country, '') and k.mccmnc = coalesce(i.mccmnc, '')))`,
-    values: [JSON.stringify([...fresh.values()])],
-  })
-  if (noted.size + fresh.size > MOST_NOTED) noted.clear()
-  for (const key of fresh.keys()) noted.add(key)
+        where k.plan_id = i."planId" and ${ofPlan('k', '$2')} and k.sender = i.sender and k.day = i.day
+          and k.status = i.status and k.country = coalesce(i.country, '') and k.mccmnc = coalesce(i.mccmnc, '')))`,
+      values: [JSON.stringify(items), planId],
+    })
+  return new Set(fresh.keys())
 }
 
 function notedOf(db: Queryable): Set<string> {
@@ -94,14 +111,16 @@ export async function deleteKindsBefore(db: Queryable, day: number): Promise<voi
  * change: a kind that is noted meanwhile may be lost.
  */
 export async function deletePassedKinds(db: Queryable, day: number): Promise<void> {
+  // Citus can only delete what is in the records by one statement as one join.
+  const [lacks, end] = isSharded(db) ? ['not exists (', ')'] : ['not (select exists (', '))']
   await db.query({
     text: `
       delete from message_kinds k
-      where k.day = $1 and k.status in ('QUEUED', 'SENT') and not (select exists (
+      where k.day = $1 and k.status in ('QUEUED', 'SENT') and ${lacks}
         select from messages m
         where m.plan_id = k.plan_id and m.msg_id >= first_msg_id($1) and m.msg_id < first_msg_id($1 + 1)
           and message_kind(m.sender, m.country, m.mccmnc, m.status)
-            = message_kind(k.sender, nullif(k.country, ''), nullif(k.mccmnc, ''), k.status)))`,
+            = message_kind(k.sender, nullif(k.country, ''), nullif(k.mccmnc, ''), k.status)${end}`,
     values: [day],
   })
 }

@@ -1,6 +1,7 @@
-import sql, { raw, type Sql } from 'sql-template-tag'
+import sql, { empty, raw, type Sql } from 'sql-template-tag'
 import type { SearchFilters } from '../domain/messages/message-search.ts'
 import type { Message } from '../domain/messages/messages.ts'
+import { isSharded, listPlanIds } from './citus.ts'
 import type { Queryable } from './database.ts'
 import { allOf, equals } from './list-conditions.ts'
 import type { InLane } from './messages.ts'
@@ -49,6 +50,7 @@ const NAMES = raw(`
  */
 export async function searchMessages(db: Queryable, part: SearchPart): Promise<(FoundMessage & InLane)[]> {
   const { planId, limit } = part
+  if (isSharded(db)) return await searchShards(db, part, null)
   const { rows } = await db.query<FoundMessage & InLane>(sql`
     select ${COLUMNS}
     from service_plans p
@@ -67,27 +69,59 @@ export async function searchSubmitted(
   carrierMessageIds: readonly string[],
   part: SearchPart,
 ): Promise<(FoundMessage & InLane)[]> {
-  const { planId, carrierId, limit } = part
+  if (isSharded(db)) return await searchShards(db, part, await submittedAs(db, carrierMessageIds, part))
   const { rows } = await db.query<FoundMessage & InLane>(sql`
     select ${COLUMNS}
-    from (
-      select distinct s.plan_id, s.msg_id
-      from carriers k cross join unnest(${carrierMessageIds}::text[]) as i (id)
-      cross join lateral (
-        select plan_id, msg_id from submissions
-        where carrier_id = k.id and carrier_message_id = i.id
-          and msg_id >= ${part.lowest} and msg_id < ${part.below}
-        order by msg_id desc limit ${MAX_OF_ID}
-      ) s
-      where ${allOf([equals('k.id', carrierId), equals('s.plan_id', planId)])}
-    ) s
+    from (${keysOfSubmitted(carrierMessageIds, part)}) s
     join service_plans p on p.id = s.plan_id
     cross join lateral (
       select * from messages m
       where m.plan_id = s.plan_id and m.msg_id = s.msg_id and ${conditionsOf({ ...part, carrierId: null })} offset 0
     ) m ${NAMES}
-    order by m.msg_id desc limit ${limit}`)
+    order by m.msg_id desc limit ${part.limit}`)
   return rows
+}
+
+function keysOfSubmitted(
+  carrierMessageIds: readonly string[],
+  { carrierId, planId, lowest, below }: SearchPart,
+): Sql {
+  return sql`
+    select distinct s.plan_id, s.msg_id
+    from carriers k cross join unnest(${carrierMessageIds}::text[]) as i (id)
+    cross join lateral (
+      select plan_id, msg_id from submissions
+      where carrier_id = k.id and carrier_message_id = i.id and msg_id >= ${lowest} and msg_id < ${below}
+      order by msg_id desc limit ${MAX_OF_ID}
+    ) s
+    where ${allOf([equals('k.id', carrierId), equals('s.plan_id', planId)])}`
+}
+
+async function submittedAs(db: Queryable, carrierMessageIds: readonly string[], part: SearchPart) {
+  const { rows } = await db.query<{ msgId: string }>(
+    sql`select s.msg_id as "msgId" from (${keysOfSubmitted(carrierMessageIds, part)}) s`,
+  )
+  return rows.map(({ msgId }) => msgId)
+}
+
+/** On all servers at once, and then the names. `among`: only messages with these ids; null: any. */
+async function searchShards(
+  db: Queryable,
+  part: SearchPart,
+  among: readonly string[] | null,
+): Promise<(FoundMessage & InLane)[]> {
+  const { planId, limit } = part
+  const planIds = planId === null ? await listPlanIds(db) : [planId]
+  const { rows } = await db.query<NamelessMessage & InLane>(sql`
+    select m.plan_id as "planId", m.msg_id as "msgId", m.status, m.sender, m.recipient, m.segments, m.country, m.mccmnc,
+           m.error_code as "errorCode", m.route_id as "routeId", m.carrier_id as "carrierId",
+           m.carrier_code as "carrierCode", m.sent_at as "sentAt", m.updated_at as "updatedAt", m.lane
+    from messages m
+    where m.plan_id = any (${planIds}::integer[])
+      and ${allOf([among === null ? empty : sql`m.msg_id = any (${among}::uuid[])`])}
+      and ${conditionsOf(among === null ? part : { ...part, carrierId: null })}
+    order by m.msg_id desc limit ${limit}`)
+  return (await withNames(db, rows)) as (FoundMessage & InLane)[]
 }
 
 /** These messages, in their order, with the names of what they belong to. */

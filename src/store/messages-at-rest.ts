@@ -5,6 +5,7 @@
 import type { Accepted, Loaded } from '../domain/journal/message-facts.ts'
 import { loadedMessage, type MessageInProgress } from '../domain/journal/messages-in-progress.ts'
 import type { DispatchState, MessageState } from '../domain/messages/messages.ts'
+import { byPlan, ofPlan } from './citus.ts'
 import type { Queryable } from './database.ts'
 
 export interface MessageKey {
@@ -125,16 +126,20 @@ function bitsOf(text: string): bigint {
  * lock and then looks into a partitioned table again.
  */
 export async function lockRecords(tx: Queryable, keys: readonly MessageKey[]): Promise<RecordRow[]> {
-  const { rows } = await tx.query<RecordRow>({
-    name: 'lock_records',
-    text: `
-      select ${RECORD_COLUMNS}
-      from json_to_recordset($1) as i ("planId" integer, "msgId" uuid)
-      join messages m on m.plan_id = any (array[i."planId"]) and m.msg_id = i."msgId"
-      order by i."planId", i."msgId" for no key update of m`,
-    values: [JSON.stringify(keys)],
-  })
-  return rows
+  const records: RecordRow[] = []
+  for (const { planId, items } of byPlan(tx, keys, (key) => key.planId)) {
+    const { rows } = await tx.query<RecordRow>({
+      name: 'lock_records',
+      text: `
+        select ${RECORD_COLUMNS}
+        from json_to_recordset($1) as i ("planId" integer, "msgId" uuid)
+        join messages m on m.plan_id = any (array[i."planId"]) and ${ofPlan('m', '$2')} and m.msg_id = i."msgId"
+        order by i."planId", i."msgId" for no key update of m`,
+      values: [JSON.stringify(items), planId],
+    })
+    records.push(...rows)
+  }
+  return records
 }
 
 /**

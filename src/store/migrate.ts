@@ -1,6 +1,7 @@
 /** Brings the schema up to date from `migrations/*.sql`. Any number of processes may do so at once. */
 import { runner } from 'node-pg-migrate'
 import type pg from 'pg'
+import { distributeRecords } from './citus.ts'
 import { isTransient, sqlState } from './database.ts'
 import { DatabaseHosts } from './database-hosts.ts'
 import { connect } from './database-server.ts'
@@ -92,6 +93,8 @@ async function migrateOnce(
       noLock: true,
       logger: progressLogger(log),
     })
+    const distributed = await distributeRecords(client)
+    if (distributed.length > 0) log(`distributed over the workers: ${distributed.join(', ')}`)
     await client.query('commit')
     return { applied: done.map(({ name }) => name), newer: found.newer }
   } finally {

@@ -1,6 +1,8 @@
 import type { RuleInForce } from '../domain/carriers/message-ids.ts'
+import { byPlan, ofPlan } from './citus.ts'
 import { storable } from './copy.ts'
 import type { Queryable } from './database.ts'
+import type { MessageKey } from './messages-at-rest.ts'
 import type { IncomingReceipt } from './receipts.ts'
 
 /** Receipts without a message, or whose id cannot be read yet. They are kept for 72 h and looked at again. */
@@ -211,22 +213,43 @@ export async function findCandidates(
     addresses: readonly string[]
   }[],
 ): Promise<Candidate[]> {
-  const { rows } = await db.query<Candidate>({
+  const { rows } = await db.query<Omit<Candidate, 'fits'> & MessageKey>({
     name: 'find_candidates',
     text: `
-      select i.index, i."carrierMessageId", s.msg_id as "msgId",
-             substr(m.recipient, 2) = any (i.addresses) as fits
-      from json_to_recordset($1) as i (index integer, "carrierId" integer, "carrierMessageId" text, addresses text[])
+      select i.index, i."carrierMessageId", s.plan_id as "planId", s.msg_id as "msgId"
+      from json_to_recordset($1) as i (index integer, "carrierId" integer, "carrierMessageId" text)
       cross join lateral (
         select distinct s.plan_id, s.msg_id from submissions s
         where s.carrier_id = i."carrierId" and s.carrier_message_id = i."carrierMessageId"
         order by s.msg_id desc limit $2
       ) s
-      cross join lateral (select recipient from messages where plan_id = s.plan_id and msg_id = s.msg_id offset 0) m
       order by i.index, s.msg_id desc`,
     values: [JSON.stringify(spellings), MAX_CANDIDATES],
   })
-  return rows
+  const recipients = await recipientsOf(db, rows)
+  const addresses = new Map(spellings.map((spelling) => [spelling.index, spelling.addresses]))
+  return rows.flatMap(({ planId: _, ...candidate }) => {
+    const recipient = recipients.get(candidate.msgId)
+    if (recipient === undefined) return []
+    return [{ ...candidate, fits: addresses.get(candidate.index)!.includes(recipient.slice(1)) }]
+  })
+}
+
+async function recipientsOf(db: Queryable, keys: readonly MessageKey[]): Promise<Map<string, string>> {
+  const found = new Map<string, string>()
+  for (const { planId, items } of byPlan(db, keys, (key) => key.planId)) {
+    const { rows } = await db.query<{ msgId: string; recipient: string }>({
+      name: 'find_recipients',
+      text: `
+        select i."msgId", m.recipient from json_to_recordset($1) as i ("planId" integer, "msgId" uuid)
+        cross join lateral (
+          select recipient from messages m
+          where m.plan_id = i."planId" and ${ofPlan('m', '$2')} and m.msg_id = i."msgId" offset 0) m`,
+      values: [JSON.stringify(items), planId],
+    })
+    for (const { msgId, recipient } of rows) found.set(msgId, recipient)
+  }
+  return found
 }
 
 /** How many receipts are parked, counted up to `most`. */

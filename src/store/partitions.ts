@@ -41,22 +41,24 @@ export async function createPartition(
     values: [table],
   })
   for (const { definition } of rows) await db.query(`create index on ${name} ${definition}`)
+  await boundStatistics(db, table, name)
   await db.query(
     `alter table ${table} attach partition ${name} for values from ('${day.fromMsgId}') to ('${day.toMsgId}')`,
   )
-  await boundStatistics(db, name)
 }
 
 /**
  * Collects statistics of indexed columns and nothing else: the planner only chooses between indexes, and autovacuum
- * analyzes a day's partition again and again while messages are accepted.
+ * analyzes a day's partition again and again while messages are accepted. Before the partition is attached, since Citus
+ * takes no such change of a distributed table.
  */
-async function boundStatistics(db: Queryable, name: string): Promise<void> {
+async function boundStatistics(db: Queryable, table: PartitionedTable, name: string): Promise<void> {
   const { rows } = await db.query<{ statement: string }>({
     text: `
       select 'alter table ' || $1 || ' ' || string_agg(format('alter %I set statistics %s', a.attname,
         (select case when exists (
-          select from pg_index i where i.indrelid = a.attrelid and a.attnum = any (i.indkey)) then $2::integer else 0 end)
+          select from pg_index i join pg_attribute p on p.attrelid = i.indrelid and p.attnum = any (i.indkey)
+          where i.indrelid = $3::regclass and p.attname = a.attname) then $2::integer else 0 end)
         ), ', ') as statement
       from pg_attribute a
       where a.attrelid = $1::regclass and a.attnum > 0 and not a.attisdropped
@@ -64,7 +66,7 @@ async function boundStatistics(db: Queryable, name: string): Promise<void> {
       select format('alter index %s alter %s set statistics %s', i.indexrelid::regclass, k.n, $2::integer)
       from pg_index i cross join unnest(i.indkey::smallint[]) with ordinality as k (attnum, n)
       where i.indrelid = $1::regclass and k.attnum = 0`,
-    values: [name, STATISTICS_TARGET],
+    values: [name, STATISTICS_TARGET, table],
   })
   for (const { statement } of rows) await db.query(statement)
 }

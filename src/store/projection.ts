@@ -1,10 +1,11 @@
 /** Writes messages that lived in memory, and whose facts are in the journal, into their records. */
+import { byPlan, ofPlan } from './citus.ts'
 import { type Database, type Queryable, sqlState } from './database.ts'
 import { closeLane, cutJournal, type Lane } from './journal.ts'
-import { type OfAKind, withKindsNoted } from './message-kinds.ts'
+import { withKindsNoted } from './message-kinds.ts'
 import type { MessageKey } from './messages-at-rest.ts'
 import { NotInLaneError } from './record-changes.ts'
-import { type Projected, writeRecords } from './records.ts'
+import { kindOf, type Projected, writeRecords } from './records.ts'
 
 /**
  * Writes these messages with everything that belongs to them, and cuts the lane's journal up to `cut`, in one
@@ -21,7 +22,7 @@ export async function projectMessages(
     return await withKindsNoted(db, projected.map(kindOf), async (tx) => {
       // The lane's row comes first: this waits for an earlier try whose COMMIT is still in flight.
       if (!(await cutJournal(tx, lane, cut))) return 'fenced'
-      if (projected.length > 0) await writeRecords(tx, projected, lane.lane)
+      if (projected.length > 0) await writeRecords(tx, projected, lane.lane, { kindsAreNoted: true })
       return 'written'
     })
   } catch (error) {
@@ -34,12 +35,6 @@ export async function projectMessages(
 /** Ends a lane when everything up to `committed` is in the records and nothing more will come. */
 export async function endLane(db: Database, lane: Lane, committed: number): Promise<void> {
   if ((await projectMessages(db, lane, [], committed)) === 'written') await closeLane(db, lane)
-}
-
-/** The kind that the message is listed by. Nothing changes the message while it is projected. */
-function kindOf({ message: { msgId, accepted, state } }: Projected): OfAKind {
-  const { planId, sender, country } = accepted
-  return { planId, msgId, sender, country, mccmnc: state.mccmnc, status: state.status }
 }
 
 const UNIQUE_VIOLATION = '23505'
@@ -65,12 +60,18 @@ export async function findRecorded(
   db: Queryable,
   keys: readonly MessageKey[],
 ): Promise<Map<string, number | null>> {
-  const { rows } = await db.query<{ msgId: string; lane: number | null }>({
-    name: 'find_recorded',
-    text: `
-      select i."msgId", m.lane from json_to_recordset($1) as i ("planId" integer, "msgId" uuid)
-      cross join lateral (select lane from messages where plan_id = i."planId" and msg_id = i."msgId" limit 1) m`,
-    values: [JSON.stringify(keys)],
-  })
-  return new Map(rows.map(({ msgId, lane }) => [msgId, lane]))
+  const recorded = new Map<string, number | null>()
+  for (const { planId, items } of byPlan(db, keys, (key) => key.planId)) {
+    const { rows } = await db.query<{ msgId: string; lane: number | null }>({
+      name: 'find_recorded',
+      text: `
+        select i."msgId", m.lane from json_to_recordset($1) as i ("planId" integer, "msgId" uuid)
+        cross join lateral (
+          select lane from messages m
+          where m.plan_id = i."planId" and ${ofPlan('m', '$2')} and m.msg_id = i."msgId" limit 1) m`,
+      values: [JSON.stringify(items), planId],
+    })
+    for (const { msgId, lane } of rows) recorded.set(msgId, lane)
+  }
+  return recorded
 }

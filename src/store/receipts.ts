@@ -1,5 +1,6 @@
 import type { RuleInForce } from '../domain/carriers/message-ids.ts'
 import type { KeptReceipt } from '../domain/carriers/receipts.ts'
+import { byPlan, isSharded } from './citus.ts'
 import type { Queryable } from './database.ts'
 import type { MessageKey } from './messages-at-rest.ts'
 
@@ -111,6 +112,9 @@ export async function matchClosely(
   receipts: readonly ReceiptKey[],
   newestMsgId: string,
 ): Promise<ReceiptMatch[]> {
+  const sharded = isSharded(tx)
+  const known = sharded ? [JSON.stringify(await readCandidates(tx, receipts, newestMsgId))] : []
+  const messages = sharded ? 'known' : 'messages'
   const { rows } = await tx.query<MatchRow>({
     name: 'match_closely',
     // `= any (array[…])`: docs/adr/0006.
@@ -119,7 +123,7 @@ export async function matchClosely(
       ), input as materialized (
         select * from json_to_recordset($1) as i (
           index integer, "carrierId" integer, "carrierMessageId" text, addresses text[], noted boolean)
-      )
+      )${sharded ? KNOWN : ''}
       select i.index, t.plan_id as "planId", t.msg_id as "msgId", t.segment, t.segmentation,
              case when t.segments > 1 or t.message_segmentation is not null then (
                select json_agg(json_build_object('segment', segment, 'segmentation', segmentation)) from submissions
@@ -135,7 +139,7 @@ export async function matchClosely(
       left join lateral (
         select segments, segmentation, status in ('DELIVERED', 'FAILED') and not i.noted as ended,
                substr(recipient, 2) = any (i.addresses) as fits
-        from messages where plan_id = any (array[s.plan_id]) and msg_id = s.msg_id
+        from ${messages} where plan_id = any (array[s.plan_id]) and msg_id = s.msg_id
       ) m on true
       left join lateral (
         select x.plan_id, x.msg_id, x.segment, x.segmentation, n.segments, n.segmentation as message_segmentation,
@@ -147,7 +151,7 @@ export async function matchClosely(
           where (m.ended or not m.fits) and carrier_id = i."carrierId"
             and carrier_message_id = i."carrierMessageId" and msg_id <= newest.msg_id
           order by msg_id desc limit ${MAX_SUBMISSIONS_OF_ID}
-        ) x join messages n on n.plan_id = any (array[x.plan_id]) and n.msg_id = x.msg_id
+        ) x join ${messages} n on n.plan_id = any (array[x.plan_id]) and n.msg_id = x.msg_id
         order by fits desc, ended, x.msg_id desc limit 1
       ) o on true
       cross join lateral (
@@ -157,9 +161,46 @@ export async function matchClosely(
         union all
         select s.plan_id, s.msg_id, s.segment, s.segmentation, m.segments, m.segmentation where o.msg_id is null
       ) t`,
-    values: [JSON.stringify(receipts), newestMsgId],
+    values: [JSON.stringify(receipts), newestMsgId, ...known],
   })
   return rows.map(matchOf)
+}
+
+/** In place of `messages`, where those are on other servers. */
+const KNOWN = `, known as materialized (
+        select "planId" as plan_id, "msgId" as msg_id, recipient, status, segments, segmentation
+        from json_to_recordset($3) as i (
+          "planId" integer, "msgId" uuid, recipient text, status message_status, segments smallint, segmentation text)
+      )`
+
+/** What `match_closely` looks at in the messages of these ids. */
+async function readCandidates(
+  tx: Queryable,
+  receipts: readonly ReceiptKey[],
+  newestMsgId: string,
+): Promise<readonly object[]> {
+  const { rows } = await tx.query<MessageKey>({
+    text: `
+      select distinct s.plan_id as "planId", s.msg_id as "msgId"
+      from json_to_recordset($1) as i ("carrierId" integer, "carrierMessageId" text)
+      cross join lateral (
+        select plan_id, msg_id from submissions
+        where carrier_id = i."carrierId" and carrier_message_id = i."carrierMessageId" and msg_id <= $2
+        order by msg_id desc limit ${MAX_SUBMISSIONS_OF_ID}
+      ) s`,
+    values: [JSON.stringify(receipts), newestMsgId],
+  })
+  const found: object[] = []
+  for (const { planId, items } of byPlan(tx, rows, (key) => key.planId)) {
+    const { rows: messages } = await tx.query({
+      text: `
+        select plan_id as "planId", msg_id as "msgId", recipient, status, segments, segmentation from messages
+        where plan_id = $1 and msg_id = any ($2::uuid[])`,
+      values: [planId, items.map(({ msgId }) => msgId)],
+    })
+    found.push(...messages)
+  }
+  return found
 }
 
 function matchOf({ index, planId, msgId, segment, segmentation, several }: MatchRow): ReceiptMatch {

@@ -5,6 +5,7 @@ import {
   type MessageInProgress,
   type StatusEvent,
 } from '../domain/journal/messages-in-progress.ts'
+import { byPlan, isSharded, type OfPlan, ofPlan } from './citus.ts'
 import { storable } from './copy.ts'
 import { type Queryable, RowFaultError } from './database.ts'
 import { drawnPositions, type FeedPositions } from './event-feed.ts'
@@ -50,7 +51,12 @@ export async function updateRecords(
   if (waited.length > 0) await deleteDispatches(tx, waited)
   const particular = messages.filter(hasParticulars)
   if (particular.length > 0) await insertParticulars(tx, particular)
-  const { held, positions } = await updateMessages(tx, changed, changes, { lane, stays, announcing })
+  const parts = isSharded(tx) ? byPlan(tx, changed, ({ accepted }) => accepted.planId) : []
+  // First the rows of all messages are locked, then those of feeds.
+  for (const part of parts) await updateMessages(tx, part, [], { lane, stays, announcing: [] })
+  // No plan has the id 0.
+  const rest = isSharded(tx) ? { planId: 0, items: [] } : { planId: null, items: changed }
+  const { held, positions } = await updateMessages(tx, rest, changes, { lane, stays, announcing })
   return { held: new Set(held), positions }
 }
 
@@ -60,7 +66,7 @@ function byKey({ message: one }: Change, { message: other }: Change): number {
 
 async function updateMessages(
   tx: Queryable,
-  changed: readonly MessageInProgress[],
+  { planId, items: changed }: OfPlan<MessageInProgress>,
   changes: readonly Change[],
   { lane, stays, announcing }: InLane & { readonly announcing: readonly number[] },
 ) {
@@ -81,7 +87,8 @@ async function updateMessages(
           unknown bigint, "carrierId" integer, "sentAt" timestamptz, "updatedAt" timestamptz, mccmnc text,
           "errorCode" text, "carrierCode" text, price numeric, ptf numeric, currency text, "routeId" integer,
           "routeReason" text, segmentation text, "discardsText" boolean)
-        where m.plan_id = any (array[i."planId"]) and m.msg_id = i."msgId" and m.lane is not distinct from $3::integer
+        where m.plan_id = any (array[i."planId"]) and ${ofPlan('m', '$6')} and m.msg_id = i."msgId"
+          and m.lane is not distinct from $3::integer
         returning 1
       ), ${drawnPositions(`
         select plan_id from unnest($5::integer[]) as i (plan_id)
@@ -109,6 +116,7 @@ async function updateMessages(
       lane,
       stays ? lane : null,
       announcing,
+      planId,
     ],
   })
   const { updated, held, positions } = rows[0]!

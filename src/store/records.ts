@@ -11,6 +11,7 @@ import {
 import { CopyRows, copyIn, storable } from './copy.ts'
 import type { Transaction } from './database.ts'
 import { drawPositions, type FeedPositions } from './event-feed.ts'
+import { noteKindsInstead, type OfAKind } from './message-kinds.ts'
 import { answeredMs, changesDispatch, updateRecords } from './record-changes.ts'
 
 export interface Projected {
@@ -28,7 +29,8 @@ export interface Projected {
 /**
  * Writes these messages, in the transaction `tx`. Messages that were taken out of their records are written only where
  * the record says that `lane` has them; null: they are at rest, and locked by `tx`. `stays`: `lane` keeps them in
- * progress. Returns the ids of those with a record whose new deliveries have a holder.
+ * progress. `kindsAreNoted`: by `withKindsNoted`. Returns the ids of those with a record whose new deliveries have a
+ * holder.
  *
  * @throws NotInLaneError when one of them is another's, or is written already
  */
@@ -36,7 +38,10 @@ export async function writeRecords(
   tx: Transaction,
   records: readonly Projected[],
   lane: number | null,
-  { stays = false }: { readonly stays?: boolean } = {},
+  {
+    stays = false,
+    kindsAreNoted = false,
+  }: { readonly stays?: boolean; readonly kindsAreNoted?: boolean } = {},
 ): Promise<ReadonlySet<string>> {
   const fresh = records.filter(({ message }) => message.loaded === null)
   const known = records.filter(({ message }) => message.loaded !== null)
@@ -51,6 +56,7 @@ export async function writeRecords(
   const copied = [...fresh, ...untouched]
   const announcing = records.filter(({ message }) => message.events.length > 0)
   const plans = [...new Set(announcing.map(({ message }) => message.accepted.planId))]
+  if (!kindsAreNoted) await noteKindsInstead(tx, records.map(kindOf))
   await copyIn(tx, recordsOf(copied, stays ? lane : null))
   const { held, positions } =
     changes.length > 0
@@ -59,6 +65,12 @@ export async function writeRecords(
   const queued = stays ? [] : dispatchesOf([...fresh, ...waiting])
   await copyIn(tx, [...queued, eventsOf(announcing, positions)])
   return held
+}
+
+/** The kind that the message is listed by. Nothing changes the message while it is projected. */
+export function kindOf({ message: { msgId, accepted, state } }: Projected): OfAKind {
+  const { planId, sender, country } = accepted
+  return { planId, msgId, sender, country, mccmnc: state.mccmnc, status: state.status }
 }
 
 const NONE_HELD: ReadonlySet<string> = new Set()

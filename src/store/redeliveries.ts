@@ -1,4 +1,5 @@
 import type { EventKey } from '../domain/events.ts'
+import { withTables } from './citus.ts'
 import type { Queryable } from './database.ts'
 
 /** An event with this many attempts is not redelivered any more. Probes alone make up to 4,560 attempts in 76 hours. */
@@ -8,7 +9,7 @@ const MAX_ATTEMPTS = 20_000
 const SPACING = '1 ms'
 
 /**
- * From a CTE `chosen` of keys of events to `reachable`, those that have a URL to go to. (Without `offset 0` events were
+ * From a CTE `chosen` of keys of events of the plan $1 to `reachable`, those that have a URL to go to. (Without `offset 0` events were
  * looked for by plan alone where a partition has no statistics yet: 5 s for 1,000.)
  */
 const REACHABLE = `
@@ -17,11 +18,11 @@ const REACHABLE = `
            made.attempts as made
     from chosen c
     cross join lateral (
-      select * from events e where e.plan_id = c.plan_id and e.msg_id = c.msg_id and e.sequence = c.sequence offset 0
+      select * from events e where e.plan_id = $1 and e.msg_id = c.msg_id and e.sequence = c.sequence offset 0
     ) e
     cross join lateral (
       select greatest(e.attempts, max(w.attempt), 0) as attempts from webhook_attempts w
-      where w.plan_id = e.plan_id and w.msg_id = e.msg_id and w.sequence = e.sequence
+      where w.plan_id = $1 and w.msg_id = e.msg_id and w.sequence = e.sequence
     ) made
     cross join lateral (
       select case when c.sequence > 0 then a.default_dlr_url else p.inbound_url end as url
@@ -29,10 +30,12 @@ const REACHABLE = `
     ) configured
     left join lateral (
       select callback_url from messages m
-      where c.sequence > 0 and m.plan_id = c.plan_id and m.msg_id = c.msg_id offset 0
+      where c.sequence > 0 and m.plan_id = $1 and m.msg_id = c.msg_id offset 0
     ) m on true
     where coalesce(m.callback_url, configured.url) is not null
   )`
+
+const CONFIGURED = { accounts: 'true', service_plans: 'true' }
 
 /**
  * From `reachable` to `queued`, those that were not tried too often and are in no node's memory: due now and SPACING after
@@ -88,7 +91,7 @@ export async function redeliverOne(
   const { rows } = await db.query<{ outcome: Redelivery }>({
     name: 'redeliver_one',
     text: `
-      with chosen as (
+      with ${withTables(db, CONFIGURED)} chosen as (
         select plan_id, msg_id, sequence from events where plan_id = $1 and msg_id = $2 and sequence = $3
       ), ${REACHABLE}, ${queued('0')}
       select case when exists (select from queued) then 'queued'
@@ -126,7 +129,7 @@ export async function redeliverFailed(
   return queuedOf(stretch, db, {
     name: 'redeliver_failed',
     text: `
-      with looked_at as (
+      with ${withTables(db, CONFIGURED)} looked_at as (
         select plan_id, msg_id, sequence, state, destination from event_deliveries
         where plan_id = $1 and msg_id >= $2 and (msg_id, sequence) > ($2, $3::smallint) and msg_id <= $4
         order by msg_id, sequence limit $5
@@ -144,7 +147,7 @@ export async function redeliverKept(db: Queryable, stretch: Stretch): Promise<St
   return queuedOf(stretch, db, {
     name: 'redeliver_kept',
     text: `
-      with looked_at as (
+      with ${withTables(db, CONFIGURED)} looked_at as (
         select plan_id, msg_id, sequence, delivered_at from events
         where plan_id = $1 and msg_id >= $2 and (msg_id, sequence) > ($2, $3::smallint) and msg_id <= $4
         order by msg_id, sequence limit $5

@@ -2,6 +2,7 @@ import type { ServicePlan } from '../domain/configuration/configuration.ts'
 import { canonicalPublicId } from '../domain/identifiers.ts'
 import type { SenderType } from '../domain/messages/addresses.ts'
 import { SANDBOX } from '../domain/sandbox.ts'
+import { byPlan, ofPlan } from './citus.ts'
 import { ConfigurationTable, NAME_BEGINS } from './configuration-table.ts'
 import type { Queryable } from './database.ts'
 
@@ -84,14 +85,20 @@ export async function servicePlanUses(
   ids: readonly number[],
   inProgress: ReadonlySet<number>,
 ): Promise<Map<number, string[]>> {
-  const { rows } = await db.query<{ id: number; tokens: boolean; messages: boolean }>(
-    `select p.id, exists (select from tokens where revoked_at is null and p.id = any (plan_ids)) as tokens,
-            exists (select from messages where plan_id = any (array[p.id]))
-              or exists (select from inbound_messages where plan_id = any (array[p.id])) as messages
-     from unnest($1::integer[]) as p (id)`,
-    [ids],
-  )
-  const uses = rows.map(({ id, tokens, messages }): [number, string[]] => [
+  const plans: { id: number; tokens: boolean; messages: boolean }[] = []
+  for (const { planId, items } of byPlan(db, ids, (id) => id)) {
+    const { rows } = await db.query<(typeof plans)[number]>(
+      `with live as materialized (select plan_ids from tokens where revoked_at is null)
+       select p.id, exists (select from live where p.id = any (plan_ids)) as tokens,
+              exists (select from messages m where plan_id = any (array[p.id]) and ${ofPlan('m', '$2')})
+                or exists (select from inbound_messages o where plan_id = any (array[p.id]) and ${ofPlan('o', '$2')})
+                as messages
+       from unnest($1::integer[]) as p (id)`,
+      [items, planId],
+    )
+    plans.push(...rows)
+  }
+  const uses = plans.map(({ id, tokens, messages }): [number, string[]] => [
     id,
     [...(tokens ? ['live tokens'] : []), ...(messages || inProgress.has(id) ? ['messages'] : [])],
   ])

@@ -42,6 +42,8 @@ const SESSION_SETTINGS = {
   idle_in_transaction_session_timeout: '6000',
   idle_session_timeout: '0',
   transaction_timeout: '0',
+  // Servers are asked one after the other, so that locks are taken in one order, and a transaction has one session on each.
+  'citus.multi_shard_modify_mode': 'sequential',
 } as const
 
 /** Setting -> value. Settings that the server's version does not have are left out on use. */

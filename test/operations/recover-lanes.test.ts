@@ -328,9 +328,10 @@ function dyingAt(statement: number, when: 'before' | 'after'): Database {
     }
   const connect = async () => {
     const client = await db.connect()
-    return { query: dying(client), release: (error?: Error) => client.release(error) }
+    return { query: dying(client), release: (error?: Error) => client.release(error), sharded }
   }
-  return { query: dying(db as unknown as pg.ClientBase), connect } as unknown as Database
+  const { sharded } = db
+  return { query: dying(db as unknown as pg.ClientBase), connect, sharded } as unknown as Database
 }
 
 test.each(['before', 'after'] as const)(

@@ -11,6 +11,7 @@ import { listMessages } from '../../src/store/message-list.ts'
 import { projectMessages } from '../../src/store/projection.ts'
 import { installedDatabase, newId } from '../support/installation.ts'
 import { NO_FILTERS } from '../support/list-walks.ts'
+import { noteKindsOf } from '../support/message-kinds.ts'
 import { inMemory, projected, settledFact } from '../support/messages-in-memory.ts'
 import { rowsRead } from '../support/rows-read.ts'
 
@@ -59,6 +60,7 @@ async function insert(rows: readonly Row[]): Promise<void> {
        plan_id integer, msg_id uuid, sender text, recipient text, status message_status, country text, mccmnc text)`,
     [JSON.stringify(rows)],
   )
+  await noteKindsOf(db, rows)
 }
 
 /** Some are of another status and network now, as their receipts said. */
@@ -73,6 +75,7 @@ async function change(rows: readonly Row[]): Promise<void> {
      where m.plan_id = i.plan_id and m.msg_id = i.msg_id`,
     [JSON.stringify(rows)],
   )
+  await noteKindsOf(db, rows)
 }
 
 function looked(planId: number, filters: MessageFilters, after: string | null, limit: number): string[] {
@@ -281,6 +284,7 @@ test('that messages were on their way is deleted some days after they have come 
   }))
   await insert(messages)
   await db.query(`update messages set status = 'DELIVERED' where sender = 'Passed' and mccmnc is not null`)
+  await noteKindsOf(db, [{ ...messages[0]!, status: 'DELIVERED' }])
   expect(await statuses()).toEqual(['QUEUED', 'SENT', 'SENT', 'DELIVERED', 'UNKNOWN'])
   await dropOldPartitions(db, NOW_MS, 35)
   expect(await statuses()).toEqual(['SENT', 'DELIVERED', 'UNKNOWN'])

@@ -184,7 +184,9 @@ function faultsOf(plan: Plan, keys: Keys, limited = false): string[] {
     if (!isBound) found.push(`reads all of ${table}`)
     const { columns, index } = keys.get(relation)!
     const comparedBy = (part: string) =>
-      columns.filter((column) => isLookedFor(String(plan[part]), `${plan.Alias}.${column}`))
+      columns.filter((column) =>
+        isLookedFor(String(plan[part]).replace(OF_PLAN, ''), `${plan.Alias}.${column}`),
+      )
     const isByOther = comparedBy('Index Cond').length === columns.length && plan['Index Name'] !== index
     if (isByOther || comparedBy('Filter').length > 0)
       found.push(`reads ${table} by ${String(plan['Index Name']).replace(/_\d{8}/, '')}`)
@@ -200,6 +202,9 @@ function faultsOf(plan: Plan, keys: Keys, limited = false): string[] {
   const passes = type === 'Limit' || (limited && /Append$|^LockRows$|^Result$/.test(type))
   return [...found, ...inputs.flatMap((input) => faultsOf(input, keys, passes))]
 }
+
+/** `ofPlan`, which is no condition where no plan is named. */
+const OF_PLAN = /\(\w+\.plan_id = COALESCE\(\$\d+, \w+\.plan_id\)\)/g
 
 /** A condition compares the column with a value or with that of another row. */
 function isLookedFor(condition: string, column: string): boolean {

@@ -4,7 +4,7 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { afterAll, expect, inject } from 'vitest'
-import type { Database } from '../../src/store/database.ts'
+import { type Database, sqlState } from '../../src/store/database.ts'
 import { openDatabase } from '../../src/store/database-pool.ts'
 import {
   type DatabaseServer,
@@ -37,7 +37,7 @@ export async function freshDatabase(
   const { state = 'migrated' } = options
   const template = state === 'empty' ? 'template1' : inject('templates')[state]
   // The files are copied as they are. Through the WAL, which is the default, making and dropping one takes twice as long.
-  await onServer(`create database ${name} template ${template} strategy file_copy`)
+  await onServers(`create database ${name} template ${template} strategy file_copy`)
   const url = new URL(inject(options.direct ? 'serverUrl' : 'serviceUrl'))
   url.pathname = `/${name}`
   const connectionString = url.href
@@ -48,7 +48,7 @@ export async function freshDatabase(
     db,
     async [Symbol.asyncDispose]() {
       if (!db.ended) await db.end()
-      await onServer(`drop database ${name} with (force)`)
+      await onServers(`drop database ${name} with (force)`)
     },
   }
 }
@@ -65,18 +65,24 @@ export async function databaseOfFile(
 /** A pooler stands between the tests and their server: a session outlives its client. */
 const POOLED = inject('serviceUrl') !== inject('serverUrl')
 
+/** The server is a coordinator of Citus. */
+const SHARDED = inject('serverUrls').length > 1
+
 /** What was found of each database that was made, so that nothing leaks to others through a pooler. */
 const servers = new Map<string, DatabaseServer>()
 
 /** A further pool on a database made here. */
 export function openAgain(connectionString: string, poolSize: number): Database {
-  const server = servers.get(connectionString) ?? directServer(connectionString, true)
+  const server = servers.get(connectionString) ?? {
+    ...directServer(connectionString, true),
+    sharded: SHARDED,
+  }
   return openDatabase({ connectionString, server, poolSize })
 }
 
 /** As a node finds it at its start, where there is a pooler; without one there is nothing to find. */
 async function serverAt(connectionString: string, pooled: boolean): Promise<DatabaseServer> {
-  const server = directServer(connectionString, true)
+  const server = { ...directServer(connectionString, true), sharded: SHARDED }
   if (!pooled) return server
   await reachServer(server)
   const settings = sessionSettings(30_000)
@@ -88,17 +94,30 @@ async function serverAt(connectionString: string, pooled: boolean): Promise<Data
 }
 
 /**
- * One connection for all files of this process: a new session spends as much on reading the catalogue as on the rest. The
- * process may end with it open.
+ * One connection to each server for all files of this process: a new session spends as much on reading the catalogue as on
+ * the rest. The process may end with them open.
  */
-let administrator: pg.Pool | undefined
+let administrators: readonly pg.Pool[] | undefined
 
-async function onServer(statement: string): Promise<void> {
-  administrator ??= new pg.Pool({
-    connectionString: inject('serverUrl'),
-    max: 1,
-    idleTimeoutMillis: 0,
-    allowExitOnIdle: true,
-  }).on('error', () => undefined)
-  await administrator.query(statement)
+async function onServers(statement: string): Promise<void> {
+  administrators ??= inject('serverUrls').map((connectionString) =>
+    new pg.Pool({ connectionString, max: 1, idleTimeoutMillis: 0, allowExitOnIdle: true }).on(
+      'error',
+      () => undefined,
+    ),
+  )
+  for (const server of administrators) await run(server, statement)
+}
+
+const OBJECT_IN_USE = '55006'
+const TRIES = 20
+
+/** Citus has sessions of its own in a database, and may begin another while those are ended. */
+async function run(server: pg.Pool, statement: string, tries = TRIES): Promise<void> {
+  try {
+    await server.query(statement)
+  } catch (error) {
+    if (!SHARDED || sqlState(error) !== OBJECT_IN_USE || tries === 0) throw error
+    await run(server, statement, tries - 1)
+  }
 }

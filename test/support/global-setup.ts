@@ -1,7 +1,7 @@
 /**
  * One PostgreSQL for the whole run, with migrated databases that each test file copies: as `initdb` makes it, for that is
  * what the service meets. `TEST_POSTGRES` names another installation, by the folder that holds its `bin`; `TEST_POOLER` a
- * PgBouncer to be put before it, in transaction mode. Nodes serve the console as its sources are now.
+ * PgBouncer to be put before it, in transaction mode; `TEST_CITUS` a number of workers of a Citus cluster. Nodes serve the console as its sources are now.
  */
 import { execFileSync } from 'node:child_process'
 import pg from 'pg'
@@ -9,6 +9,7 @@ import type { TestProject } from 'vitest/node'
 import { ensurePartitions } from '../../src/services/upkeep/day-partitions.ts'
 import { openDatabase } from '../../src/store/database-pool.ts'
 import { migrate } from '../../src/store/migrate.ts'
+import { createCitusDatabase, startCitus } from './citus.ts'
 import { startPooler } from './pooler.ts'
 import { startStockPostgres } from './stock-postgres.ts'
 
@@ -18,6 +19,8 @@ declare module 'vitest' {
     serverUrl: string
     /** The way by which the service and the tests of the store reach it: `serverUrl`, or a pooler. */
     serviceUrl: string
+    /** Connection strings of all servers that have a database: of a Citus cluster, its workers too. */
+    serverUrls: readonly string[]
     /** Names of the databases that `freshDatabase` copies: just migrated, and with what a node's first start makes too. */
     templates: { readonly migrated: string; readonly started: string }
   }
@@ -26,28 +29,41 @@ declare module 'vitest' {
 const TEMPLATES = { migrated: 'aldis_migrated', started: 'aldis_started' }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const { TEST_POSTGRES, TEST_POOLER } = process.env
+  const { TEST_POSTGRES, TEST_POOLER, TEST_CITUS } = process.env
   execFileSync(process.execPath, ['scripts/build-console.ts', '--if-stale'], { stdio: 'inherit' })
-  const server = await startStockPostgres(TEST_POSTGRES || undefined)
+  const { coordinator: server, workers } = TEST_CITUS
+    ? await startCitus(TEST_POSTGRES!, Number(TEST_CITUS))
+    : { coordinator: await startStockPostgres(TEST_POSTGRES || undefined), workers: [] }
+  const servers = [server, ...workers]
   const client = new pg.Client(server.connectionString)
   await client.connect()
   const { rows } = await client.query('select version()')
   const urlOf = (database: string) =>
     Object.assign(new URL(server.connectionString), { pathname: `/${database}` }).href
-  await client.query(`create database ${TEMPLATES.migrated}`)
+  if (TEST_CITUS)
+    for (const name of Object.values(TEMPLATES))
+      await createCitusDatabase({ coordinator: server, workers }, name)
+  else await client.query(`create database ${TEMPLATES.migrated}`)
   await migrate({ connectionString: urlOf(TEMPLATES.migrated) })
-  await client.query(`create database ${TEMPLATES.started} template ${TEMPLATES.migrated}`)
+  if (TEST_CITUS) await migrate({ connectionString: urlOf(TEMPLATES.started) })
+  else await client.query(`create database ${TEMPLATES.started} template ${TEMPLATES.migrated}`)
   const started = openDatabase({ connectionString: urlOf(TEMPLATES.started), poolSize: 1 })
   await ensurePartitions(started, Date.now())
   await started.end()
   await client.end()
+  // A template that Citus's own process is connected to cannot be copied.
+  if (TEST_CITUS) for (const one of servers) await one.restart()
   const pooler = TEST_POOLER ? await startPooler(TEST_POOLER, server) : undefined
   if (TEST_POSTGRES) process.stdout.write(`${rows[0].version}${pooler ? ', behind a pooler' : ''}\n`)
   project.provide('serverUrl', server.connectionString)
+  project.provide(
+    'serverUrls',
+    servers.map(({ connectionString }) => connectionString),
+  )
   project.provide('serviceUrl', pooler?.connectionString ?? server.connectionString)
   project.provide('templates', TEMPLATES)
   return async () => {
     await pooler?.stop()
-    await server.stop()
+    await Promise.all(servers.map((one) => one.stop()))
   }
 }

@@ -39,15 +39,22 @@ export interface StockPostgres {
   readonly port: number
   /** Where the cluster lies, and who may run programs on it. */
   readonly cluster: Cluster
+  /** Stops it and starts it again, on the same port. */
+  restart(): Promise<void>
   stop(): Promise<void>
 }
 
 /**
  * Makes and starts one.
  * @param root folder that holds `bin`, like /usr/lib/postgresql/15; without it the binaries that npm installed
+ * @param settings lines of its postgresql.conf
  */
-export async function startStockPostgres(root?: string): Promise<StockPostgres> {
+export async function startStockPostgres(
+  root?: string,
+  settings: readonly string[] = [],
+): Promise<StockPostgres> {
   const cluster = makeCluster(root)
+  appendFileSync(join(cluster.path, 'postgresql.conf'), `\n${settings.join('\n')}\n`)
   return await startCluster(cluster)
 }
 
@@ -78,11 +85,16 @@ function initialise(path: string, account: Account, binaries: Binaries): void {
 }
 
 async function startCluster(cluster: Cluster): Promise<StockPostgres> {
-  const { server, port } = await startSomewhere(cluster)
+  const { server: first, port } = await startSomewhere(cluster)
+  let server = first
   return {
     connectionString: `postgresql://${ROLE}@127.0.0.1:${port}/postgres`,
     port,
     cluster,
+    async restart() {
+      await server.stop()
+      server = await startServer(cluster, port, new ServerLog(`${cluster.path}.log`))
+    },
     async stop() {
       await server.stop()
       rmSync(join(cluster.path, '..'), { recursive: true, force: true })

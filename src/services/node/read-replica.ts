@@ -92,6 +92,10 @@ export class ReadReplica implements Queryable {
     await this.#looks.stop()
   }
 
+  get sharded(): boolean {
+    return this.#options.primary.sharded === true
+  }
+
   get isUsed(): boolean {
     return this.#trouble === null
   }

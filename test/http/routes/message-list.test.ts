@@ -10,6 +10,7 @@ import {
   startHttpService,
   TOKEN_OTHER,
 } from '../../support/http-service.ts'
+import { noteKindsOf } from '../../support/message-kinds.ts'
 import type { HttpAnswer } from '../../support/raw-http.ts'
 
 /** 45 messages, a minute apart: every third to another number, every fifth FAILED. */
@@ -54,6 +55,7 @@ async function insert(rows: readonly Stored[], to: HttpService = service): Promi
        recipient text, status message_status, country text, mccmnc text)`,
     [JSON.stringify(rows)],
   )
+  await noteKindsOf(to.db, rows)
 }
 
 function list(query: string, headers: Record<string, string> = {}): Promise<HttpAnswer> {

@@ -1,0 +1,88 @@
+/**
+ * A database that is spread over several servers: a coordinator of Citus, which is what Aldis connects to, and its workers.
+ * The records of a plan are on one worker, all other tables with the coordinator (docs/adr/0035).
+ */
+import type { Queryable } from './database.ts'
+import { PARTITIONED_TABLES } from './partitions.ts'
+
+/**
+ * The records of a plan. `feeds` is among them because a position and its event must appear at once, which holds only within
+ * one server. A carrier's id leads to a submission before its plan is known.
+ */
+const BY_PLAN = [...PARTITIONED_TABLES.filter((table) => table !== 'submissions'), 'message_kinds', 'feeds']
+
+export function isSharded(db: Queryable): boolean {
+  return db.sharded === true
+}
+
+/** Items that one statement is for. `planId` null: they may be of several plans. */
+export interface OfPlan<Item> {
+  readonly planId: number | null
+  readonly items: readonly Item[]
+}
+
+/**
+ * What statements are made of these items: one or, where the plans are on several servers, one for each plan, in the order
+ * of their ids. A statement with `ofPlan` of each table then runs whole on the plan's server.
+ */
+export function byPlan<Item>(
+  db: Queryable,
+  items: readonly Item[],
+  planOf: (item: Item) => number,
+): readonly OfPlan<Item>[] {
+  if (!isSharded(db)) return [{ planId: null, items }]
+  const plans = Map.groupBy(items, planOf)
+  return [...plans]
+    .map(([planId, its]) => ({ planId, items: its }))
+    .sort((one, other) => one.planId - other.planId)
+}
+
+/** Condition: the row's plan is `OfPlan.planId`, unless that is null. `parameter` like '$2'. */
+export function ofPlan(row: string, parameter: string): string {
+  return `${row}.plan_id = coalesce(${parameter}::integer, ${row}.plan_id)`
+}
+
+/**
+ * The first CTEs of a statement. Where records are on other servers, the rows of these tables for which the condition holds
+ * are read first and sent along: a statement with records of one plan then runs on their server.
+ */
+export function withTables(db: Queryable, tables: Readonly<Record<string, string>>): string {
+  if (!isSharded(db)) return ''
+  return Object.entries(tables)
+    .map(([table, condition]) => `${table} as materialized (select * from ${table} where ${condition}), `)
+    .join('')
+}
+
+/** The ids of all plans, by which records of all of them are looked up by key. */
+export async function listPlanIds(db: Queryable): Promise<number[]> {
+  const { rows } = await db.query<{ ids: number[] }>('select array(select id from service_plans) as ids')
+  return rows[0]!.ids
+}
+
+/** Distributes the records by plan, those that are not yet; nothing without the extension. Returns the tables' names. */
+export async function distributeRecords(db: Queryable): Promise<string[]> {
+  if (!(await hasCitus(db))) return []
+  const { rows } = await db.query<{ name: string }>({
+    text: `
+      select name from unnest($1::text[]) with ordinality as t (name, place)
+      where name::regclass not in (select logicalrelid from pg_dist_partition) order by place`,
+    values: [BY_PLAN],
+  })
+  if (rows.length === 0) return []
+  // A shard takes no triggers that look into other tables: whoever writes messages notes their kinds (message-kinds.ts).
+  await db.query(`
+    set local citus.multi_shard_modify_mode = 'sequential';
+    drop trigger if exists new_kind on messages; drop trigger if exists other_kind on messages`)
+  for (const { name } of rows) {
+    await db.query({
+      text: `select create_distributed_table($1::regclass, 'plan_id', colocate_with => $2)`,
+      values: [name, name === BY_PLAN[0] ? 'default' : BY_PLAN[0]],
+    })
+  }
+  return rows.map(({ name }) => name)
+}
+
+async function hasCitus(db: Queryable): Promise<boolean> {
+  const { rowCount } = await db.query(`select from pg_extension where extname = 'citus'`)
+  return rowCount === 1
+}
