@@ -22,7 +22,7 @@ export function register(program: Command): void {
     .description(
       'Write aldis.yaml and secrets.env from the configuration of Kannel or Jasmin; nothing is sent',
     )
-    .argument('<file...>', 'kannel or jasmin, and the file; without the gateway, the file decides')
+    .argument('<file...>', 'kannel or jasmin, and the file; the gateway is recognised by the file if omitted')
     .option('-o, --output <folder>', 'Folder to write to', '.')
     .option('--force', 'Overwrite aldis.yaml and secrets.env')
     .option('--json', 'Print the report as JSON')

@@ -53,7 +53,7 @@ function addFileOptions(command: Command): void {
   command
     .option(
       '--csv <file>',
-      'Send to each line; needs a column to, and text or those that --text names; - is standard input',
+      'Send one message for each line; needs a column to, and text or the columns that --text names; - is standard input',
     )
     .option('--dry-run', 'With --csv: check all lines and count segments; send nothing')
     .option('--rate <number>', 'With --csv: messages a second; default: as many as are accepted', perSecond)

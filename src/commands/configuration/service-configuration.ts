@@ -51,7 +51,7 @@ const LARGE_BYTES = 1024 * 1024
 export function addFileOptions(command: Command): Command {
   command
     .requiredOption('-f, --file <file>', 'File to read, - for standard input; may be repeated', repeated)
-    .option('--prune', 'Delete objects that are not in the files, of the kinds that are')
+    .option('--prune', 'For each kind in the files, delete the objects that they do not list')
     .option(
       '--confirm <kind=number>',
       'Confirm how many objects of a kind are deleted, if more than 20 % are; may be repeated',
