@@ -129,7 +129,10 @@ function requestCheck(schema: FastifySchema): (request: FastifyRequest) => reado
   }
 }
 
-/** Compiles a schema when it is first used, because most never are. `names`: the parameters, if it is one of a query. */
+/**
+ * Returns a check, which replaces the texts of parsed fields by their values. A schema is compiled when it is first used,
+ * because most never are. `names`: the parameters, if it is one of a query.
+ */
 export function checkOf(schema: TSchema, names?: readonly string[]): Check {
   let validator: ReturnType<typeof Compile> | undefined
   const rule = RULES.get(schema)

@@ -29,7 +29,7 @@ export interface ReceiptOptions extends Announcing {
 /**
  * Records receipts, at most one per (carrier, id, addresses). A receipt without a message, or whose message another process
  * has in progress, is parked. A parked one is unparked when it matches. Returns the messages whose status changed, and, by
- * index, the receipts of messages that are here: retry those once their message is at rest. A repeated call changes nothing.
+ * index, the receipts of messages that are here: retry those once their message is at rest. A repeated call changes no message.
  */
 export async function recordReceipts(
   db: Database,
@@ -63,23 +63,23 @@ export async function recordReceipts(
 /**
  * Returns as `first` the first receipt of each id and recipient (the recipient tells messages apart when a carrier reuses an
  * id). Later ones are `repeated` when they may still change something, that is after an UNKNOWN. After a final one they are
- * `dropped`, because the first final receipt wins, and are only kept.
+ * `noted`: the first final receipt wins, and they are only kept.
  */
 export function oneForEachId<Item extends { readonly row: IncomingReceipt }>(
   items: readonly Item[],
-): { first: Item[]; repeated: Item[]; dropped: Item[] } {
+): { first: Item[]; repeated: Item[]; noted: Item[] } {
   const first = new Map<string, Item>()
   const repeated: Item[] = []
-  const dropped: Item[] = []
+  const noted: Item[] = []
   for (const item of items) {
     const { carrierId, carrierMessageId, addresses, parkedId } = item.row
     const key = `${carrierId}:${carrierMessageId}:${addresses.join()}`
     const earlier = first.get(key)
     if (earlier === undefined) first.set(key, item)
     else if (earlier.row.outcome === 'UNKNOWN' || parkedId !== null) repeated.push(item)
-    else dropped.push(item)
+    else noted.push(item)
   }
-  return { first: [...first.values()], repeated, dropped }
+  return { first: [...first.values()], repeated, noted }
 }
 
 /** The locked message that a receipt belongs to. */

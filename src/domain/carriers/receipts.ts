@@ -10,7 +10,7 @@ export type Receipt = {
   vendorState: string | null
   /** The carrier's raw code: `err:` as written, or network_error_code in decimal, 3 digits at least. */
   rawCode: string | null
-  /** First octet of network_error_code when rawCode came from it (1 ANSI-136, 2 IS-95, 3 GSM), else null. */
+  /** First octet of network_error_code when rawCode came from it (1 ANSI-136, 2 IS-95, 3 GSM, 7 SMPP), else null. */
   networkType: number | null
   /** 5 or 6 digits. */
   mccmnc: string | null

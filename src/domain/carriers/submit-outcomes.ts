@@ -6,8 +6,9 @@ import type { DeliveryCode, FailureCode } from '../error-codes.ts'
  * - throttled: slow down; never fails a message, no attempt consumed
  * - retry: try until validity is over
  * - limited-retry: three tries in all
- * - rebind: the link is at fault; bind again, no attempt consumed
- * - permanent: the message has failed
+ * - rebind: the link is at fault; bind again, no attempt consumed. After three binds for a message (`RebindCounts`), as
+ *   limited-retry
+ * - permanent: not tried again. FAILED, or UNKNOWN when an earlier attempt is in doubt
  */
 export type SubmitOutcome = 'accepted' | 'throttled' | 'retry' | 'limited-retry' | 'rebind' | 'permanent'
 

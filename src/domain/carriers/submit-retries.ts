@@ -1,7 +1,7 @@
 import { BoundedMap } from '../../collections/bounded-map.ts'
 import { DAY_MS, jittered, MINUTE_MS, SECOND_MS } from '../instants.ts'
 
-/** When a message is submitted again, and whom nothing is submitted to for a while. */
+/** When a message is submitted again, and which recipients are left alone meanwhile. */
 
 const DELAYS_MS: readonly number[] = [5 * SECOND_MS, 30 * SECOND_MS, 2 * MINUTE_MS, 10 * MINUTE_MS]
 

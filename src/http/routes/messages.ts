@@ -28,6 +28,7 @@ import { DeliveryReceiptSchema } from '../schemas/webhooks.ts'
 
 const ShortLookupQuery = Type.Object({ servicePlanId: Type.Optional(PlanParameter) })
 
+/** For the document. `MESSAGE_FILTERS` has what is checked. */
 const FILTERS = {
   from: Type.String({ description: 'Sender' }),
   to: Type.String({ examples: ['+15551230001'], description: 'Recipient' }),

@@ -25,7 +25,7 @@ export interface LimitEventsOptions extends NodeParts {
 const INTERVAL_MS = 5_000
 /** Taken at once by a process. */
 const MAX_BATCH = 20
-/** As that of other webhooks, without the first, which is made at once. */
+/** The waits of other webhooks. The first attempt has none. */
 const WAITS_MS = ATTEMPT_DELAYS_MS.slice(1)
 
 /**

@@ -279,7 +279,7 @@ export class Recorder {
     await this.#project()
     if (this.#receipts.length === 0) return
     const items = this.#receipts.slice(0, MAX_BATCH)
-    const { first, repeated, dropped } = oneForEachId(items)
+    const { first, repeated, noted } = oneForEachId(items)
     const recorded = await writeInHalves<ReceiptItem, ReceiptItem | null>(
       first,
       (part) => this.#applyReceipts(part),
@@ -292,9 +292,9 @@ export class Recorder {
     const waiting = recorded.filter((item) => item !== null)
     // When the first receipt of an id was not final, later ones follow in a batch of their own.
     this.#receipts.unshift(...waiting, ...repeated)
-    for (const { row } of dropped) this.addNote(row)
+    for (const { row } of noted) this.addNote(row)
     for (const [index, item] of first.entries()) if (recorded[index] === null) item.done?.(true)
-    for (const item of dropped) item.done?.(true)
+    for (const item of noted) item.done?.(true)
   }
 
   /** Returns null for each receipt, or the receipt to retry when its message is recorded. */

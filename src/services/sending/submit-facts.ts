@@ -27,7 +27,7 @@ export function submittedWith(
   return submitted
 }
 
-/** A message that was not tried, and is loaded again when it is due. */
+/** The fact that a message waits, and is loaded again when it is due. */
 export function postponementOf(
   { attempt, acceptedPduBits, segmentation, startedOver, ambiguous, carrierId }: Dispatch,
   { delayMs, ...change }: DispatchChange,
