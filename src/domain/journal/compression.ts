@@ -9,8 +9,6 @@ const MOST_OCTETS = 256 * 1_024
 const MOST_LONGER = (MOST_OCTETS >> 8) + 64
 const SAMPLE = Buffer.alloc(2_048, 'a sample')
 
-type Compress = (data: Buffer) => Buffer
-
 /** What Node's compressors are made of: a synchronous write, and the room and the input that it has left. */
 interface Parts {
   readonly _handle: {
@@ -19,14 +17,59 @@ interface Parts {
   readonly _writeState: Uint32Array
 }
 type BufferRange = [buffer: Buffer, offset: number, length: number]
+export type Compressor = ReturnType<typeof createZstdCompress>
 
-let compressMost: Compress | null = null
+/** Returns frames that do not depend on what was compressed before. */
+export class FrameWriter {
+  readonly #make: () => Compressor
+  /** Null when Node's compressors cannot be used again: each frame then has one of its own. */
+  #compressor: Compressor | null | undefined
+  readonly #output = Buffer.allocUnsafeSlow(MOST_OCTETS + MOST_LONGER)
 
-/** Returns a frame that does not depend on what was compressed before. */
-export function compress(data: Buffer): Buffer {
-  if (data.length > MOST_OCTETS) return compressAlone(data)
-  compressMost ??= reusedCompressor() ?? compressAlone
-  return compressMost(data)
+  constructor(make: () => Compressor = () => createZstdCompress(OPTIONS)) {
+    this.#make = make
+  }
+
+  compress(data: Buffer): Buffer {
+    if (this.#compressor === undefined) this.#compressor = this.#tested()
+    const frame = data.length > MOST_OCTETS ? null : this.#compressAgain(data)
+    return frame ?? zstdCompressSync(data, OPTIONS)
+  }
+
+  /**
+   * `zstdCompressSync` makes a compressor for each call, which takes most of its time and is kept until the next full
+   * collection. Node has no public way to use one again, so this uses its parts: 1 KiB takes 3.6 µs instead of 17.5, 20 KiB
+   * 17 instead of 33. Returns null if a later Node.js has other parts.
+   */
+  #tested(): Compressor | null {
+    const compressor = this.#make()
+    // Without a listener, an error would end the process.
+    compressor.on('error', () => undefined)
+    this.#compressor = compressor
+    for (let time = 1; time <= 2; time += 1) {
+      const frame = this.#compressAgain(SAMPLE)
+      if (frame === null || !isOf(frame, SAMPLE)) return null
+    }
+    return compressor
+  }
+
+  /** Null when it was not compressed whole. The compressor may then be within a frame, and is used no more. */
+  #compressAgain(data: Buffer): Buffer | null {
+    const compressor = this.#compressor
+    if (compressor === null || compressor === undefined) return null
+    const output = this.#output
+    try {
+      const { _handle: handle, _writeState: state } = compressor as unknown as Parts
+      handle.writeSync(constants.ZSTD_e_end, data, 0, data.length, output, 0, output.length)
+      const [room, left] = [state[0]!, state[1]!]
+      if (left === 0 && room > 0 && !compressor.destroyed)
+        return Buffer.from(output.subarray(0, output.length - room))
+    } catch {
+      // As below.
+    }
+    this.#compressor = null
+    return null
+  }
 }
 
 /** @throws Error if `frame` is no frame, or holds more than `mostOctets` */
@@ -34,33 +77,10 @@ export function decompress(frame: Buffer, mostOctets: number): Buffer {
   return zstdDecompressSync(frame, { maxOutputLength: mostOctets })
 }
 
-function compressAlone(data: Buffer): Buffer {
-  return zstdCompressSync(data, OPTIONS)
-}
-
-/**
- * `zstdCompressSync` makes a compressor for each call, which takes most of its time and is kept until the next full
- * collection. Node has no public way to use one again, so this uses its parts: 1 KiB takes 3.6 µs instead of 17.5, 20 KiB
- * 17 instead of 33. Returns null if a later Node.js has other parts.
- */
-function reusedCompressor(): Compress | null {
-  const compressor = createZstdCompress(OPTIONS)
-  const { _handle: handle, _writeState: state } = compressor as unknown as Parts
-  const output = Buffer.allocUnsafeSlow(MOST_OCTETS + MOST_LONGER)
-  const compressAgain = (data: Buffer) => {
-    handle.writeSync(constants.ZSTD_e_end, data, 0, data.length, output, 0, output.length)
-    const [room, left] = [state[0]!, state[1]!]
-    const isWhole = left === 0 && room > 0 && !compressor.destroyed
-    if (isWhole) return Buffer.from(output.subarray(0, output.length - room))
-    // It may be within a frame, and is used no more.
-    compressMost = null
-    return compressAlone(data)
-  }
+function isOf(frame: Buffer, data: Buffer): boolean {
   try {
-    for (let time = 1; time <= 2; time += 1)
-      if (!decompress(compressAgain(SAMPLE), SAMPLE.length).equals(SAMPLE)) return null
-    return compressAgain
+    return decompress(frame, data.length).equals(data)
   } catch {
-    return null
+    return false
   }
 }

@@ -1,7 +1,7 @@
 import type { KeptReceipt } from '../carriers/receipts.ts'
 import { type DispatchState, MESSAGE_STATUSES, type MessageState } from '../messages/messages.ts'
 import type { Charge } from '../routing/rates.ts'
-import { compress, decompress } from './compression.ts'
+import { decompress, FrameWriter } from './compression.ts'
 import type { Accepted, Evidence, JournalFact } from './message-facts.ts'
 import { Reader, Writer } from './octets.ts'
 
@@ -276,8 +276,10 @@ export function decodeEntry(data: Buffer): JournalFact[] {
   return facts
 }
 
+const frames = new FrameWriter()
+
 function compressed(plain: Buffer): Buffer {
-  const frame = compress(plain)
+  const frame = frames.compress(plain)
   const head = Buffer.alloc(HEAD_OCTETS)
   head[0] = COMPRESSED
   head.writeUInt32BE(frame.length, 1)

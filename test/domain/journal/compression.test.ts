@@ -1,8 +1,17 @@
 import { createHook } from 'node:async_hooks'
-import { zstdDecompressSync } from 'node:zlib'
+import { createZstdCompress, zstdDecompressSync } from 'node:zlib'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { compress, decompress } from '../../../src/domain/journal/compression.ts'
+import { type Compressor, decompress, FrameWriter } from '../../../src/domain/journal/compression.ts'
+
+/** Node's own fields of a compressor. */
+type Parts = {
+  _handle?: { writeSync(...args: unknown[]): void } | undefined
+  _writeState?: ArrayLike<number>
+}
+
+const frames = new FrameWriter()
+const compress = (data: Buffer) => frames.compress(data)
 
 test('any data comes back, whatever was compressed before', () => {
   const data = fc.oneof(
@@ -49,4 +58,50 @@ test('a frame that holds more than it may is refused', () => {
   const frame = compress(Buffer.alloc(1_000))
   expect(() => decompress(frame, 999)).toThrow(RangeError)
   expect(decompress(frame, 1_000)).toHaveLength(1_000)
+})
+
+test.each<[string, (made: Parts) => Parts]>([
+  ['it has no such parts', () => ({ _handle: undefined })],
+  ['its state has another order', ({ _writeState: state }) => ({ _writeState: Array.from(state!).toReversed() })],
+  ['it writes nothing', () => ({ _handle: { writeSync: () => undefined }, _writeState: [100, 0] })],
+  [
+    'its write throws',
+    () => ({
+      _handle: {
+        writeSync: () => {
+          throw new Error('no memory')
+        },
+      },
+    }),
+  ],
+])('a compressor that cannot be used again is made once, and frames are right: %s', (_, change) => {
+  const made: Compressor[] = []
+  const writer = new FrameWriter(() => {
+    const compressor = createZstdCompress()
+    made.push(Object.assign(compressor, change(compressor as Parts)))
+    return compressor
+  })
+  const all = [1, 2, 3].map((octet) => Buffer.alloc(5_000, octet))
+  expect(all.map((data) => zstdDecompressSync(writer.compress(data)))).toEqual(all)
+  expect(made).toHaveLength(1)
+})
+
+test('a compressor that fails later is used no more, and its error ends nothing', async () => {
+  let isBroken = false
+  const writer = new FrameWriter(() => {
+    const compressor = createZstdCompress()
+    const handle = (compressor as Parts)._handle!
+    const writeSync = handle.writeSync.bind(handle)
+    handle.writeSync = (...args) => {
+      writeSync(...args)
+      if (isBroken) compressor.destroy(new Error('no memory'))
+    }
+    return compressor
+  })
+  const data = Buffer.alloc(5_000, 7)
+  expect(zstdDecompressSync(writer.compress(data)).equals(data)).toBe(true)
+  isBroken = true
+  for (let time = 0; time < 3; time += 1)
+    expect(zstdDecompressSync(writer.compress(data)).equals(data)).toBe(true)
+  await new Promise((resolve) => setImmediate(resolve))
 })
