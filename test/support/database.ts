@@ -65,8 +65,8 @@ export async function databaseOfFile(
 /** A pooler stands between the tests and their server: a session outlives its client. */
 const POOLED = inject('serviceUrl') !== inject('serverUrl')
 
-/** The server is a coordinator of Citus. */
-const SHARDED = inject('serverUrls').length > 1
+/** The server is a coordinator of Citus. Asked late: files without a database import this module, too. */
+const isSharded = () => inject('serverUrls').length > 1
 
 /** What was found of each database that was made, so that nothing leaks to others through a pooler. */
 const servers = new Map<string, DatabaseServer>()
@@ -75,14 +75,14 @@ const servers = new Map<string, DatabaseServer>()
 export function openAgain(connectionString: string, poolSize: number): Database {
   const server = servers.get(connectionString) ?? {
     ...directServer(connectionString, true),
-    sharded: SHARDED,
+    sharded: isSharded(),
   }
   return openDatabase({ connectionString, server, poolSize })
 }
 
 /** As a node finds it at its start, where there is a pooler; without one there is nothing to find. */
 async function serverAt(connectionString: string, pooled: boolean): Promise<DatabaseServer> {
-  const server = { ...directServer(connectionString, true), sharded: SHARDED }
+  const server = { ...directServer(connectionString, true), sharded: isSharded() }
   if (!pooled) return server
   await reachServer(server)
   const settings = sessionSettings(30_000)
@@ -117,7 +117,7 @@ async function run(server: pg.Pool, statement: string, tries = TRIES): Promise<v
   try {
     await server.query(statement)
   } catch (error) {
-    if (!SHARDED || sqlState(error) !== OBJECT_IN_USE || tries === 0) throw error
+    if (!isSharded() || sqlState(error) !== OBJECT_IN_USE || tries === 0) throw error
     await run(server, statement, tries - 1)
   }
 }
