@@ -412,6 +412,15 @@ describe('a node', () => {
 })
 
 test('after a failover a standby is used again once it follows the new primary', async () => {
+  // A standby that has more of the log than the one that is promoted can never follow it.
+  await ask(standby, `alter system set primary_conninfo = ''`)
+  await ask(standby, 'select pg_reload_conf()')
+  await eventually(async () => (await ask(standby, 'select from pg_stat_wal_receiver')).length === 0)
+  const [standing] = await ask<{ place: string }>(standby, 'select pg_last_wal_replay_lsn() as place')
+  await eventually(async () => {
+    const behind = `select where pg_last_wal_replay_lsn() < '${standing!.place}'`
+    return (await ask(second, behind)).length === 0
+  })
   await ask(second, 'select pg_promote()')
   await using old = await replicaOf(primary, second, PATIENT_MS)
   await using replica = await replicaOf(second, standby, PATIENT_MS)
