@@ -2,6 +2,7 @@
  * The journal holds what a dead node had in memory. The node that finds its lane writes those messages into the tables, where
  * they are due for the owners of their buckets. This may stop at any point: the next call continues.
  */
+import { setTimeout as wait } from 'node:timers/promises'
 import { decodeEntry } from '../domain/journal/entries.ts'
 import { type FirstFact, isFirst, type JournalFact } from '../domain/journal/message-facts.ts'
 import { addFact, enteredBy, type MessageInProgress } from '../domain/journal/messages-in-progress.ts'
@@ -12,7 +13,7 @@ import { releaseEvents } from '../store/event-deliveries.ts'
 import {
   type DeadLane,
   deleteLane,
-  endStandingCopies,
+  endStandingCopy,
   findDeadLanes,
   type JournalEntry,
   type Lane,
@@ -27,6 +28,8 @@ import { writeInHalves } from './batches.ts'
 /** Entries read at once: 0.2 s of a busy node. Reading 500 blocked the event loop for 0.4 s. */
 const ENTRIES_OF_PAGE = 50
 const MESSAGES_OF_CHUNK = 1_000
+/** Time between looks at who holds a lane. */
+const LOOK_MS = 1_000
 /** More are found by the sweep of `Maintenance`. */
 const MOST_STRAY = 1_000
 /** Logged for a lane that a newer version wrote, and for a message that the database refuses. */
@@ -48,15 +51,26 @@ export interface Recovery {
  */
 export async function recoverLanes(db: Database, recovery: Recovery): Promise<number> {
   let written = 0
-  const lanes = await findDeadLanes(db, recovery.nodeId)
-  if (lanes.length > 0) await endStandingCopies(db, recovery.standingCopyMs)
-  for (const lane of lanes) written += await recoverLane(db, lane, recovery)
+  let isAnyGone = false
+  for (const lane of await findDeadLanes(db, recovery.nodeId)) {
+    const recovered = await recoverLane(db, lane, recovery)
+    written += recovered.written
+    isAnyGone ||= recovered.isGone
+  }
+  // Only their nodes remembered what they had parked for a destination that has recovered by now.
+  if (isAnyGone) await unparkStray(db, CROWDED_MS, MOST_STRAY)
   return written
 }
 
-async function recoverLane(db: Database, dead: DeadLane, recovery: Recovery): Promise<number> {
-  const held = await takeOverLane(db, dead, recovery.nodeId)
-  if (held === null) return 0
+/** `isGone`: the lane is dropped, so none of its statements runs any more. */
+interface Recovered {
+  readonly written: number
+  readonly isGone: boolean
+}
+
+async function recoverLane(db: Database, dead: DeadLane, recovery: Recovery): Promise<Recovered> {
+  const held = await takeOver(db, dead, recovery)
+  if (held === null) return { written: 0, isGone: false }
   // A node taken for dead may commit its last projection after its events were released, but no later than the takeover of its
   // lane, which waits for it.
   await releaseEvents(db)
@@ -70,7 +84,7 @@ async function recoverLane(db: Database, dead: DeadLane, recovery: Recovery): Pr
     if (facts instanceof RangeError) {
       await leaveLane(db, held)
       recovery.log.error({ err: facts }, LEFT)
-      return 0
+      return { written: 0, isGone: false }
     }
     await unprojected.add(db, facts)
   }
@@ -78,11 +92,32 @@ async function recoverLane(db: Database, dead: DeadLane, recovery: Recovery): Pr
     ...recovery,
     of: dead,
   })
-  if (!outcome.isComplete) return outcome.written
+  const { written, isComplete } = outcome
+  if (!isComplete) return { written, isGone: false }
   const isWritten = last === held.cut || (await projectMessages(db, held, [], last)) === 'written'
-  // Its statements are over. It alone remembered what it parked for a destination that has recovered by now.
-  if (isWritten && (await deleteLane(db, held))) await unparkStray(db, CROWDED_MS, MOST_STRAY)
-  return outcome.written
+  return { written, isGone: isWritten && (await deleteLane(db, held)) }
+}
+
+/** Waits for whoever holds the lane, and looks each second whether that process stands still. */
+async function takeOver(db: Database, dead: DeadLane, { nodeId, log, standingCopyMs }: Recovery) {
+  const taken = new AbortController()
+  const looks = (async () => {
+    while (!taken.signal.aborted) {
+      try {
+        const pids = await endStandingCopy(db, dead.lane, standingCopyMs)
+        if (pids.length > 0) log.warn({ lane: dead.lane, pids }, 'ended a session that stood still in a COPY')
+      } catch (error) {
+        log.warn({ err: error, lane: dead.lane }, 'not known whether a session holds a dead lane')
+      }
+      await wait(LOOK_MS, undefined, { signal: taken.signal }).catch(() => undefined)
+    }
+  })()
+  try {
+    return await takeOverLane(db, dead, nodeId)
+  } finally {
+    taken.abort()
+    await looks
+  }
 }
 
 /** Returns an error if this version does not know the form of an entry. */

@@ -199,19 +199,29 @@ export async function takeOverLane(
 const STANDING_COPY_MS = 6_000
 
 /**
- * Ends sessions whose process has stood still for this long in the middle of a COPY. PostgreSQL takes them for active, and
- * cancels no statement while it waits for data, so no time-out ends them. A takeover would wait for their locks.
+ * Ends the session that holds this lane, if its process has stood still in a COPY for this long. Returns its process id.
+ * PostgreSQL takes such a session for active, and cancels no statement while it waits for data, so no time-out ends it, and a
+ * takeover waits for it.
  */
-export async function endStandingCopies(db: Queryable, standingMs = STANDING_COPY_MS): Promise<void> {
-  await db.query({
+export async function endStandingCopy(
+  db: Queryable,
+  lane: number,
+  standingMs = STANDING_COPY_MS,
+): Promise<readonly number[]> {
+  const { rows } = await db.query<{ pid: number }>({
     text: `
-      select pg_terminate_backend(pid) from pg_stat_activity
-      where datname = current_database() and usename = current_user
-        and application_name = current_setting('application_name')
-        and state = 'active' and wait_event = 'ClientRead'
-        and query_start <= clock_timestamp() - $1 * interval '1 ms'`,
-    values: [standingMs],
+      with holder as materialized (
+        select a.pid
+        from lanes l
+        join pg_locks k on k.locktype = 'transactionid' and k.mode = 'ExclusiveLock' and k.transactionid = l.xmax
+        join pg_stat_activity a on a.pid = k.pid
+        where l.lane = $1 and a.state = 'active' and a.wait_event = 'ClientRead'
+          and a.query_start <= clock_timestamp() - $2 * interval '1 ms'
+      )
+      select pid, pg_terminate_backend(pid) from holder`,
+    values: [lane, standingMs],
   })
+  return rows.map(({ pid }) => pid)
 }
 
 /** Leaves a lane that was taken over to a node that can read it. It is dead again, and stays as it is. */

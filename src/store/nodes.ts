@@ -94,7 +94,7 @@ export interface Heartbeat {
 }
 
 /** A slower heartbeat could not keep the lease, since the next would come too late. The next one takes another connection. */
-export function heartbeatTimeoutMs(leaseMs: number): number {
+function heartbeatTimeoutMs(leaseMs: number): number {
   return leaseMs / 4
 }
 

@@ -5,7 +5,14 @@ import type { JournalFact, LaterFact } from '../../src/domain/journal/message-fa
 import type { MessageInProgress } from '../../src/domain/journal/messages-in-progress.ts'
 import { type Recovery, recoverLanes } from '../../src/operations/recover-lanes.ts'
 import { type Database, sqlState, withTransaction } from '../../src/store/database.ts'
-import { appendEntry, closeLane, cutJournal, MOST_APPENDS, openLane } from '../../src/store/journal.ts'
+import {
+  appendEntry,
+  closeLane,
+  cutJournal,
+  type Lane,
+  MOST_APPENDS,
+  openLane,
+} from '../../src/store/journal.ts'
 import { registerNode, removeNode } from '../../src/store/nodes.ts'
 import { projectMessages } from '../../src/store/projection.ts'
 import { openBreaker } from '../../src/store/webhook-destinations.ts'
@@ -223,9 +230,8 @@ test('a message that has a record stays as it is there', async () => {
   expect([await statusOf(db, msgId), await statusOf(db, unrecorded)]).toEqual(['SENT', 'QUEUED'])
 })
 
-test('a dead node that stands still in the middle of a COPY holds up nothing', async () => {
-  const lane = await laneOf(dead!)
-  const msgId = await lane.tell()
+/** A session that stands still in the middle of a COPY, and holds this lane. */
+async function standingCopy(lane: Lane) {
   const client = await db.connect()
   await client.query('begin')
   await cutJournal(client, lane, 0)
@@ -237,10 +243,40 @@ test('a dead node that stands still in the middle of a COPY holds up nothing', a
     handleError: (error: Error) => ended.resolve(error),
   } as unknown as pg.Submittable)
   await copying.promise
+  return { client, ended: ended.promise, [Symbol.dispose]: () => client.release(true) }
+}
+
+test('a dead node that stands still in the middle of a COPY holds up nothing, and no other session is ended', async () => {
+  const [lane, others] = [await laneOf(dead!), await laneOf(other!)]
+  const msgId = await lane.tell()
+  using one = await standingCopy(lane)
+  using another = await standingCopy(others)
   expect(await recover({ standingCopyMs: 0 })).toBe(1)
   expect(await dispatchOf(msgId)).toMatchObject({ ambiguous: false })
-  expect(sqlState(await ended.promise)).toBe('57P01')
-  client.release(true)
+  expect(sqlState(await one.ended)).toBe('57P01')
+  const { rows } = await db.query('select from pg_stat_activity where pid = $1', [
+    (another.client as unknown as { processID: number }).processID,
+  ])
+  expect(rows).toHaveLength(1)
+})
+
+test('a session that has not stood still for long is not ended, and the takeover waits for it', async () => {
+  const lane = await laneOf(dead!)
+  const msgId = await lane.tell()
+  const client = await db.connect()
+  await client.query('begin')
+  await cutJournal(client, lane, 0)
+  const recovered = recover({ standingCopyMs: 0 })
+  await eventually(async () => {
+    const waiting = await db.query(
+      `select from pg_stat_activity where wait_event_type = 'Lock' and query like 'update lanes%'`,
+    )
+    return waiting.rows.length === 1
+  })
+  await client.query('commit')
+  client.release()
+  expect(await recovered).toBe(1)
+  expect(await statusOf(db, msgId)).toBe('QUEUED')
 })
 
 test('lanes of living nodes are left alone, and so is the own', async () => {
