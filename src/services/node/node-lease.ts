@@ -5,7 +5,6 @@ import {
   gapMs,
   type Heartbeat,
   heartbeat,
-  heartbeatTimeoutMs,
   LEASE_MS,
   registerNode,
   registerNodeAgain,
@@ -45,6 +44,8 @@ export const SAFETY_MS = 3_000
  * for theirs.
  */
 export const GRACE_MS = 3_000
+/** How far two clocks differ by themselves between heartbeats, at most. */
+const CLOCK_STEP_MS = 250
 const NO_BUCKETS = { owned: [], taken: [] }
 
 /**
@@ -62,7 +63,7 @@ export class NodeLease {
   #renewedAtMs = Number.NEGATIVE_INFINITY
   #graceUntilMs = Number.NEGATIVE_INFINITY
   /** The database's clock at the last heartbeat. */
-  #reading: { readonly databaseMs: number; readonly askedMs: number } | null = null
+  #reading: { readonly databaseMs: number; readonly askedMs: number; readonly tookMs: number } | null = null
   readonly #listeners = new Set<() => void>()
   readonly #beatListeners = new Set<(nodeId: number) => unknown>()
   readonly #takenListeners = new Set<TakenListener>()
@@ -160,20 +161,24 @@ export class NodeLease {
     const { db, name, role = 'all', clock, heartbeatMs = HEARTBEAT_MS } = this.#options
     const leaseMs = this.#leaseMs
     const startedAtMs = performance.now()
-    if (startedAtMs - this.#renewedAtMs > gapMs(leaseMs)) this.#graceUntilMs = startedAtMs + GRACE_MS
-    const mayRemove = startedAtMs >= this.#graceUntilMs
+    const isLate = startedAtMs - this.#renewedAtMs > gapMs(leaseMs)
+    const mayRemove = !isLate && startedAtMs >= this.#graceUntilMs
     // Not before this time by that clock, and later by no more than that heartbeat took.
     const askedMs = this.#reading && this.#reading.databaseMs + startedAtMs - this.#reading.askedMs
     const beat = { nodeId: this.#nodeId, name, mayRemove, leaseMs, askedMs }
     const { state, nodes, firstEndMs, databaseMs } = await heartbeat(db, beat)
+    const answeredMs = performance.now()
     // The database's clock was set, or this machine was paused and its monotonic clock does not count that: the lease is older
     // than this node believes.
-    if (askedMs !== null && databaseMs - askedMs > heartbeatTimeoutMs(leaseMs)) {
+    const mostMs = answeredMs - startedAtMs + (this.#reading?.tookMs ?? 0) + CLOCK_STEP_MS
+    if (askedMs !== null && databaseMs - askedMs > mostMs) {
       this.#reading = null
       return await this.runOnce()
     }
-    this.#reading = { databaseMs, askedMs: startedAtMs }
-    clock?.read({ databaseMs, askedMs: startedAtMs, answeredMs: performance.now() })
+    this.#reading = { databaseMs, askedMs: startedAtMs, tookMs: answeredMs - startedAtMs }
+    // The others have had no more time than this node to get a heartbeat through.
+    if (isLate) this.#graceUntilMs = answeredMs + GRACE_MS
+    clock?.read({ databaseMs, askedMs: startedAtMs, answeredMs })
     if (state !== 'alive') return await this.#lost(state)
     for (const listener of this.#beatListeners) await listener(this.#nodeId)
     this.#renewed(startedAtMs)
