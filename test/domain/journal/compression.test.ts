@@ -62,7 +62,10 @@ test('a frame that holds more than it may is refused', () => {
 
 test.each<[string, (made: Parts) => Parts]>([
   ['it has no such parts', () => ({ _handle: undefined })],
-  ['its state has another order', ({ _writeState: state }) => ({ _writeState: Array.from(state!).toReversed() })],
+  [
+    'its state has another order',
+    ({ _writeState: state }) => ({ _writeState: Array.from(state!).toReversed() }),
+  ],
   ['it writes nothing', () => ({ _handle: { writeSync: () => undefined }, _writeState: [100, 0] })],
   [
     'its write throws',
