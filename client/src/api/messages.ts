@@ -87,7 +87,7 @@ export interface Preflight {
   charge: PreflightCharge | null
   /** The send would go to the simulator instead of a carrier, and cost nothing. Null if the plan is not valid. */
   sandbox: boolean | null
-  /** On the process that answers; null if the plan is not valid. */
+  /** Less what other processes have taken ahead; null if the plan is not valid. */
   headroom: PreflightHeadroom | null
   /** Null without one in the request. */
   callbackUrl: PreflightCallbackUrl | null

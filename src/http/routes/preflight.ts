@@ -132,7 +132,7 @@ const PreflightSchema = titled('Preflight', {
   ),
   headroom: Nullable({
     ...Headroom,
-    description: 'On the process that answers; null if the plan is not valid',
+    description: 'Less what other processes have taken ahead; null if the plan is not valid',
   }),
   callbackUrl: Nullable({ ...CallbackUrl, description: 'Null without one in the request' }),
   unknownFields: Type.Array(UnknownField, { description: 'Fields that a send ignores; at most 50' }),
