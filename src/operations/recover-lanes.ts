@@ -98,7 +98,7 @@ async function recoverLane(db: Database, dead: DeadLane, recovery: Recovery): Pr
   return { written, isGone: isWritten && (await deleteLane(db, held)) }
 }
 
-/** Waits for whoever holds the lane, and looks each second whether that process stands still. */
+/** Waits for the holder of the lane, and checks each second whether that process stands still. */
 async function takeOver(db: Database, dead: DeadLane, { nodeId, log, standingCopyMs }: Recovery) {
   const taken = new AbortController()
   const looks = (async () => {
