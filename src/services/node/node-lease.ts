@@ -1,6 +1,7 @@
 import { BUCKETS } from '../../domain/identifiers.ts'
 import type { DatabaseClock } from '../../domain/instants.ts'
 import { hasDuty, lackingDuties, type NodeRole } from '../../domain/nodes.ts'
+import { sqlState } from '../../store/database.ts'
 import {
   gapMs,
   type Heartbeat,
@@ -46,6 +47,10 @@ export const SAFETY_MS = 3_000
 export const GRACE_MS = 3_000
 /** How far two clocks differ by themselves between heartbeats, at most. */
 const CLOCK_STEP_MS = 250
+/** How long a starting node waits for a migration that changes what a program must know, as other migrations do. */
+const MIGRATION_MS = 120_000
+/** query_canceled: the statement's time bound */
+const TIMED_OUT = '57014'
 const NO_BUCKETS = { owned: [], taken: [] }
 
 /**
@@ -150,8 +155,7 @@ export class NodeLease {
   }
 
   async start(): Promise<void> {
-    const { db, name, role } = this.#options
-    this.#nodeId = await registerNode(db, name, { role, leaseMs: this.#leaseMs })
+    this.#nodeId = await this.#register()
     await this.runOnce()
     this.#task.start()
   }
@@ -229,6 +233,23 @@ export class NodeLease {
     }
     this.#nodeId = again
     return await this.runOnce()
+  }
+
+  /** The statement waits for a migration that changes what a program must know, and is told the outcome after it. */
+  async #register(): Promise<number> {
+    const { db, name, role, log } = this.#options
+    const untilMs = performance.now() + MIGRATION_MS
+    for (;;) {
+      try {
+        return await registerNode(db, name, { role, leaseMs: this.#leaseMs })
+      } catch (error) {
+        if (sqlState(error) !== TIMED_OUT || performance.now() > untilMs) throw error
+        log.warn(
+          { err: error },
+          'waiting for a migration that changes which versions can work with the schema',
+        )
+      }
+    }
   }
 
   async #registerAgain(): Promise<number | SchemaError | null> {

@@ -911,6 +911,7 @@ comment on column alarms.due_at is 'of the next attempt; null: none';
 create table schema_requirement (
   must_know text not null
 );
+create unique index schema_requirement_one_row on schema_requirement ((true));
 insert into schema_requirement values ('0001_initial');
 
 create function require_migration(wanted text) returns void language plpgsql as $$
