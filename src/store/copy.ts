@@ -72,6 +72,16 @@ export class CopyRows {
     this.#length = this.#buffer.writeBigInt64BE(BigInt.asIntN(64, value), this.#length)
   }
 
+  /** As `bits`, of a value that is not known yet. Returns where it is, for `setBits`. */
+  bitsToCome(): number {
+    this.bits(0n)
+    return this.#length - 8
+  }
+
+  setBits(at: number, value: bigint): void {
+    this.#buffer.writeBigInt64BE(BigInt.asIntN(64, value), at)
+  }
+
   bool(value: boolean | null): void {
     if (this.#isNull(value, 1)) return
     this.#buffer[this.#length++] = value ? 1 : 0
@@ -168,11 +178,11 @@ interface CopyConnection extends pg.Connection {
 class CopyIn implements pg.Submittable {
   readonly #ended = Promise.withResolvers<void>()
   readonly #text: string
-  readonly #data: Iterator<Buffer>
+  readonly #data: readonly Buffer[]
 
   constructor(tables: readonly CopyRows[]) {
     this.#text = tables.map(({ statement }) => statement).join('; ')
-    this.#data = tables.map((rows) => rows.written()).values()
+    this.#data = tables.map((rows) => rows.written())
   }
 
   get done(): Promise<void> {
@@ -182,14 +192,19 @@ class CopyIn implements pg.Submittable {
   /** Wrapped by `pg`, which bounds the wait by the pool's `query_timeout` until this is called. */
   callback = (): void => undefined
 
+  /**
+   * The rows follow their statements at once: a projection holds the rows of feeds meanwhile, and a busy process would take
+   * some milliseconds to notice that the server is ready for them. If a statement fails, the server leaves out what follows.
+   */
   submit(connection: pg.Connection): void {
     connection.query(this.#text)
+    for (const rows of this.#data) {
+      ;(connection as CopyConnection).sendCopyFromChunk(rows)
+      ;(connection as CopyConnection).endCopyFrom()
+    }
   }
 
-  handleCopyInResponse(connection: CopyConnection): void {
-    connection.sendCopyFromChunk(this.#data.next().value!)
-    connection.endCopyFrom()
-  }
+  handleCopyInResponse(): void {}
 
   handleCommandComplete(): void {}
 

@@ -58,12 +58,13 @@ export async function writeRecords(
   const plans = [...new Set(announcing.map(({ message }) => message.accepted.planId))]
   if (!kindsAreNoted) await noteKindsInstead(tx, records.map(kindOf))
   await copyIn(tx, recordsOf(copied, stays ? lane : null))
+  const events = eventsOf(announcing)
   const { held, positions } =
     changes.length > 0
       ? await updateRecords(tx, changes, { lane, stays }, plans)
       : { held: NONE_HELD, positions: plans.length > 0 ? await drawPositions(tx, plans) : {} }
   const queued = stays ? [] : dispatchesOf([...fresh, ...waiting])
-  await copyIn(tx, [...queued, eventsOf(announcing, positions)])
+  await copyIn(tx, [...queued, events.at(positions)])
   return held
 }
 
@@ -114,13 +115,19 @@ function dispatchesOf(waiting: readonly Projected[]): CopyRows[] {
   return [dispatches]
 }
 
-function eventsOf(announcing: readonly Projected[], positions: FeedPositions): CopyRows {
-  const events = emptyEvents()
-  for (const { message } of announcing) {
-    const position = BigInt(positions[message.accepted.planId]!)
-    for (const event of message.events) writeEvent(events, message, { event, position })
+/** Encoded before their positions are drawn, since everyone else who writes events of the plans waits from then on. */
+function eventsOf(announcing: readonly Projected[]): { at(positions: FeedPositions): CopyRows } {
+  const rows = emptyEvents()
+  const places: { readonly planId: number; readonly at: number }[] = []
+  for (const { message } of announcing)
+    for (const event of message.events)
+      places.push({ planId: message.accepted.planId, at: writeEvent(rows, message, event) })
+  return {
+    at(positions) {
+      for (const { planId, at } of places) rows.setBits(at, BigInt(positions[planId]!))
+      return rows
+    },
   }
-  return events
 }
 
 /** Events that are still to be pushed, and who has them in memory. */
@@ -266,17 +273,14 @@ function writeReceipts(to: CopyRows, { msgId, accepted, receipts }: MessageInPro
   }
 }
 
-function writeEvent(
-  to: CopyRows,
-  { msgId, accepted }: MessageInProgress,
-  { event, position }: { readonly event: StatusEvent; readonly position: bigint },
-): void {
+/** Returns where its position is to be. */
+function writeEvent(to: CopyRows, { msgId, accepted }: MessageInProgress, event: StatusEvent): number {
   const { taken } = event
   to.row(19)
   to.int4(accepted.planId)
   to.uuid(msgId)
   to.int2(event.sequence)
-  to.bits(position)
+  const position = to.bitsToCome()
   to.text(event.status)
   to.text(event.errorCode)
   to.text(event.mccmnc)
@@ -292,6 +296,7 @@ function writeEvent(
   to.text(taken?.responseHead ?? null)
   to.text(taken?.destination ?? null)
   to.text(event.receipt && JSON.stringify(event.receipt))
+  return position
 }
 
 /** An event waits behind earlier unfinished ones of its message: nobody takes it before them (takeDueEvents). */
