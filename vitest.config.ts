@@ -15,6 +15,9 @@ const PURE = [
 /** Every case in full. The other projects run a short form of each. Faults have a harness of their own, in test/faults. */
 const LONG = ['test/**/*.long.test.ts']
 
+/** On a cluster of Citus, which scripts/test-databases.ts has: `TEST_CITUS`. */
+const CITUS = process.env.TEST_CITUS ? [] : ['test/citus/*.test.ts']
+
 /** Files of the project `real` that take longer than others of their size. */
 const LONG_FOR_THEIR_SIZE = new Set(
   [
@@ -59,7 +62,7 @@ export default defineConfig({
         test: {
           name: 'real',
           include: ['test/**/*.test.ts'],
-          exclude: [...PURE, ...LONG],
+          exclude: [...PURE, ...LONG, ...CITUS],
           globalSetup: ['test/support/global-setup.ts'],
         },
       },

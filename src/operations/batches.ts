@@ -124,20 +124,21 @@ export class Batcher<Item, Result> {
 /**
  * Writes a batch. If the database refuses its content, it is written in halves, so that a single bad row fails alone. Returns
  * for each item, in order, its result or the result of `refused`. A failure that says nothing about the rows (connection
- * lost, no privilege, deadlock) is thrown; some items may be written by then.
+ * lost, no privilege, deadlock) is thrown; some items may be written by then. `isFault`: what counts as a refusal.
  */
 export async function writeInHalves<Item, Result>(
   items: readonly Item[],
   write: (items: readonly Item[]) => Promise<readonly Result[]>,
   refused: (item: Item, error: unknown) => Result,
+  isFault: (error: unknown) => boolean = isRowFault,
 ): Promise<readonly Result[]> {
   try {
     return await write(items)
   } catch (error) {
-    if (!isRowFault(error)) throw error
+    if (!isFault(error)) throw error
     if (items.length === 1) return [refused(items[0]!, error)]
     const half = items.length >> 1
-    const first = await writeInHalves(items.slice(0, half), write, refused)
-    return [...first, ...(await writeInHalves(items.slice(half), write, refused))]
+    const first = await writeInHalves(items.slice(0, half), write, refused, isFault)
+    return [...first, ...(await writeInHalves(items.slice(half), write, refused, isFault))]
   }
 }

@@ -2,7 +2,7 @@
  * A database that is spread over several servers: a coordinator of Citus, which is what Aldis connects to, and its workers.
  * The records of a plan are on one worker, all other tables with the coordinator (docs/adr/0035).
  */
-import type { Queryable } from './database.ts'
+import { CommitOutcomeUnknownError, type Queryable, sqlState } from './database.ts'
 import { PARTITIONED_TABLES } from './partitions.ts'
 
 /**
@@ -10,6 +10,9 @@ import { PARTITIONED_TABLES } from './partitions.ts'
  * one server. A carrier's id leads to a submission before its plan is known.
  */
 const BY_PLAN = [...PARTITIONED_TABLES.filter((table) => table !== 'submissions'), 'message_kinds', 'feeds']
+
+/** connection_failure */
+const CONNECTION_FAILURE = '08006'
 
 export function isSharded(db: Queryable): boolean {
   return db.sharded === true
@@ -57,6 +60,33 @@ export function withTables(db: Queryable, tables: Readonly<Record<string, string
 export async function listPlanIds(db: Queryable): Promise<number[]> {
   const { rows } = await db.query<{ ids: number[] }>('select array(select id from service_plans) as ids')
   return rows[0]!.ids
+}
+
+/** The server that holds each plan's records, by plan. The coordinator knows it, even while that server is away. */
+export async function serversOfPlans(db: Queryable): Promise<ReadonlyMap<number, number>> {
+  const { rows } = await db.query<{ planId: number; server: number }>(`
+    select p.id as "planId", s.groupid as server from service_plans p
+    join pg_dist_placement s on s.shardid = get_shard_id_for_distribution_column('feeds', p.id)`)
+  return new Map(rows.map(({ planId, server }) => [planId, server]))
+}
+
+/**
+ * Whether a transaction that failed may be committed. The coordinator says 08006 of a worker that did not prepare its part:
+ * then it is committed nowhere.
+ */
+export function mayBeCommitted(error: unknown): boolean {
+  return error instanceof CommitOutcomeUnknownError && sqlState(error) !== CONNECTION_FAILURE
+}
+
+const REACH_MS = 3_000
+
+/** Rejects if the server with the records of this plan takes no writes now. */
+export async function reachServerOf(db: Queryable, planId: number): Promise<void> {
+  await db.query({
+    text: 'update feeds set position = position where plan_id = $1',
+    values: [planId],
+    query_timeout: REACH_MS,
+  })
 }
 
 /** Distributes the records by plan, those that are not yet; nothing without the extension. Returns the tables' names. */

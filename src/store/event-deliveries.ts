@@ -104,8 +104,15 @@ async function take(
   return await withPayloads(db, rows)
 }
 
-/** Takes due deliveries into memory, from each plan in turn, so that a plan with many due does not hold up the others. */
-export async function takeDueEvents(db: Queryable, taker: Taker): Promise<WebhookEvent[]> {
+/**
+ * Takes due deliveries into memory, from each plan in turn, so that a plan with many due does not hold up the others.
+ * `awayPlans`: none of these, because their records cannot be read now.
+ */
+export async function takeDueEvents(
+  db: Queryable,
+  taker: Taker,
+  awayPlans: readonly number[] = [],
+): Promise<WebhookEvent[]> {
   const rows = await take(db, {
     name: 'take_due_events',
     // `waiting`: plans that have something waiting, by one probe of the index each.
@@ -125,10 +132,11 @@ export async function takeDueEvents(db: Queryable, taker: Taker): Promise<Webhoo
           where plan_id = w.plan_id and holder is null and due_at < 'infinity' and due_at <= now()
             and bucket = any ($2::smallint[]) and ${FIRST_OF_ITS_MESSAGE}
           order by due_at limit $3) d
+        where w.plan_id <> all ($4::integer[])
       ), due as (
         select plan_id, msg_id, sequence from in_turn order by turn, due_at limit $3
       )`,
-    values: [taker.nodeId, taker.buckets, taker.limit],
+    values: [taker.nodeId, taker.buckets, taker.limit, awayPlans],
   })
   return rows.map((row) => eventOf(row, taker.nodeId))
 }

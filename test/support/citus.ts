@@ -7,7 +7,7 @@ export interface CitusCluster {
   readonly workers: readonly StockPostgres[]
 }
 
-const SETTINGS = [
+export const CITUS_SETTINGS = [
   "shared_preload_libraries = 'citus'",
   'max_connections = 300',
   // Few, since every test file copies them.
@@ -19,20 +19,29 @@ const SETTINGS = [
 /** @param root folder that holds the server's `bin`, where Citus is installed */
 export async function startCitus(root: string, workers: number): Promise<CitusCluster> {
   const servers = await Promise.all(
-    Array.from({ length: workers + 1 }, () => startStockPostgres(root, SETTINGS)),
+    Array.from({ length: workers + 1 }, () => startStockPostgres(root, CITUS_SETTINGS)),
   )
   return { coordinator: servers[0]!, workers: servers.slice(1) }
 }
 
 /** Makes a database of a cluster: on every server, each knowing the others. */
 export async function createCitusDatabase({ coordinator, workers }: CitusCluster, name: string) {
-  for (const { connectionString } of [coordinator, ...workers]) {
+  for (const { connectionString } of [coordinator, ...workers])
     await runOn(connectionString, 'postgres', `create database ${name}`)
-    await runOn(connectionString, name, 'create extension citus')
-  }
-  await runOn(
-    coordinator.connectionString,
-    name,
+  await joinCluster(coordinator, workers, ({ connectionString }, ...statements) =>
+    runOn(connectionString, name, ...statements),
+  )
+}
+
+/** Makes one cluster of these servers, in the database that `run` runs statements in. */
+export async function joinCluster<Server extends { readonly port: number }>(
+  coordinator: Server,
+  workers: readonly Server[],
+  run: (server: Server, ...statements: string[]) => Promise<unknown>,
+): Promise<void> {
+  for (const server of [coordinator, ...workers]) await run(server, 'create extension citus')
+  await run(
+    coordinator,
     `select citus_set_coordinator_host('127.0.0.1', ${coordinator.port})`,
     ...workers.map(({ port }) => `select citus_add_node('127.0.0.1', ${port})`),
   )

@@ -107,8 +107,10 @@ export interface KeptMessage {
 
 /** Takes messages into the memory of this process, and writes their acceptance into its journal. */
 export interface AcceptanceJournal {
-  /** Whether it takes messages now. */
-  readonly isOpen: boolean
+  /** Whether it takes messages of this plan now. */
+  takes(planId: number): boolean
+  /** The servers, of several, whose records cannot be written now. */
+  readonly away: { has(planId: number): boolean }
   /** Answers after COMMIT. */
   accept(message: KeptMessage): Promise<Acceptance>
   /**
@@ -259,13 +261,14 @@ export class GroupAccepter {
     return written ?? (await this.#answerRepeated(accepted.planId, idempotencyKey!)) ?? UNAVAILABLE
   }
 
-  #write(item: PendingSend): Promise<Written> {
+  async #write(item: PendingSend): Promise<Written> {
     const { msgId, accepted, owner, idempotencyKey, deadline } = item
     const { journal } = this.#options
-    if (owner === null || !journal.isOpen) return this.#records.add(item)
+    if (owner === null || !journal.takes(accepted.planId))
+      return journal.away.has(accepted.planId) ? notStored(item) : this.#records.add(item)
     if (idempotencyKey !== null) return this.#keyed.add(item)
     const acceptance = journal.accept({ msgId, accepted, owner, mayStore: () => deadline.mayStore() })
-    return acceptance.then((one) => this.#conclude(item, one))
+    return this.#conclude(item, await acceptance)
   }
 
   #conclude(item: PendingSend, acceptance: Acceptance): Written | Promise<Written> {

@@ -22,6 +22,7 @@ import { endLane } from '../../store/projection.ts'
 import { writeRecords } from '../../store/records.ts'
 import { JournalWriter } from '../journal/journal-writer.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
+import { AwayServers } from './away-servers.ts'
 import {
   acceptedItem,
   awaitedReceipts,
@@ -68,6 +69,7 @@ export class MessagesInProgress implements AcceptanceJournal {
   readonly #options: MessagesInProgressOptions
   readonly #lives: Lives
   readonly receipts: ReceiptMatcher
+  readonly away: AwayServers
   readonly #writer: JournalWriter<Item>
   readonly #projector: Projector
   readonly #lostMessages: LostMessages
@@ -103,8 +105,10 @@ export class MessagesInProgress implements AcceptanceJournal {
       onLost: (items, uncertain) => this.#lost(items, uncertain),
       mayStore: ({ mayStore }) => mayStore?.() ?? true,
     })
+    this.away = new AwayServers({ db, log, onBack: () => this.#projector.wake() })
     this.#projector = new Projector({
       db,
+      away: this.away,
       log,
       onBatch,
       onWritten,
@@ -158,9 +162,10 @@ export class MessagesInProgress implements AcceptanceJournal {
     return this.#writer.isStalled
   }
 
-  /** Whether messages can be accepted here. */
-  get isOpen(): boolean {
-    return this.#writer.isOpen && !this.#lives.isFull
+  /** Whether messages of this plan can be accepted here. While their server is away, they get half of the memory. */
+  takes(planId: number): boolean {
+    const hasRoom = this.away.has(planId) ? this.#lives.excessBytes <= 0 : !this.#lives.isFull
+    return this.#writer.isOpen && hasRoom
   }
 
   /** Whether many more messages may be loaded from the records. */
@@ -201,6 +206,7 @@ export class MessagesInProgress implements AcceptanceJournal {
     await Promise.race([this.project(this.#lives.msgIds()), late]).catch((error) =>
       this.#options.log.error({ err: error }, 'messages left in the journal'),
     )
+    await this.away.stop()
     await this.#projector.stop()
     // Facts deferred until a message had begun anew reach the journal only now.
     for (let isOver = false; !isOver && this.pending > 0; )

@@ -2,10 +2,12 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { SlotMap } from '../../collections/slot-map.ts'
 import type { StatusEvent } from '../../domain/journal/messages-in-progress.ts'
 import { type BatchMeter, type OnWritten, writeInHalves } from '../../operations/batches.ts'
+import { mayBeCommitted } from '../../store/citus.ts'
 import type { Lane } from '../../store/journal.ts'
 import { projectMessages } from '../../store/projection.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
 import { PeriodicTask } from '../loops/periodic-task.ts'
+import { type AwayServers, ServerAwayError } from './away-servers.ts'
 import { bytesOf, isBeingSubmitted, type Live, type Lives } from './lives.ts'
 
 export interface ProjectorOptions extends Pick<NodeParts, 'db' | 'log'> {
@@ -13,6 +15,7 @@ export interface ProjectorOptions extends Pick<NodeParts, 'db' | 'log'> {
   readonly lane: () => Lane | null
   /** The last committed entry. */
   readonly committed: () => number
+  readonly away: Pick<AwayServers, 'has' | 'isAny'>
   /** The records of these messages are committed, and the messages have left memory. */
   readonly onProjected: (lives: readonly Live[]) => void
   /** Writes the records of these messages and begins them anew in the journal. Rejects if nothing has changed. */
@@ -68,6 +71,11 @@ export class Projector {
     else if (isDone(live)) this.#done.set(live.message.msgId, live)
   }
 
+  /** A server with records is back. */
+  wake(): void {
+    this.#task.wake()
+  }
+
   /** The message is submitted later, from its record. */
   postponed(live: Live): void {
     live.postponed = true
@@ -83,11 +91,17 @@ export class Projector {
 
   /**
    * Resolves when these messages have their records, except those the database refuses. Of the recorded ones, only those
-   * still to be submitted stay in memory. Rejects when records cannot be written now.
+   * still to be submitted stay in memory. Rejects when records cannot be written now; when only some cannot, because their
+   * server is away, after the others are written.
    */
   async project(lives: readonly Live[]): Promise<void> {
-    const accepted = lives.filter((live) => !this.#isRefused(live))
-    if (accepted.length === 0) return
+    const isAnyAway = lives.some((live) => this.#isAway(live))
+    const accepted = lives.filter((live) => !this.#isRefused(live) && !this.#isAway(live))
+    if (accepted.length > 0) await this.#projectThem(accepted)
+    if (isAnyAway) throw new ServerAwayError()
+  }
+
+  async #projectThem(accepted: readonly Live[]): Promise<void> {
     const written = accepted.map((live) => {
       live.awaitedRecord ??= Promise.withResolvers()
       this.urge(live)
@@ -177,20 +191,25 @@ export class Projector {
   }
 
   #isWritable(live: Live): boolean {
-    return !live.leaving && live.pending === 0 && !this.#isRefused(live)
+    return !live.leaving && live.pending === 0 && !this.#isRefused(live) && !this.#isAway(live)
+  }
+
+  #isAway({ message }: Live): boolean {
+    return this.#options.away.has(message.accepted.planId)
   }
 
   #isRefused(live: Live): boolean {
     return (this.#refused.get(live) ?? 0) > performance.now()
   }
 
-  /** Retries until the messages are written, another process has the lane, or the projector stops. */
+  /** Retries until the messages are written, another process has the lane, a server is away, or the projector stops. */
   async #write(batch: readonly Live[]): Promise<void> {
     const { log, onBatch, onFenced, onProjected, onWritten, lane } = this.#options
     onBatch?.('projection', batch.length)
     const sinceMs = performance.now()
     const held = lane()
     for (const live of batch) this.#refused.delete(live)
+    let isUncertain = false
     for (let isWritten = false; !isWritten; ) {
       // The owner of a lost lane records its messages, even if this process has opened another lane by now.
       if (held === null || lane() !== held) return
@@ -200,6 +219,8 @@ export class Projector {
         if (!isWritten && lane() === held) onFenced()
       } catch (error) {
         log.error({ err: error }, NOT_RECORDED)
+        isUncertain ||= mayBeCommitted(error)
+        if (!isUncertain && (await this.#options.away.isAny())) return this.#putBack(batch)
         this.failed(error)
         if (this.#stopped) return
         await wait(RETRY_MS)
@@ -214,6 +235,24 @@ export class Projector {
         sinceMs,
       )
     for (const live of refused) this.#stay(live)
+  }
+
+  /** Those whose server is there are written next. The others wait here, and news of them goes into the journal. */
+  #putBack(batch: readonly Live[]): void {
+    for (const live of batch) {
+      live.leaving = false
+      this.#urgent.set(live.message.msgId, live)
+    }
+    this.#rejectAway()
+    this.#task.wake()
+  }
+
+  /** Those who wait for records that a server away has. */
+  #rejectAway(): void {
+    for (const live of this.#urgent.values().filter((one) => this.#isAway(one))) {
+      live.awaitedRecord?.reject(new ServerAwayError())
+      live.awaitedRecord = null
+    }
   }
 
   /** Facts that arrive meanwhile are deferred, so that they follow the entry with which the messages begin anew. */
@@ -235,7 +274,8 @@ export class Projector {
     } catch (error) {
       failed = true
       log.error({ err: error }, NOT_RECORDED)
-      this.failed(error)
+      if (await this.#options.away.isAny()) this.#rejectAway()
+      else this.failed(error)
     }
     for (const live of batch) {
       const deferred = live.deferred ?? []

@@ -6,11 +6,12 @@ import type { LaterFact } from '../../domain/journal/message-facts.ts'
 import { type BatchMeter, writeInHalves } from '../../operations/batches.ts'
 import { type FactAtRest, recordFacts } from '../../operations/record-facts.ts'
 import { noteReceipts, oneForEachId, recordReceipts } from '../../operations/record-receipts.ts'
-import { isConflict, ping } from '../../store/database.ts'
+import { isConflict, isRowFault, ping } from '../../store/database.ts'
 import type { MessageKey } from '../../store/messages-at-rest.ts'
 import { findParkedReceipts, type ParkedId } from '../../store/parked-receipts.ts'
 import type { IncomingReceipt, NotedReceipt, SubmissionId } from '../../store/receipts.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
+import { ServerAwayError } from './away-servers.ts'
 import type { IdRules } from './id-rules.ts'
 import { type MessagesListeners, type OutcomeFacts, submissionId } from './journal-items.ts'
 import type { MessagesInProgress } from './messages-in-progress.ts'
@@ -187,9 +188,11 @@ export class Recorder {
       await this.#recordReceipts()
       await this.#recordNotes()
       this.#failing = false
-      if (this.#facts.some(({ sinceMs }) => sinceMs !== undefined)) await wait(WAIT_MS)
+      if (this.#options.inProgress.away.areAny || this.#facts.some(({ sinceMs }) => sinceMs !== undefined))
+        await wait(WAIT_MS)
     } catch (error) {
-      if (isConflict(error)) return
+      // If a server of several is away, only what is for it waits from now on.
+      if (isConflict(error) || (await this.#options.inProgress.away.findsMore())) return
       this.#failing = true
       this.#options.log.error({ err: error }, 'carrier outcomes not recorded yet')
       // The carriers keep unacknowledged receipts, and parked ones are in the database anyway.
@@ -198,13 +201,23 @@ export class Recorder {
     }
   }
 
-  /** Whatever is written directly after this belongs to messages that have their records. */
+  /**
+   * Whatever is written directly after this belongs to messages that have their records, or whose server is away. What is for
+   * the latter is not written; they stay in `#toProject`.
+   */
   async #project(): Promise<void> {
-    while (this.#toProject.size > 0) {
-      const msgIds = [...this.#toProject]
-      await this.#options.inProgress.project(msgIds)
-      for (const msgId of msgIds) this.#toProject.delete(msgId)
+    const isHere = (msgId: string) => !this.#isAway(this.#options.inProgress.get(msgId)?.accepted.planId)
+    for (let msgIds = [...this.#toProject]; msgIds.length > 0; ) {
+      await this.#options.inProgress.project(msgIds).catch((error) => {
+        if (!(error instanceof ServerAwayError)) throw error
+      })
+      for (const msgId of msgIds) if (isHere(msgId)) this.#toProject.delete(msgId)
+      msgIds = [...this.#toProject].filter(isHere)
     }
+  }
+
+  #isAway(planId: number | undefined): boolean {
+    return planId !== undefined && this.#options.inProgress.away.has(planId)
   }
 
   /** Records every answer before any receipt, so that SENT is announced first, however long the queue. */
@@ -212,6 +225,7 @@ export class Recorder {
     await this.#project()
     for (let left = this.#facts.length; left > 0; ) {
       const facts = this.#nextFacts()
+      if (facts.length === 0) break
       left -= facts.length
       const written = await writeInHalves(
         facts,
@@ -244,8 +258,11 @@ export class Recorder {
 
   /** Takes all facts of each message together, so that they become visible at once: another node may have its receipt. */
   #nextFacts(): WaitingFact[] {
-    const msgIds = new Set(this.#facts.slice(0, MAX_BATCH).map(({ msgId }) => msgId))
-    return this.#facts.filter(({ msgId }) => msgIds.has(msgId))
+    const writable = this.#facts.filter(
+      ({ planId, msgId }) => !this.#isAway(planId) && !this.#toProject.has(msgId),
+    )
+    const msgIds = new Set(writable.slice(0, MAX_BATCH).map(({ msgId }) => msgId))
+    return writable.filter(({ msgId }) => msgIds.has(msgId))
   }
 
   /** Returns for each fact whether it is written. A fact of a message in progress goes to the end, and waits for its record. */
@@ -280,22 +297,29 @@ export class Recorder {
     if (this.#receipts.length === 0) return
     const items = this.#receipts.slice(0, MAX_BATCH)
     const { first, repeated, noted } = oneForEachId(items)
+    const refused = new Set<ReceiptItem>()
     const recorded = await writeInHalves<ReceiptItem, ReceiptItem | null>(
       first,
       (part) => this.#applyReceipts(part),
-      (_item, error) => {
+      (item, error) => {
         this.#options.log.error({ err: error }, 'receipt refused by the database')
+        if (!isRowFault(error)) refused.add(item)
         return null
       },
+      this.#isFault,
     )
     this.#receipts = this.#receipts.slice(items.length)
     const waiting = recorded.filter((item) => item !== null)
     // When the first receipt of an id was not final, later ones follow in a batch of their own.
     this.#receipts.unshift(...waiting, ...repeated)
     for (const { row } of noted) this.addNote(row)
-    for (const [index, item] of first.entries()) if (recorded[index] === null) item.done?.(true)
+    for (const [index, item] of first.entries()) if (recorded[index] === null) item.done?.(!refused.has(item))
     for (const item of noted) item.done?.(true)
   }
+
+  /** While a server of several is away, what fails is taken for its: the carrier keeps those receipts, and only those. */
+  readonly #isFault = (error: unknown): boolean =>
+    isRowFault(error) || (this.#options.inProgress.away.areAny && !isConflict(error))
 
   /** Returns null for each receipt, or the receipt to retry when its message is recorded. */
   async #applyReceipts(items: readonly ReceiptItem[]): Promise<readonly (ReceiptItem | null)[]> {
@@ -333,10 +357,11 @@ export class Recorder {
       await noteReceipts(db, rows, { directory: directory(), events: NO_HOLDER, newestMsgId })
       return rows
     }
-    await writeInHalves(batch, write, (row, error) => {
+    const refused = (row: NotedReceipt, error: unknown) => {
       this.#options.log.error({ err: error }, 'receipt not kept')
       return row
-    })
+    }
+    await writeInHalves(batch, write, refused, this.#isFault)
     this.#notes = this.#notes.slice(batch.length)
   }
 }

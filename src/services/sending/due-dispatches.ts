@@ -16,7 +16,7 @@ import { MAX_BACKLOG } from './carrier-pump.ts'
 import { type HeldMessages, MOST_PLACES } from './held-messages.ts'
 
 export interface DueDispatchesOptions extends Pick<NodeParts, 'db' | 'directory' | 'log'> {
-  readonly inProgress: Pick<MessagesInProgress, 'load' | 'hasRoom'>
+  readonly inProgress: Pick<MessagesInProgress, 'load' | 'hasRoom' | 'away'>
   readonly lease: Pick<NodeLease, 'nodeId' | 'buckets' | 'alive'>
   readonly recorder: Pick<Recorder, 'backlog' | 'isStalled'>
   readonly held: HeldMessages
@@ -84,7 +84,8 @@ export class DueDispatches extends DueLoader {
     const { db, inProgress, lease, recorder, take } = this.#options
     if (!this.isOpen || recorder.backlog > MAX_BACKLOG || this.#limit < MIN_TAKEN) return undefined
     const waiting = await findWaitingPlans(db)
-    const expired = performance.now() - this.#expiredAtMs >= EXPIRED_MS
+    // Expired ones are taken of any plan, also of one whose server is away.
+    const expired = !inProgress.away.areAny && performance.now() - this.#expiredAtMs >= EXPIRED_MS
     const request = this.#request(waiting, expired)
     if (!this.isOpen || request.limit < MIN_TAKEN) return undefined
     if (!expired && request.plans.size === 0) return undefined
@@ -133,7 +134,7 @@ export class DueDispatches extends DueLoader {
     for (const id of waiting) {
       const plan = directory().planById(id)
       const routes = plan?.active ? [...directory().routesOf(plan)] : []
-      if (!routes.some((route) => !closed.has(route) || isReached(route))) continue
+      if (inProgress.away.has(id) || !routes.some((route) => !closed.has(route) || isReached(route))) continue
       // Long texts of some plans that wait for slow carriers can fill memory. The minimum lets other plans go on.
       const most = inProgress.hasRoom ? Math.max(webhookRoom(id), MIN_OF_PLAN) : MIN_TAKEN
       const roomOf = (routeId: number) => {

@@ -28,7 +28,7 @@ export interface DelivererOptions extends Pick<NodeParts, 'db' | 'directory' | '
   readonly lease: NodeLease
   readonly sender: Pick<WebhookSender, 'post' | 'abort'>
   readonly destinations: Destinations
-  readonly inProgress: Pick<MessagesInProgress, 'eventTaken' | 'project'>
+  readonly inProgress: Pick<MessagesInProgress, 'eventTaken' | 'project' | 'away'>
   /** Decrypts callback URLs that carry credentials. */
   readonly secretKey: SecretKeys
   readonly limits?: InFlightLimits

@@ -9,6 +9,7 @@ import {
 } from '../../store/event-deliveries.ts'
 import { DueLoader } from '../loops/due-loader.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
+import type { MessagesInProgress } from '../messages/messages-in-progress.ts'
 import type { NodeLease } from '../node/node-lease.ts'
 import type { Destinations } from './destinations.ts'
 import type { EventMemory } from './event-memory.ts'
@@ -17,6 +18,7 @@ import type { OutcomeWriter } from './outcome-writer.ts'
 
 export interface DueEventsOptions extends Pick<NodeParts, 'db' | 'log'> {
   readonly lease: Pick<NodeLease, 'nodeId' | 'buckets'>
+  readonly inProgress: Pick<MessagesInProgress, 'away'>
   readonly destinations: Pick<Destinations, 'count' | 'probeMs'>
   readonly memory: EventMemory
   readonly outcomes: Pick<OutcomeWriter, 'failing' | 'requeue'>
@@ -64,11 +66,11 @@ export class DueEvents extends DueLoader {
   readonly write: WriteEvents = (write) => this.#rows.write(write)
 
   protected async look(): Promise<number | undefined> {
-    const { clear, db, destinations, memory, take } = this.#options
+    const { clear, db, destinations, inProgress, memory, take } = this.#options
     await this.#rows.reconcile()
     clear()
     if (!this.isOpen) return undefined
-    await this.#takeSome(MAX_TAKEN, (taker) => takeDueEvents(db, taker), take)
+    await this.#takeSome(MAX_TAKEN, (taker) => takeDueEvents(db, taker, inProgress.away.plans), take)
     if (destinations.count('open') > 0)
       await this.#takeSome(
         MAX_PROBES,

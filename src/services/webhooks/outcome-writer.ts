@@ -8,11 +8,12 @@ import {
   requeueEvents,
   type WebhookEvent,
 } from '../../store/event-deliveries.ts'
+import type { MessageKey } from '../../store/messages-at-rest.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
 import type { MessagesInProgress } from '../messages/messages-in-progress.ts'
 
 export interface OutcomeWriterOptions extends Pick<NodeParts, 'db' | 'log'> {
-  readonly inProgress: Pick<MessagesInProgress, 'project'>
+  readonly inProgress: Pick<MessagesInProgress, 'project' | 'away'>
   readonly onBatch?: BatchMeter | undefined
   readonly onWritten?: OnWritten | undefined
 }
@@ -26,8 +27,8 @@ const MAX_BATCH = 500
  */
 export class OutcomeWriter {
   readonly #options: OutcomeWriterOptions
-  readonly #attempts: Batcher<AttemptRow, true>
-  readonly #requeued: Batcher<RequeuedEvent, true>
+  readonly #attempts: Batcher<AttemptRow, boolean>
+  readonly #requeued: Batcher<RequeuedEvent, boolean>
   #failing = false
   #ended = false
 
@@ -57,13 +58,19 @@ export class OutcomeWriter {
   }
 
   /** Resolves when the attempt is written, or given up for good. */
-  record(attempt: AttemptRow): Promise<true> {
-    return this.#attempts.add(attempt)
+  async record(attempt: AttemptRow): Promise<true> {
+    return await this.#untilWritten(this.#attempts, attempt)
   }
 
   /** Resolves as `record` does. */
   async requeue(events: readonly RequeuedEvent[]): Promise<void> {
-    await Promise.all(events.map((event) => this.#requeued.add(event)))
+    await Promise.all(events.map((event) => this.#untilWritten(this.#requeued, event)))
+  }
+
+  /** While the server with its record is away, an outcome waits without holding up others. */
+  async #untilWritten<Row>(batcher: Batcher<Row, boolean>, row: Row): Promise<true> {
+    while (!(await batcher.add(row))) await wait(RETRY_MS)
+    return true
   }
 
   /** Outcomes that cannot be written now are given up. */
@@ -71,24 +78,29 @@ export class OutcomeWriter {
     this.#ended = true
   }
 
-  async #write<Row extends { readonly msgId: string }>(
+  /** Returns false for each row whose server, of several, is away. */
+  async #write<Row extends MessageKey>(
     rows: readonly Row[],
     write: (rows: readonly Row[]) => Promise<void>,
-  ): Promise<readonly true[]> {
+  ): Promise<readonly boolean[]> {
+    const { away } = this.#options.inProgress
     const all = async (part: readonly Row[]) => {
       await write(part)
-      return part.map((): true => true)
+      return part.map(() => true)
     }
     for (;;) {
+      const isHere = rows.map(({ planId }) => this.#ended || !away.has(planId))
+      const written = rows.filter((_, index) => isHere[index])
       try {
-        await this.#options.inProgress.project(rows.map(({ msgId }) => msgId))
-        const written = await writeInHalves(rows, all, (_row, error): true => {
+        await this.#options.inProgress.project(written.map(({ msgId }) => msgId))
+        await writeInHalves(written, all, (_row, error) => {
           this.#options.log.error({ err: error }, 'webhook outcome refused by the database')
           return true
         })
         this.#failing = false
-        return written
+        return isHere
       } catch (error) {
+        if (await away.findsMore()) continue
         this.#failing = true
         this.#options.log.error({ err: error }, 'webhook outcomes not recorded yet')
         if (this.#ended) return rows.map(() => true)

@@ -97,7 +97,7 @@ describe('a message that this node keeps', () => {
   test.each([null, 'key'])('is failed where the database takes no entry; key: %s', async (key) => {
     const node = await aNode({ around: firstOf('append_entry', 'refused') })
     expect(await accept(node, 'a', key)).toMatchObject({ kind: 'failed', message: { errorCode: '100' } })
-    await eventually(() => node.inProgress.isOpen)
+    await eventually(() => node.inProgress.takes(plan.id))
     expect(await accept(node, 'a', key)).toMatchObject({ kind: 'queued' })
     expect([await stored(), node.inProgress.size, node.kept.length]).toEqual([[], 1, 1])
   })

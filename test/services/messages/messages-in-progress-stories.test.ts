@@ -114,7 +114,7 @@ async function accept({ inProgress }: Node, segments: number, random: () => numb
     const msgId = newId(Date.now())
     const accepted = acceptedFact(plan, msgId, { begun: true, segments })
     if ((await inProgress.accept({ msgId, owner: NODE, accepted })) === 'committed') return msgId
-    await eventually(() => inProgress.isOpen)
+    await eventually(() => inProgress.takes(plan))
     await turn(random)
   }
 }

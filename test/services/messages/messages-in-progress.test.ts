@@ -107,7 +107,7 @@ test('memory is bounded by bytes: at first nothing is taken out of records any m
       msgIds.push(msgId)
       await inProgress.accept({ msgId, owner: OTHER, accepted })
     }
-    return [inProgress.hasRoom, inProgress.isOpen]
+    return [inProgress.hasRoom, inProgress.takes(plan)]
   }
   expect([await rooms(3), await rooms(1), await rooms(2)]).toEqual([
     [true, true],

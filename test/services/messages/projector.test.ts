@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from 'vitest'
 import { encodeEntry } from '../../../src/domain/journal/entries.ts'
 import type { MessageInProgress } from '../../../src/domain/journal/messages-in-progress.ts'
+import { AwayServers } from '../../../src/services/messages/away-servers.ts'
 import { type Live, newLive } from '../../../src/services/messages/lives.ts'
 import { Projector, type ProjectorOptions } from '../../../src/services/messages/projector.ts'
 import { appendEntry, type Lane, openLane, takeOverLane } from '../../../src/store/journal.ts'
@@ -42,6 +43,7 @@ async function aProjector(messages: readonly MessageInProgress[], changes: Parti
       }
     },
     renew: async () => undefined,
+    away: new AwayServers({ db, log: told.log, onBack: () => undefined }),
     onFenced: () => {
       told.fenced += 1
       held = null
@@ -214,6 +216,7 @@ async function waitingProjector(statement: (lane: Lane) => string) {
       held.projected += written.length
     },
     renew: async () => undefined,
+    away: new AwayServers({ db, log: held.log, onBack: () => undefined }),
     onFenced() {
       held.fenced += 1
     },

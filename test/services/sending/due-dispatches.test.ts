@@ -7,6 +7,7 @@ import { DueDispatches, type DueDispatchesOptions } from '../../../src/services/
 import { HeldMessages } from '../../../src/services/sending/held-messages.ts'
 import { withTransaction } from '../../../src/store/database.ts'
 import { aDirectory, aPlan, aRoute } from '../../support/directory.ts'
+import { nothingInProgress } from '../../support/in-progress.ts'
 import { installedDatabase } from '../../support/installation.ts'
 import { strictLog } from '../../support/log.ts'
 import { eventually } from '../../support/service.ts'
@@ -45,6 +46,7 @@ function directoryOf(prefixes: readonly string[], active = true): Directory {
 /** Takes without a journal. */
 const loading = (pool: typeof db): DueDispatchesOptions['inProgress'] => ({
   hasRoom: true,
+  away: nothingInProgress(pool).away,
   load: async (lane, load) =>
     (await withTransaction(pool, (tx) => load(tx, lane, () => false))).map((one) =>
       loadedMessage(one.msgId, one),
@@ -169,7 +171,7 @@ test('closed routes are told once; of routes only those whose room is not that o
     return { rows: [] }
   }
   const inProgress: DueDispatchesOptions['inProgress'] = {
-    hasRoom: true,
+    ...loading(db),
     async load(lane, load) {
       await load({ query } as never, lane, () => false)
       return []
