@@ -1,7 +1,7 @@
 /**
  * Runs the tests of the store, the message path and nodes, and the short form of the faults, on other servers than npm's
  * newest: PostgreSQL 15 to 18 from npm, Debian's own, and Debian's behind its PgBouncer in transaction mode. Where Citus is
- * installed in Debian's, also a coordinator with two workers (docs/development/citus.md).
+ * installed in Debian's, also a coordinator with two workers (docs/development/citus.md), with faults of its own.
  *
  *   node scripts/test-databases.ts [--path] [--reports FOLDER] [NAME ...]     NAME: npm, npm-15, debian, pooler, citus …
  *
@@ -34,6 +34,11 @@ const NOT_ON_CITUS = [
   'settling waits for the transaction',
   'is given up with its connection where',
   'of each plan in turn, though one has more due',
+]
+/** Each twice. `postgres-kill` is the coordinator. */
+const CITUS_FAULTS = [
+  ...['--kinds', 'worker-kill,postgres-kill,kill', '--nodes', '2', '--faults', '6'],
+  ...['--minutes', '2', '--rate', '60', '--seed', '5'],
 ]
 const PGBOUNCER = '/usr/sbin/pgbouncer'
 /** Without a network a package manager may try for minutes. */
@@ -125,12 +130,10 @@ function run({ name, root, pooler, workers }: Target): boolean {
   const passes = (command: string, ...args: string[]) =>
     spawnSync(command, args, { stdio: 'inherit', env }).status === 0
   const chosen = workers === undefined ? [] : ['-t', `^(?!.*(?:${NOT_ON_CITUS.join('|')}))`]
-  const passed = passes('npx', 'vitest', 'run', '--project', 'real', ...PATH, ...chosen, ...reporters)
-  // The faults start servers of their own, which are no cluster.
-  return (
-    (values.path || workers !== undefined || passes(process.execPath, 'test/faults/run.ts', '--short')) &&
-    passed
-  )
+  const files = workers === undefined ? PATH : [...PATH, 'test/citus']
+  const passed = passes('npx', 'vitest', 'run', '--project', 'real', ...files, ...chosen, ...reporters)
+  const faults = workers === undefined ? ['--short'] : CITUS_FAULTS
+  return (values.path || passes(process.execPath, 'test/faults/run.ts', ...faults)) && passed
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'aldis-databases-'))

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { SeededRandom } from '../../bench/seeded-random.ts'
 import { requestAdmin } from '../../src/commands/admin/client.ts'
 import { createServerCertificate, createTestAuthority } from '../support/certificates.ts'
+import { CITUS_SETTINGS, joinCluster } from '../support/citus.ts'
 import { startPooler } from '../support/pooler.ts'
 import { freePort, SERVE_SECRETS } from '../support/process.ts'
 import { Carrier } from './carrier.ts'
@@ -54,6 +55,8 @@ export class Bed implements AsyncDisposable {
   onWebhook: (webhook: Webhook) => void = () => undefined
   database!: PostgresServer
   standby: PostgresServer | null = null
+  /** With Citus, which `TEST_CITUS` asks for, by the number of them: `database` is their coordinator. */
+  readonly workers: PostgresServer[] = []
   databaseRelays!: Relays
   readonly #points = new Map<Point, (() => void)[]>()
   readonly #cleanups: (() => Promise<unknown>)[] = []
@@ -123,11 +126,14 @@ export class Bed implements AsyncDisposable {
   async #assemble(): Promise<void> {
     const { folder, settings = [], databaseFolder, hasStandby } = this.options
     mkdirSync(folder, { recursive: true })
-    this.database = await PostgresServer.create(settings, databaseFolder)
+    const workers = Number(process.env.TEST_CITUS ?? 0)
+    const all = workers > 0 ? [...CITUS_SETTINGS, ...settings] : settings
+    this.database = await PostgresServer.create(all, databaseFolder)
     this.#cleanups.push(async () => {
       await this.standby?.dispose()
       await this.database.dispose()
     })
+    if (workers > 0) await this.#addWorkers(workers)
     this.databaseRelays = await Relays.start(await this.#databasePort(), this.options.nodes)
     this.#cleanups.push(() => this.databaseRelays.stop())
     const authorityFile = await this.#addReceivers(folder)
@@ -153,6 +159,15 @@ export class Bed implements AsyncDisposable {
 
   get #binds(): number {
     return Math.max(2, this.options.nodes)
+  }
+
+  async #addWorkers(count: number): Promise<void> {
+    for (let index = 0; index < count; index += 1) {
+      const worker = await PostgresServer.create(CITUS_SETTINGS)
+      this.workers.push(worker)
+      this.#cleanups.push(() => worker.dispose())
+    }
+    await joinCluster(this.database, this.workers, (server, ...statements) => server.run(...statements))
   }
 
   /** The port of PostgreSQL, or of the pooler in front of it that `TEST_POOLER` names. */

@@ -1,5 +1,6 @@
 /** Every kind of fault, by name. */
 import { CARRIER_KINDS } from './carrier-kinds.ts'
+import { CITUS_KINDS } from './citus-kinds.ts'
 import { CLOCK_KINDS } from './clock-kinds.ts'
 import { DATABASE_KINDS } from './database-kinds.ts'
 import { JOURNAL_KINDS } from './journal-kinds.ts'
@@ -14,6 +15,7 @@ export const KINDS: readonly Kind[] = [
   ...CARRIER_KINDS,
   ...RECEIVER_KINDS,
   ...CLOCK_KINDS,
+  ...CITUS_KINDS,
 ]
 
 /** @throws Error when no kind has the name */
