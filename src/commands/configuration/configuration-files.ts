@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync } from 'node:fs'
 import { dirname, isAbsolute, join } from 'node:path'
 import { environmentVariable } from '../../config.ts'
 import { type CsvRow, readCsv } from '../admin/csv.ts'
-import { type LocatedFault, type Place, parseYaml } from './yaml-document.ts'
+import { type LocatedFault, MAX_FAULTS, type Place, parseYaml } from './yaml-document.ts'
 
 /** What `-f` names, as one configuration: with values of the environment and of other files in their places. */
 
@@ -28,14 +28,16 @@ export interface ConfigurationFiles {
   readonly faults: readonly LocatedFault[]
 }
 
-/** Faults of configuration files, one a line: `aldis.yaml:3:5: carriers.acme: must …`. */
+/** Faults of configuration files, up to 1,000, one a line: `aldis.yaml:3:5: carriers.acme: must …`. */
 export class ConfigurationFaults extends Error {
   override readonly name = 'ConfigurationFaults'
   readonly faults: readonly LocatedFault[]
 
   constructor(faults: readonly LocatedFault[]) {
-    super(faults.map(lineOf).join('\n'))
-    this.faults = faults
+    const first = faults.slice(0, MAX_FAULTS)
+    const end = first.length < MAX_FAULTS ? [] : [`No more than ${MAX_FAULTS} faults are shown.`]
+    super([...first.map(lineOf), ...end].join('\n'))
+    this.faults = first
   }
 }
 
@@ -183,8 +185,8 @@ function substituteFor(
   mapping: Readonly<Record<string, unknown>>,
 ): string | undefined {
   const [[source, name] = [], ...others] = Object.entries(mapping)
-  if (path.split('.').length < SETTING_DEPTH || others.length > 0 || typeof name !== 'string')
-    return undefined
+  if (path.split('.').length < SETTING_DEPTH || others.length > 0) return undefined
+  if (typeof name !== 'string' || name === '') return undefined
   if (source === 'file') return textOf(besides(file, name), MAX_VALUE_BYTES).replace(/\r?\n$/, '')
   if (source !== 'env') return undefined
   const value = environmentVariable(name)

@@ -151,7 +151,7 @@ function placeOf(path: string, places: ReadonlyMap<string, Place>): Place | unde
 }
 
 function inOrder(faults: readonly LocatedFault[], places: ReadonlyMap<string, Place>): LocatedFault[] {
-  const files = [...new Set([...places.values()].map(({ file }) => file))]
+  const files = [...new Set([...places.values(), ...faults].map(({ file }) => file))]
   return faults.toSorted(
     (a, b) => files.indexOf(a.file) - files.indexOf(b.file) || a.line - b.line || a.column - b.column,
   )

@@ -39,6 +39,15 @@ export type Substitute = (path: string, mapping: Readonly<Record<string, unknown
 /** Values inside of aliases: a "billion laughs" has more within a few lines. */
 const MAX_ALIASED = 10_000
 const MAX_DEPTH = 16
+/** More cannot be read. */
+export const MAX_FAULTS = 1_000
+
+const TOO_DEEP = 'is nested too deep'
+/** In place of what the parser says to programs. */
+const SYNTAX_FAULTS: Readonly<Record<string, string>> = {
+  MULTIPLE_DOCS: 'a second document begins here: put it into a file of its own, and repeat -f',
+  RESOURCE_EXHAUSTION: TOO_DEEP,
+}
 
 /** Parses one YAML document (YAML 1.2, core schema; JSON is one too). Never throws. */
 export function parseYaml(text: string, file: string, substitute: Substitute = () => undefined): ParsedFile {
@@ -47,14 +56,14 @@ export function parseYaml(text: string, file: string, substitute: Substitute = (
   try {
     // Duplicate keys are found by the walk: the parser compares each key with all others.
     const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false })
-    for (const { message, pos } of [...document.errors, ...document.warnings])
-      walk.refuse('', pos[0], message)
+    for (const { code, message, pos } of [...document.errors, ...document.warnings])
+      walk.refuseSyntax(pos[0], SYNTAX_FAULTS[code] ?? message)
     if (document.errors.length > 0) return walk.result(undefined)
     const { contents } = document
     return walk.result(contents === null ? {} : walk.valueOf(contents, [], false))
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
-    walk.refuse('', 0, 'is nested too deep')
+    walk.refuse('', 0, TOO_DEEP)
     return walk.result(undefined)
   }
 }
@@ -68,6 +77,7 @@ class Walk {
   /** The library looks for the anchor of each alias through the whole document. */
   readonly #anchors = new Map<string, Node>()
   #aliased = 0
+  #syntaxOffset = -1
 
   constructor(file: string, lines: LineCounter, substitute: Substitute) {
     this.#file = file
@@ -80,14 +90,20 @@ class Walk {
   }
 
   refuse(path: string, offset: number, message: string): void {
-    this.#faults.push({ ...this.#placeOf(offset), path, message })
+    if (this.#faults.length < MAX_FAULTS) this.#faults.push({ ...this.#placeOf(offset), path, message })
+  }
+
+  /** At one place, only the first fault of the syntax says something: the others follow from it. */
+  refuseSyntax(offset: number, message: string): void {
+    if (offset !== this.#syntaxOffset) this.refuse('', offset, message)
+    this.#syntaxOffset = offset
   }
 
   valueOf(node: Node, path: readonly string[], isAliased: boolean): unknown {
     const offset = node.range?.[0] ?? 0
     const name = path.join('.')
     if (!isAliased && !this.#places.has(name)) this.#places.set(name, this.#placeOf(offset))
-    if (path.length > MAX_DEPTH) return this.refuse(name, offset, 'is nested too deep')
+    if (path.length > MAX_DEPTH) return this.refuse(name, offset, TOO_DEEP)
     if (isAliased) this.#aliased += 1
     if (this.#aliased > MAX_ALIASED) {
       if (this.#aliased === MAX_ALIASED + 1)

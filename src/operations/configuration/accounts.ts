@@ -152,7 +152,7 @@ export const SENDSMS_USERS: Kind = {
   secrets: ['password'],
   required: ['plan', 'password'],
   names: { plans: ({ settings }) => [settings.plan] },
-  most: { table: sendsmsUsers, count: MAX_SENDSMS_USERS },
+  most: MAX_SENDSMS_USERS,
   async read(scene) {
     const passwords = await findSendsmsPasswords(scene.db)
     const rows = await sendsmsUsers.all(scene.db)

@@ -7,7 +7,7 @@ import {
 } from '../../domain/configuration/configuration-changes.ts'
 import type { SecretKeys } from '../../domain/secrets.ts'
 import { type CallbackChecker, maskedUrl } from '../../domain/webhooks/callback-url.ts'
-import { AppError, type Fault, fault, refuseAny } from '../../errors.ts'
+import { AppError, conflict, type Fault, fault, refuseAny } from '../../errors.ts'
 import { inSlices } from '../../slices.ts'
 import { accounts } from '../../store/accounts.ts'
 import type { Database, Transaction } from '../../store/database.ts'
@@ -19,7 +19,7 @@ import {
 } from '../../store/directory.ts'
 import { servicePlans } from '../../store/service-plans.ts'
 import type { Changed } from '../manage/audited-changes.ts'
-import { refuseMore, sayConflicts } from '../manage/configuration-rows.ts'
+import { sayConflicts } from '../manage/configuration-rows.ts'
 import { hashedPasswords } from '../manage/sendsms-users.ts'
 import type { MessageReads } from '../read-messages.ts'
 import { KINDS } from './kinds.ts'
@@ -143,6 +143,7 @@ export async function applyConfiguration(
   const scene = new Scene(transaction, deps.secretKey, judged)
   const planned = await plan(scene, wanted, options)
   await refuseDeletions(scene, planned, options, deps)
+  refuseMore(scene, planned)
   if (!options.dryRun) await execute(scene, planned)
   const entry = options.dryRun ? [] : planned.flatMap(recordOf)
   const version = options.dryRun ? before : await readDirectoryVersion(transaction)
@@ -180,9 +181,16 @@ async function execute(scene: Scene, planned: readonly Planned[]): Promise<void>
     for (const batch of batchesOf(changes.deletions, BATCH))
       await sayConflicts(words, () => kind.delete(scene, batch))
   }
-  for (const { kind, changes } of planned)
-    if (changes.creations.length > 0 && kind.most !== undefined)
-      await refuseMore(scene.db, kind.most.table, kind.most.count)
+}
+
+/** Refuses more objects of a kind than every node can keep in memory. */
+function refuseMore(scene: Scene, planned: readonly Planned[]): void {
+  for (const { kind, changes } of planned) {
+    const { creations, deletions } = changes
+    const count = scene.present(kind.name).length + creations.length - deletions.length
+    if (creations.length > 0 && count > (kind.most ?? Number.POSITIVE_INFINITY))
+      throw conflict(`there can be at most ${kind.most} ${kind.noun}s, and there would be ${count}`)
+  }
 }
 
 function batchesOf<T>(items: readonly T[], size: number): T[][] {

@@ -12,7 +12,7 @@ import { IV_BYTES, orUnreadable, type SecretKeys } from '../../domain/secrets.ts
 import { openCallbackUrl, sealCallbackUrl } from '../../domain/webhooks/callback-url.ts'
 import { type Fault, fault } from '../../errors.ts'
 import { mapInSlices } from '../../slices.ts'
-import type { AnyTable, ConfigurationTable } from '../../store/configuration-table.ts'
+import type { ConfigurationTable } from '../../store/configuration-table.ts'
 import type { Transaction } from '../../store/database.ts'
 import { reservedName } from '../manage/configuration-rows.ts'
 
@@ -55,7 +55,7 @@ export interface Kind {
   /** The objects that one of this kind names, by identity: while it is kept, they cannot be deleted. */
   readonly names?: Readonly<Partial<Record<NamedKind, (object: NamingObject) => readonly unknown[]>>>
   /** How many there may be, where every node keeps all of them in memory. */
-  readonly most?: { readonly table: AnyTable; readonly count: number }
+  readonly most?: number
   /** All of them but those of the sandbox, which are nobody's to change. */
   read(scene: Scene): Promise<PresentObject[]>
   /** Adds what is wrong with the entry to the faults of the scene. */

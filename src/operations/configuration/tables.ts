@@ -86,7 +86,7 @@ function limited(description: Description): Kind {
     isNumbered: true,
     required,
     names: { plans: ({ settings }) => [settings.plan], routes: ({ settings }) => [settings.route] },
-    most: { table, count: most },
+    most,
     async read(scene) {
       const all = await rows(scene)
       const called = await mapInSlices(all, ({ id, limits }) => ({
@@ -208,7 +208,7 @@ export const RANGES: Kind = {
   name: 'ranges',
   noun: numberRanges.noun,
   required: ['mccmnc'],
-  most: { table: numberRanges, count: MAX_NUMBER_RANGES },
+  most: MAX_NUMBER_RANGES,
   async read(scene) {
     const rows = await numberRanges.all(scene.db)
     return mapInSlices(rows, ({ prefix, mccmnc }) => {

@@ -137,6 +137,9 @@ describe('diff and apply', () => {
     })
     const { version } = JSON.parse((await run('diff', '-f', one, '--json')).stdout)
     expect((await run('apply', '-f', one, '--if-match', version)).code).toBe(0)
+    expect((await run('apply', '-f', one, '--if-match', 'latest')).stderr).toContain(
+      'number that aldis diff prints',
+    )
   })
 })
 
@@ -193,6 +196,16 @@ rates: {file: wrong.csv}
     expect(JSON.parse(stdout).faults[0]).toMatchObject({ file: bad, line: 3, column: 5 })
   })
 
+  it('are at most 1,000, of one file or of several', async () => {
+    const many = (name: string) => file(name, `accounts:\n${'  a: {x: 1}\n'.repeat(2_000)}`)
+    const { code, stderr } = await run('diff', '-f', many('many.yaml'), '-f', many('more.yaml'))
+    expect(code).toBe(1)
+    const lines = stderr.trimEnd().split('\n')
+    expect(lines).toHaveLength(1_001)
+    expect(lines[0]).toMatch(/many\.yaml:2:7: accounts\.a\.x: is not a setting/)
+    expect(lines.at(-1)).toBe('No more than 1000 faults are shown.')
+  })
+
   it('of devices and pipes, whose size nobody knows', async () => {
     const endless = file('endless.yaml', 'carriers: {acme: {password: {file: /dev/zero}}}')
     expect((await run('diff', '-f', endless)).stderr).toContain('/dev/zero is larger than 64 KiB')
@@ -212,6 +225,8 @@ rates: {file: wrong.csv}
       /rates: must be a mapping of names\n.+ranges: x.csv: cannot/,
     )
     expect((await run('diff')).code).toBe(1)
+    const unnamed = file('unnamed.yaml', 'carriers: {acme: {host: {env: ""}, systemId: {file: ""}}}')
+    expect((await run('diff', '-f', unnamed)).stderr).toMatch(/host: must be a string\n.+systemId: must be/)
   })
 
   it('of kinds that are named as properties of every object', async () => {

@@ -37,7 +37,9 @@ describe('values', () => {
 
   test('of no text are none, and of several documents are refused', () => {
     expect(parseYaml('', 'a.yaml').value).toEqual({})
-    expect(faultsOf('a: 1\n---\nb: 2\n')).toHaveLength(1)
+    expect(faultsOf('a: 1\n---\nb: 2\n')).toEqual([
+      '2:1 : a second document begins here: put it into a file of its own, and repeat -f',
+    ])
   })
 
   it('may stand for others', () => {
@@ -80,7 +82,8 @@ test.each([
     [/^1:4 a: must be/, /^2:5 b\.0: /, /b\.1: /],
   ],
   ['binary values', 'a: !!binary aGk=\n', [/^1:\d+ a: must be/]],
-  ['great depth', '['.repeat(100_000), [/./]],
+  ['great depth', `a: ${'['.repeat(100_000)}`, [/is nested too deep/]],
+  ['great depth of mappings', `${'{a: '.repeat(5_000)}1${'}'.repeat(5_000)}`, [/is nested too deep/]],
 ])('faults: %s', (_, text, expected) => {
   const found = faultsOf(text)
   expect(found.length).toBeGreaterThan(0)
@@ -116,6 +119,11 @@ test('nothing that is typed makes it throw', () => {
     }),
     { numRuns: 2_000 },
   )
+})
+
+test('no more than 1,000 faults are kept, whatever is typed', () => {
+  expect(faultsOf('a: 1\n'.repeat(5_000))).toHaveLength(1_000)
+  expect(faultsOf('a: 1\n\t\n'.repeat(2_000)).length).toBeLessThanOrEqual(1_000)
 })
 
 test('100,000 keys of one mapping are read, and a repeated one found', () => {

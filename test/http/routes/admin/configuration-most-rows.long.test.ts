@@ -36,7 +36,7 @@ test('200,000 rates and as many ranges are created, compared, changed, exported 
   expect(await apply({ rates, ranges }, 'prune=true')).toEqual([same, same])
   const more = { rates: { one: { country: 'SE', price: 1, currency: 'SEK' } } }
   expect((await server.request('POST', '/configuration/apply', more)).body.errorMessage).toBe(
-    'there can be at most 200000 rates',
+    'there can be at most 200000 rates, and there would be 200001',
   )
   const confirm = `rates=${MAX_RATES},ranges=${MAX_RATES}`
   const gone = { ...NONE, deleted: MAX_RATES }

@@ -379,7 +379,13 @@ describe('pruning', () => {
       insert into sendsms_users (username, plan_id, password_hash)
       select 'user' || n, (select id from service_plans where name = 'Alerts'), 'none' from generate_series(1, 1000) n`)
     const one = { sendsmsUsers: { one: { plan: 'Alerts', password: 'hush-one' } } }
-    expect((await apply(one)).body.errorMessage).toBe('there can be at most 1000 sendsms users')
+    for (const query of ['?dryRun=true', '']) {
+      const { status, body } = await apply(one, { query })
+      expect([status, body.errorMessage]).toEqual([
+        409,
+        'there can be at most 1000 sendsms users, and there would be 1001',
+      ])
+    }
     expect((await apply(one, { query: '?prune=true&confirm=sendsmsUsers=1000' })).status).toBe(200)
     const { status } = await apply({ sendsmsUsers: {} }, { query: '?prune=true&confirm=sendsmsUsers=1' })
     expect(status).toBe(200)
