@@ -122,9 +122,12 @@ test('every fault of a file is told with its line, and nothing is sent', async (
   for (const [args, message] of [
     [['--text', 'Hello {nmae}'], '--text has {nmae}, but the file has no such column, only to, name'],
     [[], 'give the text with --text, or in a column text'],
+    [['--text', 'Hello {name'], '--text has a single {. For a brace, write {{'],
+    [['--text', 'x', '--resume'], `${file.path} does not exist: there is no run to continue`],
     [['--to', '+1'], '--to and --idempotency-key are for one message'],
   ] as const)
     expect((await send('--csv', file.csv, ...args)).stderr).toContain(message)
+  expect((await send('--csv', folder.path, ...HELLO)).stderr).toContain(`${folder.path} is a folder`)
 })
 
 test('a dry run counts segments and asks the service about a message to each country', async () => {
@@ -134,7 +137,7 @@ test('a dry run counts segments and asks the service about a message to each cou
     '+1 (555) 123-0002,č',
     `0046701740606,${'x'.repeat(160)}`,
   ])
-  const { stdout, code } = await send('--csv', file.csv, '--text', '{{{name}}', '--dry-run')
+  const { stdout, code } = await send('--csv', file.csv, '--text', '{{{name}}}', '--dry-run')
   expect(code).toBe(0)
   expect(stdout.split('\n').map((line) => line.split(/ {2,}/).join('|'))).toEqual([
     'messages|4',

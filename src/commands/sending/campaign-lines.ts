@@ -111,8 +111,11 @@ const PARTS = /\{\{|\}\}|\{([^{}]*)\}/g
 /** Fills in the placeholders; null where a value is empty, with the name of its column. */
 type Fill = (values: Readonly<Record<string, string>>) => { text: string } | { empty: string }
 
-/** @throws Error for a placeholder that is none of the columns */
+/** @throws Error for a placeholder that is none of the columns, and for a single brace, which may be part of one */
 function compileText(text: string, columns: readonly string[]): Fill {
+  const single = /[{}]/.exec(text.replace(PARTS, ''))?.[0]
+  if (single !== undefined)
+    throw new Error(`--text has a single ${single}. For a brace, write ${single}${single}`)
   const names = [...text.matchAll(PARTS)].flatMap(([, name]) => (name === undefined ? [] : [name]))
   const unknown = names.find((name) => !columns.includes(name))
   if (unknown !== undefined)

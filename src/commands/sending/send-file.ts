@@ -74,6 +74,7 @@ function resultPath({ csv, results }: FileFlags): string {
 async function earlierResults(path: string, flags: FileFlags): Promise<EarlierResults> {
   const retriesRefused = flags.retryRefused === true
   const earlier = await readResults(path, retriesRefused)
+  if (earlier === null && flags.resume) throw new Error(`${path} does not exist: there is no run to continue`)
   if (earlier === null || (flags.dryRun && !flags.resume)) return new EarlierResults(retriesRefused)
   if (!flags.resume)
     throw new Error(`${path} exists: continue that run with --resume, or name another file with --results`)
@@ -89,7 +90,12 @@ async function earlierResults(path: string, flags: FileFlags): Promise<EarlierRe
 /** What can be read only once is kept in a file that has no name, so that nothing is left of it. */
 async function openInput(csv: string): Promise<FileHandle> {
   const file = csv === '-' ? null : await openFile(csv)
-  if (file !== null && (await file.stat()).isFile()) return file
+  const stat = await file?.stat()
+  if (stat?.isDirectory()) {
+    await file!.close()
+    throw new Error(`${csv} is a folder`)
+  }
+  if (file !== null && stat?.isFile()) return file
   const folder = await mkdtemp(join(tmpdir(), 'aldis-send-'))
   const copy = await open(join(folder, 'input.csv'), 'wx+', 0o600)
   rmSync(folder, { recursive: true })

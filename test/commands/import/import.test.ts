@@ -68,6 +68,17 @@ it.each<[string, string | Buffer, readonly string[], string]>([
   expect(() => statSync(elsewhere)).toThrow('ENOENT')
 })
 
+it('says that nothing was carried over', async () => {
+  const empty = join(folder.path, 'empty')
+  const { stdout } = await runAldis([
+    'import',
+    file('wap.conf', 'group = core\nwapbox-port = 13002\n'),
+    '-o',
+    empty,
+  ])
+  expect(stdout).toMatch(/^Nothing was carried over\.\n\nNot carried over, or not as it was:\nPLACE/)
+})
+
 it('names a file that is not there, and asks for one', async () => {
   expect((await runAldis(['import', 'kannel', 'gone.conf'])).stderr).toBe(
     'error: cannot read gone.conf: ENOENT\n',
