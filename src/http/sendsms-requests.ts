@@ -48,7 +48,7 @@ export function readSendsms(parameters: SendsmsParameters, user: SendsmsUser): S
     from,
     recipients,
     body: bodyOf(parameters, numbers.coding === 2 ? 'utf-16be' : 'utf-8'),
-    dlr: dlrOf(parameters, numbers['dlr-mask']),
+    dlr: dlrOf(parameters, numbers['dlr-mask'], user.dlrUrl),
     // Less than a minute is not worth sending; Kannel's carriers would discard it.
     validitySeconds: validity === UNSET ? undefined : Math.max(1, validity) * 60,
   }
@@ -173,10 +173,11 @@ function bodyOf(parameters: SendsmsParameters, usual: string): string {
   return body
 }
 
-function dlrOf(parameters: SendsmsParameters, mask: number): SendsmsRequest['dlr'] {
-  const url = named(parameters, 'dlr-url') ?? ''
-  if (url !== '' && !/^https?:\/\/./i.test(url)) throw rejected('DLR-URL field misformed')
-  return url === '' || mask <= 0 ? null : { url, mask }
+function dlrOf(parameters: SendsmsParameters, mask: number, usual: string | null): SendsmsRequest['dlr'] {
+  const given = named(parameters, 'dlr-url') ?? ''
+  if (given !== '' && !/^https?:\/\/./i.test(given)) throw rejected('DLR-URL field misformed')
+  const url = given === '' ? usual : given
+  return url === null || mask <= 0 ? null : { url, mask }
 }
 
 /** The parameters of a request in the form of Kannel's sendsms: in the query of a GET, in the headers of a POST. */

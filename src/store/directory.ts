@@ -143,7 +143,7 @@ const PARTS: Readonly<Record<keyof Rows, string>> = {
   numbers: `select number, plan_id as "planId", keywords from inbound_numbers`,
   sendsmsUsers: `
     select username, plan_id as "planId", password_hash as "passwordHash", default_sender as "defaultSender",
-      forced_sender as "forcedSender", calling_code as "callingCode"
+      forced_sender as "forcedSender", calling_code as "callingCode", dlr_url as "dlrUrl"
     from sendsms_users`,
   ranges: `
     select prefix, mccmnc from number_ranges

@@ -21,7 +21,8 @@ export const sendsmsUsers = new ConfigurationTable<SendsmsUserRecord, NewSendsms
   noun: 'sendsms user',
   table: 'sendsms_users',
   select: `t.username, p.service_plan_id as "servicePlanId", t.default_sender as "defaultSender",
-    t.forced_sender as "forcedSender", t.calling_code as "callingCode", t.created_at as "createdAt"`,
+    t.forced_sender as "forcedSender", t.calling_code as "callingCode", t.dlr_url as "dlrUrl",
+    t.created_at as "createdAt"`,
   joins: 'join service_plans p on p.id = t.plan_id',
   key: 'username',
   columns: {
@@ -31,6 +32,7 @@ export const sendsmsUsers = new ConfigurationTable<SendsmsUserRecord, NewSendsms
     defaultSender: 'default_sender',
     forcedSender: 'forced_sender',
     callingCode: 'calling_code',
+    dlrUrl: 'dlr_url',
   },
   filters: { servicePlanId: 'p.service_plan_id = lower(?)' },
 })

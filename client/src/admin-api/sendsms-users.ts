@@ -6,6 +6,7 @@ export interface SendsmsUser {
   defaultSender: string | null
   forcedSender: string | null
   callingCode: string | null
+  dlrUrl: string | null
   createdAt: string
 }
 
@@ -20,6 +21,8 @@ export interface SendsmsUserChange {
   forcedSender?: string | null | undefined
   /** Country code that replaces the first 0 of a national number; null: such numbers are refused. */
   callingCode?: string | null | undefined
+  /** URL for reports of requests that have dlr-mask but no dlr-url; null: the account's default. */
+  dlrUrl?: string | null | undefined
 }
 
 export interface SendsmsUserCreation {
@@ -35,6 +38,8 @@ export interface SendsmsUserCreation {
   forcedSender?: string | null | undefined
   /** Country code that replaces the first 0 of a national number; null: such numbers are refused. */
   callingCode?: string | null | undefined
+  /** URL for reports of requests that have dlr-mask but no dlr-url; null: the account's default. */
+  dlrUrl?: string | null | undefined
 }
 
 export interface SendsmsUserPage {

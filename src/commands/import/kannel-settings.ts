@@ -104,9 +104,9 @@ max-messages || a long text has as many segments as it needs
 concatenation || long texts are always concatenated: longMessages of the carrier
 split-chars, split-suffix || long texts are concatenated, so parts need no marks
 omit-empty || an empty text is refused
+dlr-url | dlrUrl | of requests with dlr-mask and without a dlr-url
 header, footer || the application writes the whole text
 white-list, white-list-regex, black-list, black-list-regex || ${OTHER_LISTS}
-dlr-url || a request names its own dlr-url; for all messages, set defaultDlrUrl of the account, which gets webhooks
 `)
 
 /** Groups none of whose settings has a counterpart. */

@@ -1,3 +1,4 @@
+import { SENDSMS_DLR_URL } from '../../domain/configuration/configuration.ts'
 import { type ImportedConfiguration, importedSender, NO_SENDER } from './imported-configuration.ts'
 import { type KannelCarrier, smscId } from './kannel-carriers.ts'
 import {
@@ -70,6 +71,7 @@ export function importUser(
     return
   }
   const callingCode = callingCodeOf(gateway.rules)
+  const dlrUrl = dlrUrlIn(imported, values.get('dlr-url'))
   imported.add(
     'sendsmsUsers',
     username,
@@ -79,6 +81,7 @@ export function importUser(
       ...(given !== null && { defaultSender: given }),
       ...(forced !== null && { forcedSender: forced }),
       ...(callingCode !== null && { callingCode }),
+      ...(dlrUrl !== null && { dlrUrl }),
     },
     origin,
   )
@@ -148,6 +151,19 @@ function senderIn(imported: ImportedConfiguration, setting: KannelSetting | unde
   const sender = importedSender(setting.value)
   if (sender === null) imported.drop(setting, setting.name, `${setting.value} ${NO_SENDER}`)
   return sender
+}
+
+/** The URL for reports; null: there is none, or Aldis takes no such URL. */
+function dlrUrlIn(imported: ImportedConfiguration, setting: KannelSetting | undefined): string | null {
+  if (setting === undefined || setting.value === '') return null
+  const { value } = setting
+  if (!SENDSMS_DLR_URL.test(value)) {
+    imported.drop(setting, setting.name, 'it has credentials, or is no URL: requests have to name it')
+    return null
+  }
+  if (value.startsWith('http:'))
+    imported.drop(setting, setting.name, 'plain http is refused unless WEBHOOK_ALLOW_HOSTS names its host')
+  return value
 }
 
 /** 358, if `unified-prefix` replaces a leading 0 by +358. */

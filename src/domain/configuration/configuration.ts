@@ -251,6 +251,8 @@ export interface SendsmsUser {
   readonly forcedSender: string | null
   /** Digits that take the place of the first 0 of a national number; null: such a number is refused. */
   readonly callingCode: string | null
+  /** Where reports go that a request asks for without a URL of its own; null: to the account's default. */
+  readonly dlrUrl: string | null
 }
 
 /** Values an operator may choose among, and the rules of settings that a schema cannot express. */
@@ -275,6 +277,8 @@ export const LINK_NAME = /^[A-Za-z][A-Za-z0-9._-]{0,62}$/
 export const INBOUND_NUMBER = /^(?:\+[1-9][0-9]{6,14}|[0-9]{3,8})$/
 /** Begins with a letter or a digit, so that no command takes it for an option. */
 export const SENDSMS_USERNAME = /^[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}$/
+/** Where delivery reports go: percent signs are for escapes, which the host may not have. Credentials would be shown. */
+export const SENDSMS_DLR_URL = /^(?=.{1,2048}$)https?:\/\/[^\s\p{Cc}/?#@%]+(?:[/?#][^\s\p{Cc}]*)?$/u
 /** An international calling code (ITU-T E.164). */
 export const CALLING_CODE = /^[1-9][0-9]{0,2}$/
 /** Who an inbound message is from: carriers have short codes, names, national numbers and forms of their own. */

@@ -159,6 +159,7 @@ create table sendsms_users (
   default_sender text,
   forced_sender text,
   calling_code text check (calling_code ~ '^[1-9][0-9]{0,2}$'),
+  dlr_url text,
   created_at timestamptz not null default now()
 );
 comment on table sendsms_users is 'who may send with /cgi-bin/sendsms, each with one plan';

@@ -277,6 +277,17 @@ describe('users', () => {
     expect(forced.senders.shop).toEqual({ '+358401234567': { status: 'approved' } })
   })
 
+  it.each([
+    ['https://app.example/dlr?id=7&type=%d', true, []],
+    ['http://app.example/dlr?%d', true, ['plain http is refused unless WEBHOOK_ALLOW_HOSTS names its host']],
+    ['http://me:hush@app.example/dlr', false, ['it has credentials, or is no URL: requests have to name it']],
+  ])('with the dlr-url %s', (url, isCarried, reported) => {
+    const conf = smsc('smsc-id = A') + user(`dlr-url = "${url}"`)
+    expect(written(conf).sendsmsUsers.shop.dlrUrl).toBe(isCarried ? url : undefined)
+    const rows = imported(conf).dropped.filter(({ setting }) => setting === 'dlr-url')
+    expect(rows.map(({ why }) => why)).toEqual(reported)
+  })
+
   it('without one, there is a plan for tokens', () => {
     expect(written(smsc('smsc-id = A')).plans).toEqual({ Kannel: { account: 'Kannel', route: 'A' } })
   })

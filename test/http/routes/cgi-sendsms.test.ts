@@ -231,6 +231,20 @@ describe('delivery reports', () => {
     })
   })
 
+  it('go to the URL of the user if the request asks for them without its own', async () => {
+    const dlrUrl = `${receiver.origin}/usual?type=%d&to=%p`
+    await createUser(service, 'usual', { password: 'usual', defaultSender: 'Aldis', dlrUrl })
+    const query = 'username=usual&password=usual&to=15551230000&text=x'
+    for (const dlr of ['', '&dlr-mask=1', '&dlr-mask=1&dlr-url=', `&dlr-mask=1&dlr-url=${urlOf('/own?%d')}`])
+      expect((await ask(`${query}${dlr}`)).status).toBe(202)
+    await reported('/own', 1)
+    const got = await reported('/usual', 2)
+    expect(got.map(({ path }) => path)).toEqual(Array(2).fill('/usual?type=1&to=15551230000'))
+    await service.admin('PATCH', '/sendsms-users/usual', { dlrUrl: 'http://10.0.0.1/%d' })
+    const { status, text } = await ask(`${query}&dlr-mask=1`)
+    expect([status, text]).toEqual([400, expect.stringMatching(/^DLR-URL field misformed \(must /)])
+  })
+
   it('without a URL they go where all others of the account go', async () => {
     await ask(`${TO}&text=usual&dlr-mask=31`)
     const { msgId } = await messageWith('usual')

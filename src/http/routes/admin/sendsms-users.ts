@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { CALLING_CODE } from '../../../domain/configuration/configuration.ts'
+import { CALLING_CODE, SENDSMS_DLR_URL } from '../../../domain/configuration/configuration.ts'
 import {
   createSendsmsUser,
   updateSendsmsUser,
@@ -31,6 +31,17 @@ const settings = {
       examples: ['44'],
     }),
   ),
+  dlrUrl: Nullable(
+    patterned(
+      SENDSMS_DLR_URL,
+      'must be an http or https URL of at most 2048 characters, without credentials, and without % in its host',
+      {
+        description:
+          "URL for reports of requests that have dlr-mask but no dlr-url; null: the account's default",
+        examples: ['https://app.example.com/dlr?id=%I&type=%d'],
+      },
+    ),
+  ),
 }
 const optional = Type.Partial(Type.Object(settings)).properties
 export const SendsmsUserCreation = requestBody(
@@ -56,6 +67,7 @@ const SendsmsUser = titled('SendsmsUser', {
   defaultSender: NullableText,
   forcedSender: NullableText,
   callingCode: NullableText,
+  dlrUrl: NullableText,
   createdAt: Timestamp,
 })
 

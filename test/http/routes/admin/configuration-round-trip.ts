@@ -134,6 +134,7 @@ const configuration = fc
                 password: fc.constantFrom('hush-4', 'hush-5'),
                 forcedSender: nullable(fc.constant('Aldis')),
                 callingCode: nullable(fc.constant('44')),
+                dlrUrl: nullable(fc.constant('https://app.example.com/dlr?id=%I&type=%d')),
               }),
             ),
       rules:

@@ -27,7 +27,10 @@ test('no answer has the password or its hash', async () => {
   const user = { username: 'simple', servicePlanId: PLAN, password: 'elpmis', defaultSender: 'Aldis' }
   const created = await server.request('POST', '/sendsms-users', user)
   const { password: _, ...shown } = user
-  expect(created).toMatchObject({ status: 201, body: { ...shown, forcedSender: null, callingCode: null } })
+  expect(created).toMatchObject({
+    status: 201,
+    body: { ...shown, forcedSender: null, callingCode: null, dlrUrl: null },
+  })
   const listed = await server.request('GET', `/sendsms-users?servicePlanId=${PLAN}`)
   expect(listed.body.items).toEqual([created.body])
   expect(JSON.stringify([created, listed])).not.toMatch(/elpmis|scrypt|password/)
@@ -43,6 +46,10 @@ test.each([
   ['defaultSender', { defaultSender: '!' }],
   ['forcedSender', { forcedSender: 'far too long for it' }],
   ['callingCode', { callingCode: '+44' }],
+  ['dlrUrl', { dlrUrl: 'ftp://app.example.com/dlr' }],
+  ['dlrUrl', { dlrUrl: 'https://me:hush@app.example.com/dlr' }],
+  ['dlrUrl', { dlrUrl: 'https://%P/dlr' }],
+  ['dlrUrl', { dlrUrl: `https://app.example.com/${'x'.repeat(2_048)}` }],
 ])('the fault of %s is told', async (field, change) => {
   const user = { username: 'faulty', servicePlanId: PLAN, password: 'x', ...change }
   const { status, body } = await server.request('POST', '/sendsms-users', user)
