@@ -5,6 +5,9 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { messageId } from '../src/domain/identifiers.ts'
 import { encodeEntry } from '../src/domain/journal/entries.ts'
+import { isFirst } from '../src/domain/journal/message-facts.ts'
+import { addFact, enteredBy, type MessageInProgress } from '../src/domain/journal/messages-in-progress.ts'
+import { ensurePartitions } from '../src/services/upkeep/day-partitions.ts'
 import type { Database } from '../src/store/database.ts'
 import { openDatabase } from '../src/store/database-pool.ts'
 import { directServer } from '../src/store/database-server.ts'
@@ -15,8 +18,8 @@ import { migrate } from '../src/store/migrate.ts'
 import { projectMessages } from '../src/store/projection.ts'
 import { PostgresServer } from '../test/faults/postgres-server.ts'
 import { CITUS_SETTINGS, joinCluster } from '../test/support/citus.ts'
-import { deliveredFacts, inMemory, projected } from '../test/support/messages-in-memory.ts'
 import { addPastDays } from './aldis/database.ts'
+import { factsOfMessage } from './lane-facts.ts'
 import { makeRecords, VALUES } from './lists/records.ts'
 import { percentiles } from './percentiles.ts'
 import { randomOctets, SeededRandom } from './seeded-random.ts'
@@ -94,6 +97,9 @@ async function timed(latencies: number[], work: () => Promise<unknown>): Promise
 
 async function measureRecords(workers: number, { url, coordinator, join: joined }: Layout, records: number) {
   await addPastDays(url, DAYS)
+  const first = openDatabase({ connectionString: url, poolSize: 1 })
+  await ensurePartitions(first, Date.now())
+  await first.end()
   await makeRecords({ databaseUrl: url, planId: PLAN, records, days: DAYS, nowMs: Date.now() })
   if (workers > 0) {
     await joined()
@@ -170,10 +176,21 @@ async function measureBatches(db: Database): Promise<void> {
 
 async function writeBatch(db: Database, lane: Lane, n: number, plans: number): Promise<void> {
   await appendEntry(db, lane, n, encodeEntry([]))
-  const messages = Array.from({ length: OF_BATCH }, (_, k) =>
-    projected(inMemory(PLAN + (k % plans), deliveredFacts)),
-  )
+  const messages = Array.from({ length: OF_BATCH }, (_, k) => ({
+    message: delivered(PLAN + (k % plans)),
+    holder: null,
+    delivers: true,
+  }))
   if ((await projectMessages(db, lane, messages, n)) !== 'written') throw new Error('fenced')
+}
+
+function delivered(planId: number): MessageInProgress {
+  let message: MessageInProgress | null = null
+  for (const { msgId, fact } of factsOfMessage(Date.now(), planId)) {
+    if (isFirst(fact)) message = enteredBy(msgId, fact)
+    else addFact(message!, fact)
+  }
+  return message!
 }
 
 /** All messages are of one plan, so of one server's. */

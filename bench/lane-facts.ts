@@ -9,13 +9,14 @@ export function entryOf(messages: number): Buffer {
   return encodeEntry(Array.from({ length: messages }, () => factsOfMessage(Date.now())).flat())
 }
 
-function factsOfMessage(atMs: number): JournalFact[] {
+/** From its acceptance to its second webhook. */
+export function factsOfMessage(atMs: number, planId = 1): JournalFact[] {
   const msgId = messageId(atMs, randomBytes(10), 7)
   const carrierMessageId = msgId.slice(-12)
   const none = { segmentation: null, mccmnc: null }
   const facts: JournalFact['fact'][] = [
     {
-      ...{ kind: 'accepted', planId: 1, sender: 'Aldis', recipient: '+15551230000', body: TEXT, segments: 1 },
+      ...{ kind: 'accepted', planId, sender: 'Aldis', recipient: '+15551230000', body: TEXT, segments: 1 },
       ...{
         country: 'US',
         callbackUrl: 'http://127.0.0.1:9000/receipts',

@@ -103,6 +103,7 @@ export async function distributeRecords(db: Queryable): Promise<string[]> {
   await db.query(`
     set local citus.multi_shard_modify_mode = 'sequential';
     drop trigger if exists new_kind on messages; drop trigger if exists other_kind on messages`)
+  await distributeFunctions(db)
   for (const { name } of rows) {
     await db.query({
       text: `select create_distributed_table($1::regclass, 'plan_id', colocate_with => $2)`,
@@ -110,6 +111,16 @@ export async function distributeRecords(db: Queryable): Promise<string[]> {
     })
   }
   return rows.map(({ name }) => name)
+}
+
+/** Citus sends a function to the workers when it is created, so not those from before there was Citus. */
+async function distributeFunctions(db: Queryable): Promise<void> {
+  await db.query(`
+    select create_distributed_function(p.oid::regprocedure) from pg_proc p
+    where p.pronamespace = (select relnamespace from pg_class where oid = 'messages'::regclass)
+      and p.prorettype <> 'trigger'::regtype and p.prokind = 'f'
+      and not exists (select from pg_depend where classid = 'pg_proc'::regclass and objid = p.oid and deptype = 'e')
+      and p.oid not in (select objid from pg_dist_object where classid = 'pg_proc'::regclass)`)
 }
 
 async function hasCitus(db: Queryable): Promise<boolean> {

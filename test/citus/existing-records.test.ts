@@ -33,6 +33,10 @@ const readAll = (db: Database, plans: readonly number[]) =>
   Promise.all(
     plans.map(async (planId) => ({
       messages: await listMessages(db, { planId, filters: FILTERS, after: null, limit: 100 }),
+      bySender: await listMessages(db, {
+        ...{ planId, filters: { ...FILTERS, from: 'Aldis', status: 'DELIVERED' as const } },
+        ...{ after: null, limit: 100 },
+      }),
       feed: await readFeed(
         db,
         { planId, filters: { since: null }, after: null, limit: 100 },
@@ -47,9 +51,9 @@ test('a database that has records is distributed with them, and goes on', async 
   const plans = await createPlans(before, PLANS)
   await record(before, plans)
   const records = await readAll(before, plans)
-  expect(records.map(({ messages, feed }) => [messages.length, feed.length])).toEqual(
-    plans.map(() => [OF_PLAN, 2 * OF_PLAN]),
-  )
+  expect(
+    records.map(({ messages, bySender, feed }) => [messages.length, bySender.length, feed.length]),
+  ).toEqual(plans.map(() => [OF_PLAN, OF_PLAN, 2 * OF_PLAN]))
   await before.end()
 
   await servers.join()
