@@ -215,7 +215,7 @@ export const BUCKETS = 16
 export const INTERVALS = { minute: MINUTE_MS, hour: HOUR_MS, day: DAY_MS } as const
 export type Interval = keyof typeof INTERVALS
 
-/** Each process writes its counts this often. */
+/** Each process begins to write its counts this often. */
 export const FLUSH_MS = 5_000
 /** Counts that are this old are written, by all processes: a crash loses younger ones only. Half of it is for the write. */
 export const SETTLED_AFTER_MS = 2 * FLUSH_MS

@@ -28,7 +28,11 @@ export function laneRecovery(options: LaneRecoveryOptions): PeriodicTask {
       delivers: ({ accepted }) => isPushed(accepted.callbackUrl, directory().planById(accepted.planId)),
       log,
     })
-    if (messages > 0) log.info({ messages }, 'recorded what a dead node had in memory')
+    if (messages > 0)
+      log.info(
+        { messages },
+        'recorded what a dead node had in memory; its last 10 s may be missing in the statistics',
+      )
   }
   return new PeriodicTask(log, 'lanes of dead nodes not recovered', RECOVERY_MS, recover, RECOVERY_RETRY_MS)
 }

@@ -1,6 +1,6 @@
 import type { Accepted } from '../../domain/journal/message-facts.ts'
 import { countryOf } from '../../domain/routing/recipients.ts'
-import { FLUSH_MS } from '../../domain/statistics/query.ts'
+import { FLUSH_MS, SETTLED_AFTER_MS } from '../../domain/statistics/query.ts'
 import { type StateChange, StatisticsTallies } from '../../domain/statistics/tallies.ts'
 import type { ReceivedInbound } from '../../operations/receive-inbound.ts'
 import type { WebhookEvent } from '../../store/event-deliveries.ts'
@@ -18,7 +18,7 @@ const MAX_BATCH = 1_000
 
 /**
  * Counts what happens to messages in this process, and writes the counts every 5 s. A row holds all of its minute and replaces
- * the one before, so a write can be repeated. A crash loses what was counted since the last one.
+ * the one before, so a write can be repeated. A crash loses what was counted since the last write began.
  */
 export class StatisticsWriter {
   readonly #options: StatisticsWriterOptions
@@ -64,10 +64,20 @@ export class StatisticsWriter {
     await this.runOnce().catch((error) => this.#options.log.error({ err: error }, 'statistics lost'))
   }
 
-  /** Writes what was counted since the last time. */
-  async runOnce(): Promise<void> {
-    const { db, clock, log } = this.#options
-    const { minutes, dropped } = this.#tallies.due(clock())
+  /** Writes what was counted since the last time. Returns the rest of the interval, in ms: a slow write does not lengthen it. */
+  async runOnce(): Promise<number> {
+    const { clock, log, intervalMs = FLUSH_MS } = this.#options
+    const beganAtMs = clock()
+    await this.#write(beganAtMs)
+    const tookMs = clock() - beganAtMs
+    if (tookMs > SETTLED_AFTER_MS - FLUSH_MS)
+      log.warn({ tookMs }, 'statistics written late: a crash would have lost more than 10 s of them')
+    return Math.min(Math.max(intervalMs - tookMs, 0), intervalMs)
+  }
+
+  async #write(nowMs: number): Promise<void> {
+    const { db, log } = this.#options
+    const { minutes, dropped } = this.#tallies.due(nowMs)
     if (dropped > 0)
       log.warn({ minutes: dropped }, 'statistics of minutes dropped: they could not be written')
     for (const minute of minutes) {
