@@ -52,6 +52,22 @@ describe('the log', () => {
     expect(await opened.problems()).toEqual([])
   })
 
+  it('names the plan of a message where there are more plans than the API lists at once', async () => {
+    const { rows: added } = await service.db.query<{ id: number }>(`
+      insert into service_plans (service_plan_id, account_id, name)
+      select lpad(to_hex(n), 24, '0'), (select min(id) from accounts), 'Plan ' || n from generate_series(1, 1000) n
+      returning id`)
+    await using opened = await asOperator()
+    await opened.goto('/admin/messages')
+    const row = opened.page.getByRole('region', { name: 'Messages' }).getByRole('row', { name: ABSENT })
+    await row.getByText('Example', { exact: true }).waitFor()
+    await opened.goto(`/admin/webhooks?servicePlanId=${service.servicePlanId}`)
+    const field = opened.page.getByLabel('Service plan')
+    await expect.poll(() => field.inputValue()).toBe(`Example · ${service.servicePlanId}`)
+    await service.db.query('delete from service_plans where id = any ($1)', [added.map(({ id }) => id)])
+    expect(opened.faults).toEqual([])
+  })
+
   it('takes the other filters from a form', async () => {
     await using opened = await asOperator()
     const { page } = opened

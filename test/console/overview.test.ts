@@ -40,6 +40,17 @@ async function totalsOf({ page }: ConsolePage): Promise<string[]> {
 
 const TOTALS = ['4 accepted', '4 sent', '2 delivered', '1 failed', '1 unknown', '1 inbound']
 
+/** Tables of the page with columns out of sight. */
+async function cutTables({ page }: ConsolePage): Promise<(string | null)[]> {
+  return await page
+    .locator('.aldis-table-box')
+    .evaluateAll((boxes) =>
+      boxes
+        .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+        .map((box) => box.getAttribute('aria-label')),
+    )
+}
+
 const linkTo = (opened: ConsolePage, name: string) =>
   opened.page.getByRole('list', { name: 'Totals' }).getByRole('link', { name })
 
@@ -57,6 +68,7 @@ describe('the overview of a customer', () => {
     const reasons = opened.page.getByRole('region', { name: 'Messages not delivered by error code' })
     await reasons.getByRole('row', { name: 'FAILED 303 Subscriber absent or handset off 1' }).waitFor()
     await opened.page.getByText('0.0225 USD').waitFor()
+    expect(await cutTables(opened)).toEqual([])
     expect(await opened.problems()).toEqual([])
   })
 
@@ -166,6 +178,10 @@ describe('the overview of an operator', () => {
       `/admin/webhooks?servicePlanId=${troubled.servicePlanId}`,
     )
     await opened.page.getByRole('region', { name: 'Messages waiting' }).getByText(ROUTE).waitFor()
+    await attention(opened)
+      .getByText(/^service plan Example, /)
+      .waitFor()
+    expect(await cutTables(opened)).toEqual([])
     expect(await opened.problems()).toEqual([])
     await link(`Carrier ${CARRIER} is not bound`).focus()
     await opened.page.keyboard.press('Enter')

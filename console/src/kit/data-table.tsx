@@ -10,6 +10,8 @@ export interface Column<Item> {
   readonly render: (item: Item) => ReactNode
   /** Numbers stand at the right. */
   readonly align?: 'right'
+  /** Sentences, which are broken into lines before the table scrolls sideways. */
+  readonly wraps?: true
 }
 
 interface DataTableProps<Item> {
@@ -49,8 +51,8 @@ export function DataTable<Item>({ label, columns, list, keyOf, empty }: DataTabl
           <tbody>
             {items.map((item) => (
               <tr key={keyOf(item)}>
-                {columns.map(({ key, render, align }) => (
-                  <td key={key} data-align={align}>
+                {columns.map(({ key, render, align, wraps }) => (
+                  <td key={key} data-align={align} data-wraps={wraps}>
                     {render(item)}
                   </td>
                 ))}

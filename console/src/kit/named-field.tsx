@@ -1,6 +1,6 @@
 import type { TextInputProps } from '@mantine/core'
 import { useState } from 'react'
-import { idIn, labelOfNamed, type NamedKind, useNamed } from './named.ts'
+import { idIn, labelOfNamed, type NamedKind, useNamed, useNameOf } from './named.ts'
 import { SuggestInput } from './suggest-input.tsx'
 
 interface NamedFieldProps extends Omit<TextInputProps, 'value' | 'onChange'> {
@@ -17,7 +17,7 @@ export function NamedField({ kind, value, onChange, error, ...rest }: NamedField
   const [hasFocus, setHasFocus] = useState(false)
   const named = useNamed(kind, typed)
   const meant = (text: string) => idIn(text, named) ?? text
-  const given = named.find(({ id }) => id === value)
+  const name = useNameOf(kind, value)
   const isUnknown = !hasFocus && value !== '' && idIn(value, named) === null
   return (
     <SuggestInput
@@ -25,7 +25,7 @@ export function NamedField({ kind, value, onChange, error, ...rest }: NamedField
       spellCheck={false}
       {...rest}
       // What was typed stays as long as it means the value.
-      value={meant(typed) === value ? typed : given === undefined ? value : labelOfNamed(given)}
+      value={meant(typed) === value ? typed : name === undefined ? value : labelOfNamed({ id: value, name })}
       onChange={({ currentTarget }) => {
         const text = currentTarget.value
         setTyped(text)

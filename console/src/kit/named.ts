@@ -1,6 +1,7 @@
 import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { operatorClient } from '../api/clients.ts'
+import { operatorQuery } from '../api/queries.ts'
 
 /** What has a name for people and an id for programs. Of an operator. */
 export type NamedKind = 'account' | 'service plan'
@@ -27,10 +28,25 @@ export function useNamed(kind: NamedKind, text = ''): readonly Named[] {
   return [...items, ...more.filter(({ id }) => items.every((item) => item.id !== id))]
 }
 
-/** The name, if it is among the first. */
+const ID = /^[0-9a-f]{24}$/
+
+/** The name that belongs to an id; one that is not among the first is asked for by itself. */
 export function useNameOf(kind: NamedKind, id: string): string | undefined {
   const { data } = useQuery(namedQuery(kind, { limit: MOST }))
-  return data?.items.find((each) => each.id === id)?.name
+  const listed = data?.items.find((each) => each.id === id)?.name
+  const isMissing = data?.isPart === true && listed === undefined && ID.test(id)
+  const ofAccount = kind === 'account'
+  const account = useQuery({
+    ...operatorQuery('getAccount', { accountId: id }),
+    enabled: isMissing && ofAccount,
+    staleTime: FRESH_MS,
+  })
+  const plan = useQuery({
+    ...operatorQuery('getServicePlan', { servicePlanId: id }),
+    enabled: isMissing && !ofAccount,
+    staleTime: FRESH_MS,
+  })
+  return listed ?? (ofAccount ? account : plan).data?.name
 }
 
 function namedQuery(kind: NamedKind, input: { limit: string; search?: string }) {

@@ -56,7 +56,7 @@ const BINDS: readonly Column<CarrierBindState>[] = [
     align: 'right',
     render: ({ unanswered, window }) => `${unanswered ?? '–'} of ${window}`,
   },
-  { key: 'errors', title: 'Last errors', render: ({ errors }) => <Errors errors={errors} /> },
+  { key: 'errors', title: 'Last errors', wraps: true, render: ({ errors }) => <Errors errors={errors} /> },
 ]
 
 function Errors({ errors }: Pick<CarrierBindState, 'errors'>) {

@@ -62,7 +62,12 @@ const COLUMNS: readonly Column<ListedCarrier>[] = [
     render: ({ state }) => <StatusBadge tone={OPERATING_TONES[state]}>{state}</StatusBadge>,
   },
   { key: 'binds', title: 'Binds', render: (carrier) => <Binds carrier={carrier} /> },
-  { key: 'error', title: 'Last error', render: ({ bindStates }) => <LastError binds={bindStates} /> },
+  {
+    key: 'error',
+    title: 'Last error',
+    wraps: true,
+    render: ({ bindStates }) => <LastError binds={bindStates} />,
+  },
   {
     key: 'address',
     title: 'SMSC',

@@ -37,7 +37,7 @@ export const MESSAGE_COLUMNS: readonly Column<Listed>[] = [
 /** As much of a text as a row has room for. */
 export function TextStart({ text }: { text: string }) {
   return (
-    <Text size="sm" truncate maw={{ base: 220, md: 420 }} title={text}>
+    <Text size="sm" truncate maw={{ base: 220, md: 340 }} title={text}>
       {text}
     </Text>
   )

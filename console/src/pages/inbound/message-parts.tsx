@@ -58,7 +58,7 @@ function EventFacts({ event, to }: { event: WebhookEvent; to: EventOfMessageProp
           ...(deliveredAt === null ? [] : [['Delivered', <Time key="at" at={deliveredAt} />] as const]),
           ...(nextAttemptAt === null
             ? []
-            : [['Next attempt', <Time key="next" at={nextAttemptAt} />] as const]),
+            : [['Next attempt by', <Time key="next" at={nextAttemptAt} />] as const]),
         ]}
       />
       <Text size="sm" my="xs">

@@ -2,6 +2,7 @@ import { Paper, Skeleton, Title } from '@mantine/core'
 import { IconAlertTriangle, IconCircleCheck } from '@tabler/icons-react'
 import { createLink } from '@tanstack/react-router'
 import type { AnchorHTMLAttributes, ReactNode, Ref } from 'react'
+import { PlanName } from '../../kit/choose-plan.tsx'
 import { ErrorState } from '../../kit/error-state.tsx'
 import { count, duration, plural } from '../../kit/formats.ts'
 import { useNow } from '../../kit/time.tsx'
@@ -33,7 +34,7 @@ function Concerns({ installation }: { installation: Installation }) {
       {!isWell && (
         <ul className="aldis-concerns" aria-label="What needs attention">
           {concerns.map((concern) => (
-            <Line key={`${concern.title} ${concern.to}`} concern={concern} />
+            <Line key={`${concern.title} ${concern.to} ${concern.planId}`} concern={concern} />
           ))}
         </ul>
       )}
@@ -53,7 +54,7 @@ export function PageLink({
   return <Anchor to={to as '/'} search={(search ?? {}) as never} {...(props as object)} />
 }
 
-function Line({ concern: { tone, title, detail, to, search } }: { concern: Concern }) {
+function Line({ concern: { tone, title, detail, to, search, planId } }: { concern: Concern }) {
   return (
     <li data-tone={tone}>
       <IconAlertTriangle size={18} aria-hidden />
@@ -61,7 +62,17 @@ function Line({ concern: { tone, title, detail, to, search } }: { concern: Conce
         <PageLink to={to} {...(search && { search })}>
           {title}
         </PageLink>
-        {detail !== undefined && <span className="aldis-means">{detail}</span>}
+        {(detail !== undefined || planId !== undefined) && (
+          <span className="aldis-means">
+            {planId !== undefined && (
+              <>
+                service plan <PlanName planId={planId} />
+                {detail !== undefined && ', '}
+              </>
+            )}
+            {detail}
+          </span>
+        )}
       </span>
     </li>
   )

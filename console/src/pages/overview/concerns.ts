@@ -5,6 +5,8 @@ interface Address {
   /** The page that helps. */
   readonly to: string
   readonly search?: Readonly<Record<string, string>>
+  /** Of the service plan that it concerns. */
+  readonly planId?: string
 }
 
 /** Something that a person should look at. */
@@ -48,7 +50,7 @@ const ADDRESSES: Readonly<Record<Alarm['name'], (words: readonly string[]) => Ad
   'breaker-open': ([servicePlanId = '', destination = '']) => destinationPage({ servicePlanId, destination }),
   'floor-reached': () => ({ to: '/admin/quality' }),
   'receipts-missing': carrierPage,
-  'cap-reached': ([plan = '']) => ({ to: '/admin/plans', search: { open: plan } }),
+  'cap-reached': ([plan = '']) => ({ to: '/admin/plans', search: { open: plan }, planId: plan }),
   'unowned-inbound': () => ({ to: '/admin/inbound/unowned' }),
 }
 
@@ -57,7 +59,7 @@ function carrierPage([carrier = '']: readonly string[]): Address {
 }
 
 function destinationPage(search: { servicePlanId: string; destination: string }): Address {
-  return { to: '/admin/webhooks', search }
+  return { to: '/admin/webhooks', search, planId: search.servicePlanId }
 }
 
 /** A carrier without any bound link is an alarm. */

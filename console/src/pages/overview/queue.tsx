@@ -13,7 +13,7 @@ export function WaitingNow({ queue }: { queue: Queue | undefined }) {
   if (queue === undefined) return null
   const { messages, webhooks } = queue
   return (
-    <div className="aldis-columns">
+    <>
       {messages.length > 0 && (
         <Section title="Messages waiting now">
           <DataTable
@@ -36,7 +36,7 @@ export function WaitingNow({ queue }: { queue: Queue | undefined }) {
           />
         </Section>
       )}
-    </div>
+    </>
   )
 }
 
@@ -48,7 +48,7 @@ function present<Item>(items: readonly Item[]): List<Item> {
 const MESSAGES: readonly Column<WaitingMessages>[] = [
   { key: 'route', title: 'Route', render: ({ route }) => route ?? <NoValue /> },
   { key: 'carrier', title: 'Carrier', render: ({ carrier }) => carrier ?? <NoValue /> },
-  { key: 'cause', title: 'Why', render: ({ cause }) => MESSAGE_CAUSES[cause] ?? cause },
+  { key: 'cause', title: 'Why', wraps: true, render: ({ cause }) => MESSAGE_CAUSES[cause] ?? cause },
   { key: 'place', title: 'Where', render: ({ place }) => place },
   {
     key: 'count',
@@ -77,7 +77,7 @@ const WEBHOOK_CAUSES: Readonly<Record<string, string>> = {
 }
 
 const WEBHOOKS: readonly Column<WaitingWebhooks>[] = [
-  { key: 'cause', title: 'Why', render: ({ cause }) => WEBHOOK_CAUSES[cause] ?? cause },
+  { key: 'cause', title: 'Why', wraps: true, render: ({ cause }) => WEBHOOK_CAUSES[cause] ?? cause },
   { key: 'count', title: 'Events', align: 'right', render: (waiting) => count(waiting.count) },
   { key: 'oldest', title: 'Oldest', render: ({ oldestAt }) => <Time at={oldestAt} /> },
 ]

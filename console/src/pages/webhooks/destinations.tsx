@@ -79,7 +79,7 @@ const COLUMNS: readonly Column<WebhookDestination>[] = [
   { key: 'waiting', title: 'Messages to retry', align: 'right', render: ({ waiting }) => atMost(waiting) },
   { key: 'parked', title: 'Messages parked', align: 'right', render: ({ parked }) => atMost(parked) },
   { key: 'failed', title: 'Events failed', align: 'right', render: ({ failed }) => atMost(failed) },
-  { key: 'error', title: 'Why it opened', render: ({ error }) => <Why error={error} /> },
+  { key: 'error', title: 'Why it opened', wraps: true, render: ({ error }) => <Why error={error} /> },
 ]
 
 function State({ destination: { state, pausedBy } }: { destination: WebhookDestination }) {

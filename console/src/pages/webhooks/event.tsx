@@ -105,7 +105,8 @@ function Redeliver({ side, event: { eventId, state } }: { side: EventSide; event
 }
 
 const STATES = {
-  pending: 'It waits for its next attempt, or for the event before it of the same message.',
+  pending:
+    'It waits for its next attempt, for its destination to recover, or for the event before it of the same message.',
   delivered: 'The receiver answered 2xx.',
   failed: 'It was given up. Redeliver it when the receiver works.',
   kept: 'There was no URL when it happened. Set one, and redeliver it.',
@@ -129,7 +130,7 @@ function Delivery({ event, side }: { event: WebhookEventDetail; side: EventSide 
         ['Happened', <Time key="happened" at={occurredAt} />],
         ['Delivered', <Time key="delivered" at={deliveredAt} />],
         ['Attempts', attempts],
-        ['Next attempt', <Time key="next" at={nextAttemptAt} />],
+        ['Next attempt by', <Time key="next" at={nextAttemptAt} />],
       ]}
     />
   )

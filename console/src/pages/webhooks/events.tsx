@@ -85,7 +85,7 @@ function columnsOf(side: WebhookSide): readonly Column<WebhookEvent>[] {
     { key: 'occurredAt', title: 'Happened', render: ({ occurredAt }) => <Time at={occurredAt} /> },
     { key: 'attempts', title: 'Attempts', align: 'right', render: ({ attempts }) => attempts },
     { key: 'answer', title: 'Last answer', render: (event) => <LastAnswer event={event} /> },
-    { key: 'next', title: 'Next attempt', render: ({ nextAttemptAt }) => <Time at={nextAttemptAt} /> },
+    { key: 'next', title: 'Next attempt by', render: ({ nextAttemptAt }) => <Time at={nextAttemptAt} /> },
     { key: 'destination', title: 'Destination', render: ({ destination }) => destination ?? <NoValue /> },
   ]
 }

@@ -33,7 +33,7 @@ export function Schedule({ event }: { event: WebhookEventDetail }) {
             className="webhook-attempt"
             data-planned
             style={place(axis.next)}
-            title={`Next attempt: ${exactTime(axis.next.ms)}`}
+            title={`Next attempt, at the latest: ${exactTime(axis.next.ms)}`}
           />
         )}
       </div>

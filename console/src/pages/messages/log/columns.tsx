@@ -59,7 +59,6 @@ export function operatorColumns(row: RowContext): Column<ListedMessage>[] {
   ]
 }
 
-/** The name, where it is among the first plans. */
 function PlanOfRow({ planId }: { planId: string }) {
   const name = useNameOf('service plan', planId)
   if (name !== undefined) return <span title={planId}>{name}</span>

@@ -86,8 +86,11 @@ function outcomeEntry(event: StoryEvent, target: string | null): StoryEntry | nu
         atMs: nextAttemptAt === null ? lastMs : Math.max(lastMs, Date.parse(nextAttemptAt)),
         tone: 'neutral',
         title: event.attempts === 0 ? `${status} waits` : `${status} waits for attempt ${event.attempts + 1}`,
-        detail: nextAttemptAt === null ? 'for the event before it, or its destination' : hostOf(target),
-        facts: [...facts, ['Due', nextAttemptAt]],
+        detail:
+          nextAttemptAt === null
+            ? 'for the event before it, or its destination'
+            : [hostOf(target), 'at the latest'].filter((part) => part !== null).join(' · '),
+        facts: [...facts, ['Next attempt by', nextAttemptAt]],
         isPlanned: true,
       }
   }
