@@ -41,14 +41,10 @@ async function totalsOf({ page }: ConsolePage): Promise<string[]> {
 const TOTALS = ['4 accepted', '4 sent', '2 delivered', '1 failed', '1 unknown', '1 inbound']
 
 /** Tables of the page with columns out of sight. */
-async function cutTables({ page }: ConsolePage): Promise<(string | null)[]> {
-  return await page
-    .locator('.aldis-table-box')
-    .evaluateAll((boxes) =>
-      boxes
-        .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
-        .map((box) => box.getAttribute('aria-label')),
-    )
+async function cutTables({ page }: ConsolePage): Promise<string[]> {
+  return await page.evaluate(`[...document.querySelectorAll('.aldis-table-box')]
+    .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+    .map((box) => box.ariaLabel)`)
 }
 
 const linkTo = (opened: ConsolePage, name: string) =>

@@ -48,7 +48,7 @@ export function Chart({ label, timesMs, between, series, format, height = 200, .
   }, [timesMs, fromMs, toMs, knownUntilMs, isLogarithmic, series, scheme, format, width, height])
   return (
     <figure className="aldis-chart" ref={box}>
-      <div ref={plot} aria-hidden />
+      <div ref={plot} aria-hidden style={{ minHeight: height }} />
       <VisuallyHidden>
         <Summary label={label} series={series} format={format} />
       </VisuallyHidden>
