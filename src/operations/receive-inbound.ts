@@ -15,7 +15,12 @@ import {
   type Transaction,
   withTransaction,
 } from '../store/database.ts'
-import { insertInboundMessages, type NewInboundMessage, type NewOffers } from '../store/inbound-messages.ts'
+import {
+  type InboundPartCounts,
+  insertInboundMessages,
+  type NewInboundMessage,
+  type NewOffers,
+} from '../store/inbound-messages.ts'
 import { countOffers } from '../store/inbound-offers.ts'
 import {
   type InboundPart,
@@ -73,7 +78,7 @@ const SWEEP_LIMIT = 500
 const MAX_SWEEPS = 20
 
 /** A whole message, or those of its parts that have arrived. */
-interface Content {
+interface Content extends InboundPartCounts {
   readonly carrierId: number
   readonly sender: string
   readonly recipient: string
@@ -255,10 +260,12 @@ function addressed({ directory, newMessageId }: InboundDeps, contents: readonly 
   return contents.map((content) => {
     const owner = ownerOf(directory, content)
     const msgId = newMessageId()
-    const { carrierId, sender, text: body } = content
+    const { carrierId, parts, partsExpected, sender, text: body } = content
     const row = {
       msgId,
       carrierId,
+      parts,
+      partsExpected,
       sender,
       body,
       planId: owner?.plan.id ?? null,
@@ -293,7 +300,8 @@ function inboundOf(row: NewInboundMessage, { plan }: InboundNumber): InboundMess
 
 function singleContent(segment: InboundSegment): Content {
   const { carrierId, sender, recipient, payload, dataCoding, language } = segment
-  return { carrierId, sender, recipient, text: decodeInbound(payload, dataCoding, language) }
+  const text = decodeInbound(payload, dataCoding, language)
+  return { carrierId, sender, recipient, text, parts: 1, partsExpected: 1 }
 }
 
 function partOf({ part, ...segment }: InboundSegment): InboundPart[] {
@@ -303,8 +311,9 @@ function partOf({ part, ...segment }: InboundSegment): InboundPart[] {
 /** Parts of any number of sets, each set joined in sequence. */
 function joinedContents(parts: readonly StoredPart[]): Content[] {
   return [...Map.groupBy(parts, setKey).values()].map((set) => {
-    const { carrierId, sender, recipient } = set[0]!
-    return { carrierId, sender, recipient, text: decodeInboundParts(set) }
+    const { carrierId, sender, recipient, total } = set[0]!
+    const counts = { parts: set.length, partsExpected: total }
+    return { carrierId, sender, recipient, text: decodeInboundParts(set), ...counts }
   })
 }
 

@@ -6,8 +6,14 @@ import { drawnPositions, positionOf } from './event-feed.ts'
 import { type NewOffer, OFFER_COLUMNS } from './inbound-offers.ts'
 import { allOf, below, createdIn, equals } from './list-conditions.ts'
 
+/** In how many parts a message came, and in how many it was sent: a short message in one. */
+export interface InboundPartCounts {
+  readonly parts: number
+  readonly partsExpected: number
+}
+
 /** An inbound message and who owns the number it was sent to. */
-export interface NewInboundMessage extends Omit<InboundMessage, 'planId'> {
+export interface NewInboundMessage extends Omit<InboundMessage, 'planId'>, InboundPartCounts {
   /** null: nobody owns the number. */
   readonly planId: number | null
   readonly carrierId: number
@@ -41,17 +47,19 @@ export async function insertInboundMessages(
                to_timestamp("occurredAtMs" / 1000.0) as occurred_at
         from json_to_recordset($1) as i (
           "planId" integer, "msgId" uuid, "carrierId" integer, sender text, recipient text, body text, keyword text,
-          announced boolean, "occurredAtMs" bigint)
+          announced boolean, "occurredAtMs" bigint, parts smallint, "partsExpected" smallint)
       ), offered as (
         insert into inbound_offers (carrier_id, fingerprint, offer_id, turn, holder, offered_at)
         select "carrierId", decode(fingerprint, 'hex'), "offerId", turn, $5::integer, now()
         from json_to_recordset($4) as i (${OFFER_COLUMNS}, turn integer)
       ), owned as (
-        insert into inbound_messages (plan_id, msg_id, carrier_id, sender, recipient, body, keyword)
-        select plan_id, "msgId", "carrierId", sender, recipient, body, keyword from input where plan_id is not null
+        insert into inbound_messages (
+          plan_id, msg_id, carrier_id, parts, parts_expected, sender, recipient, body, keyword)
+        select plan_id, "msgId", "carrierId", parts, "partsExpected", sender, recipient, body, keyword
+        from input where plan_id is not null
       ), unowned as (
-        insert into unowned_inbound_messages (msg_id, carrier_id, sender, recipient, body)
-        select "msgId", "carrierId", sender, recipient, body from input where plan_id is null
+        insert into unowned_inbound_messages (msg_id, carrier_id, parts, parts_expected, sender, recipient, body)
+        select "msgId", "carrierId", parts, "partsExpected", sender, recipient, body from input where plan_id is null
       ), ${drawnPositions('select plan_id from input where plan_id is not null')}, stored as (
         insert into events (plan_id, msg_id, sequence, position, occurred_at)
         select plan_id, "msgId", 0, ${positionOf('input')}, occurred_at
@@ -70,7 +78,7 @@ export async function insertInboundMessages(
 }
 
 /** An inbound message as the operator sees it. */
-interface AdminInboundRecord extends Omit<InboundMessage, 'planId'> {
+interface AdminInboundRecord extends Omit<InboundMessage, 'planId'>, InboundPartCounts {
   readonly accountId: string
   readonly servicePlanId: string
   readonly carrier: string | null
@@ -80,7 +88,9 @@ type InboundPage = Page<InboundFilters, string>
 
 const TEXT_COLUMNS = 'i.msg_id as "msgId", i.sender, i.recipient, i.body, i.keyword'
 const COLUMNS = `i.plan_id as "planId", ${TEXT_COLUMNS}`
-const ADMIN_COLUMNS = `a.account_id as "accountId", p.service_plan_id as "servicePlanId", c.name as carrier, ${TEXT_COLUMNS}`
+const ADMIN_COLUMNS = `
+  a.account_id as "accountId", p.service_plan_id as "servicePlanId", c.name as carrier, i.parts,
+  i.parts_expected as "partsExpected", ${TEXT_COLUMNS}`
 
 /**
  * Inbound messages of one plan, newest first, older than `after`: msg_id begins with receivedAt, so a window of dates is
@@ -154,7 +164,7 @@ function conditionsOf({ planId, filters, after }: InboundPage): Sql {
 
 /** Inbound messages to numbers that nobody owned when they came. */
 
-export interface UnownedInboundMessage extends Omit<InboundMessage, 'planId' | 'keyword'> {
+export interface UnownedInboundMessage extends Omit<InboundMessage, 'planId' | 'keyword'>, InboundPartCounts {
   readonly carrierId: number
 }
 
@@ -169,7 +179,8 @@ export async function listUnownedInboundMessages(
   page: { before: string | null; limit: number },
 ): Promise<UnownedInboundRecord[]> {
   const { rows } = await db.query<UnownedInboundRecord>(
-    `select u.msg_id as "msgId", c.name as carrier, u.sender, u.recipient, u.body
+    `select u.msg_id as "msgId", c.name as carrier, u.parts, u.parts_expected as "partsExpected", u.sender, u.recipient,
+            u.body
      from unowned_inbound_messages u left join carriers c on c.id = u.carrier_id
      where $1::uuid is null or u.msg_id < $1
      order by u.msg_id desc limit $2`,
@@ -185,7 +196,8 @@ export async function takeUnownedInboundMessage(
 ): Promise<UnownedInboundMessage | undefined> {
   const { rows } = await transaction.query<UnownedInboundMessage>(
     `delete from unowned_inbound_messages where msg_id = $1
-     returning msg_id as "msgId", carrier_id as "carrierId", sender, recipient, body`,
+     returning msg_id as "msgId", carrier_id as "carrierId", parts, parts_expected as "partsExpected", sender, recipient,
+               body`,
     [msgId],
   )
   return rows[0]

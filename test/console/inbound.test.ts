@@ -159,14 +159,16 @@ describe('unowned inbound messages', () => {
   })
 
   it('are only read with the role support', async () => {
-    await unowned('Still nobody’s')
+    const text = `Still nobody’s, ${'and in two parts '.repeat(5)}`
+    await unowned(text)
     const { token } = await service.admin('POST', '/operator-tokens', { name: 'desk', role: 'support' })
     await using opened = await open(token)
     const { page } = opened
     await opened.goto('/admin/inbound/unowned')
     await page.getByRole('button', { name: SENDER }).click()
     const message = page.getByRole('dialog', { name: 'Unowned inbound message' })
-    await message.getByText('Still nobody’s').waitFor()
+    await message.getByText(text.trim()).waitFor()
+    expect(await message.locator('dt', { hasText: 'Parts' }).locator('+ dd').innerText()).toBe('2')
     expect(await page.getByRole('button', { name: /^Give/ }).count()).toBe(0)
     expect(await opened.problems()).toEqual([])
   })

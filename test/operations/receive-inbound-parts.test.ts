@@ -179,9 +179,8 @@ describe('a message in parts', () => {
   test('to nobody is kept whole, apart', async () => {
     const lost = three().map((part) => ({ ...part, recipient: '+15550001111' }))
     expect(await receiveInbound(depsOf(), lost)).toEqual([])
-    expect((await db.query('select body from unowned_inbound_messages')).rows).toEqual([
-      { body: 'one two three' },
-    ])
+    const kept = await db.query('select body, parts, parts_expected from unowned_inbound_messages')
+    expect(kept.rows).toEqual([{ body: 'one two three', parts: 3, parts_expected: 3 }])
   })
 
   test('a sender keeps 1,000 parts: beyond, its oldest incomplete messages come as they stand', async () => {
@@ -271,6 +270,8 @@ describe('incomplete messages', () => {
     expect(texts(await deliverIncompleteSets(depsOf()))).toEqual(['one three'])
     expect(await deliverIncompleteSets(depsOf())).toEqual([])
     expect([await storedTexts(db), await countOf(db, 'event_deliveries')]).toEqual([['one three'], 1])
+    const { rows } = await db.query('select parts, parts_expected from inbound_messages')
+    expect(rows).toEqual([{ parts: 2, parts_expected: 3 }])
   })
 
   test('come once when several nodes look at once', async () => {

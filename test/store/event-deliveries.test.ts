@@ -127,6 +127,8 @@ describe('holding what is due', () => {
       planId: plan,
       msgId,
       carrierId: 1,
+      parts: 1,
+      partsExpected: 1,
       sender: '+15550002222',
       recipient: '+49301234567',
       body: 'STOP',

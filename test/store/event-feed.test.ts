@@ -22,6 +22,8 @@ async function receiveAll(
     planId,
     msgId: newId(atMs),
     carrierId: 1,
+    parts: 1,
+    partsExpected: 1,
     sender: '+15551230000',
     recipient: '+49301234567',
     body: 'hello',

@@ -20,6 +20,8 @@ function message(given: Partial<NewInboundMessage> = {}): NewInboundMessage {
     planId: 1,
     msgId: newId(NOW_MS),
     carrierId: 2,
+    parts: 2,
+    partsExpected: 3,
     sender: '+491701234567',
     recipient: '+49301234567',
     body: 'Grüße 👋',
@@ -38,8 +40,8 @@ describe('insertInboundMessages', () => {
   test('stores a message with its event', async () => {
     const row = message({ keyword: 'STOP' })
     expect(await insertInboundMessages(db, [row], EVENTS)).toEqual([row.msgId])
-    const { planId, msgId, carrierId, announced: _, occurredAtMs: __, ...stored } = row
-    const keys = { plan_id: planId, msg_id: msgId, carrier_id: carrierId }
+    const { planId, msgId, carrierId, partsExpected, announced: _, occurredAtMs: __, ...stored } = row
+    const keys = { plan_id: planId, msg_id: msgId, carrier_id: carrierId, parts_expected: partsExpected }
     expect(await rowsOf('inbound_messages')).toEqual([{ ...keys, ...stored }])
     expect(await rowsOf('event_deliveries')).toMatchObject([
       {
@@ -91,9 +93,9 @@ describe('insertInboundMessages', () => {
   test('keeps what nobody owns apart', async () => {
     const row = message({ planId: null })
     expect(await insertInboundMessages(db, [row], EVENTS)).toEqual([])
-    const { msgId, carrierId, sender, recipient, body } = row
+    const { msgId, carrierId, parts, partsExpected, sender, recipient, body } = row
     expect(await rowsOf('unowned_inbound_messages')).toEqual([
-      { msg_id: msgId, carrier_id: carrierId, sender, recipient, body },
+      { msg_id: msgId, carrier_id: carrierId, parts, parts_expected: partsExpected, sender, recipient, body },
     ])
     expect([...(await rowsOf('inbound_messages')), ...(await rowsOf('events'))]).toEqual([])
   })

@@ -9,6 +9,10 @@ export interface InspectedInboundMessage {
   to: string
   keyword: string | null
   body: string
+  /** Parts of a long message that came; 1: a short message. */
+  parts: number
+  /** Parts in which it was sent; more than parts: some did not come. */
+  partsExpected: number
   receivedAt: string
 }
 
@@ -23,6 +27,10 @@ export interface UnownedInboundMessage {
   from: string
   to: string
   body: string
+  /** Parts of a long message that came; 1: a short message. */
+  parts: number
+  /** Parts in which it was sent; more than parts: some did not come. */
+  partsExpected: number
   receivedAt: string
 }
 

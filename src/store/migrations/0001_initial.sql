@@ -637,12 +637,14 @@ comment on column parked_receipts.id_rule is 'rule under which the id was read i
 comment on column parked_receipts.msg_id is 'its message, where a lane had that in progress; null: not known';
 comment on column parked_receipts.parked_at is 'by the clock of the database';
 
--- Inbound (MO). Its messages are few enough for an index of each filter.
+-- Inbound (MO). Its messages are few enough for an index of each filter. Of a long message `parts` of `parts_expected` came.
 
 create table inbound_messages (
   plan_id integer not null,
   msg_id uuid not null,
   carrier_id integer not null,
+  parts smallint not null default 1,
+  parts_expected smallint not null default 1,
   sender text not null,
   recipient text not null,
   body text not null,
@@ -675,6 +677,8 @@ create index inbound_parts_age on inbound_parts (received_at);
 create table unowned_inbound_messages (
   msg_id uuid primary key,
   carrier_id integer not null,
+  parts smallint not null default 1,
+  parts_expected smallint not null default 1,
   sender text not null,
   recipient text not null,
   body text not null

@@ -54,6 +54,8 @@ function inbound(db: Queryable, events: EventHolder): Promise<string[]> {
     planId: walk.plan,
     msgId: newId(clock.nowMs()),
     carrierId: 1,
+    parts: 1,
+    partsExpected: 1,
     sender: '+491701234567',
     recipient: '+49301234567',
     body: 'hello',

@@ -23,6 +23,17 @@ export function MessageText({ text }: { text: string }) {
   )
 }
 
+interface PartCounts {
+  readonly parts: number
+  readonly partsExpected: number
+}
+
+/** "3", or how many are missing: the text has gaps then. */
+export function partsInWords({ parts, partsExpected }: PartCounts): string {
+  if (parts === partsExpected) return String(parts)
+  return `${parts} of ${partsExpected}: the others did not come, and their text is missing`
+}
+
 interface EventOfMessageProps {
   readonly list: List<WebhookEvent>
   readonly to: '/webhooks/events/$eventId' | '/admin/webhooks/events/$eventId'

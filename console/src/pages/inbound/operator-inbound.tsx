@@ -16,7 +16,7 @@ import { PageHeader } from '../../kit/page-header.tsx'
 import { exactTime } from '../../kit/time.tsx'
 import { MESSAGE_COLUMNS } from './message-columns.tsx'
 import { MessageDrawer } from './message-drawer.tsx'
-import { EventOfMessage, MessageText } from './message-parts.tsx'
+import { EventOfMessage, MessageText, partsInWords } from './message-parts.tsx'
 import { FILTERS, operatorSearch } from './search.ts'
 
 const PAGE = '50'
@@ -109,6 +109,7 @@ function Message({ message }: { message: InspectedInboundMessage }) {
           ['Service plan', <PlanName key="plan" planId={servicePlanId} />],
           ['Account', <Id key="account" value={accountId} of="account" />],
           ['Carrier', carrier],
+          ['Parts', partsInWords(message)],
           ['Received', exactTime(receivedAt)],
           ['Message id', <Id key="id" value={msgId} of="message" />],
         ]}

@@ -11,7 +11,7 @@ import { Id } from '../../kit/id.tsx'
 import { KeyValues } from '../../kit/key-values.tsx'
 import { PlanField } from '../../kit/plan-field.tsx'
 import { exactTime } from '../../kit/time.tsx'
-import { MessageText } from './message-parts.tsx'
+import { MessageText, partsInWords } from './message-parts.tsx'
 
 interface UnownedMessageProps {
   readonly message: UnownedInboundMessage
@@ -30,6 +30,7 @@ export function UnownedMessage({ message, onGiven }: UnownedMessageProps) {
           ['From', <Id key="from" value={from} of="sender" />],
           ['To', <Id key="to" value={to} of="number" />],
           ['Carrier', carrier],
+          ['Parts', partsInWords(message)],
           ['Received', exactTime(receivedAt)],
           ['Message id', <Id key="id" value={msgId} of="message" />],
         ]}

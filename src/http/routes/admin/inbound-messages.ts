@@ -24,6 +24,13 @@ import {
 import { type AdminDeps, type AdminScope, addOperation } from './operations.ts'
 import { addList } from './resource.ts'
 
+const PART_COUNTS = {
+  parts: Type.Integer({ description: 'Parts of a long message that came; 1: a short message' }),
+  partsExpected: Type.Integer({
+    description: 'Parts in which it was sent; more than parts: some did not come',
+  }),
+}
+
 const InboundMessage = titled('InspectedInboundMessage', {
   accountId: Type.String(),
   servicePlanId: Type.String(),
@@ -33,6 +40,7 @@ const InboundMessage = titled('InspectedInboundMessage', {
   to: Type.String(),
   keyword: NullableText,
   body: Type.String(),
+  ...PART_COUNTS,
   receivedAt: Timestamp,
 })
 
@@ -94,6 +102,7 @@ const UnownedInbound = titled('UnownedInboundMessage', {
   from: Type.String(),
   to: Type.String(),
   body: Type.String(),
+  ...PART_COUNTS,
   receivedAt: Timestamp,
 })
 const Gift = requestBody(

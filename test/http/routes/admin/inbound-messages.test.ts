@@ -47,6 +47,8 @@ test('200: those of a plan, newest first, page by page', async () => {
     to: '71234',
     keyword: 'JOIN',
     body: 'hej',
+    parts: 1,
+    partsExpected: 1,
     receivedAt: '2026-01-02T03:04:05.678Z',
   }
   expect(rest.body).toEqual({ items: [oldest], nextAfter: null })

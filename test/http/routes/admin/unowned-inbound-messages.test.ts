@@ -26,6 +26,8 @@ test('200: newest first, page by page', async () => {
   expect(first.body.items[1]).toEqual({
     msgId: ids[1],
     carrier: 'acme',
+    parts: 1,
+    partsExpected: 1,
     from: '+46701234567',
     to: '99999',
     body: 'hej',
