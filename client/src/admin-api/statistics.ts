@@ -4,7 +4,7 @@ import type { Statistics } from '../api.ts'
 
 /** Each operation: its input, and its answer when it succeeds. */
 export interface StatisticsOperations {
-  /** Show statistics of all service plans, or of one. Counts, prices and latencies over time. Each count is at the time when it happened. By service plan or country, without `servicePlanId`, at most 60 minutes, 25 hours or 8 days. */
+  /** Show statistics of all service plans, or of one. Counts, prices and latencies over time. Each count is at the time when it happened. By service plan or country, without `servicePlanId`, at most 61 minutes, 25 hours or 8 days. */
   getStatisticsOfPlans: {
     input: {
       /** Id of the service plan, 24 hex digits. */

@@ -17,9 +17,12 @@ const MOST_DIMENSIONS = 2
 /** Most groups of an answer apart from "other", and the number of series that it has room for at least. */
 export const MOST_GROUPS = 50
 const FEWEST_SERIES = 6
-/** With more plans, an answer by plan or country reads the rows of each plan, so it covers fewer periods. */
+/**
+ * With more plans, an answer by plan or country reads the rows of each plan, so it covers fewer periods: those of an hour, a day or
+ * a week that begin and end within one.
+ */
 const FEW_PLANS = 20
-const MOST_PERIODS_OF_PLANS: Readonly<Record<Interval, number>> = { minute: 60, hour: 25, day: 8 }
+const MOST_PERIODS_OF_PLANS: Readonly<Record<Interval, number>> = { minute: 61, hour: 25, day: 8 }
 const DEFAULT_RANGE_MS = DAY_MS
 /** Longest range that is shown by minute, and by hour, unless an interval is given. */
 const BY_MINUTE_MS = 3 * HOUR_MS

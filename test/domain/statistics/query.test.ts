@@ -83,6 +83,15 @@ describe('faults', () => {
     expect(parsed(texts).faults).toMatchObject([{ field, code }])
   })
 
+  test('none for the last hour, 24 hours or 7 days of many plans, whatever part of an interval is over', () => {
+    const unaligned = [HOUR_MS, DAY_MS, 7 * DAY_MS].map((ms) => ago(ms - 1))
+    const faults = ['minute', 'hour', 'day'].map(
+      (interval, index) =>
+        parsed({ fromDate: unaligned[index]!, interval, groupBy: 'country' }, ALL_PLANS).faults,
+    )
+    expect(faults).toEqual([[], [], []])
+  })
+
   test('say which interval would do', () => {
     const message = (texts: StatisticsTexts, filters = ONE_PLAN as typeof ONE_PLAN | typeof ALL_PLANS) =>
       parsed(texts, filters).faults[0]!.message
@@ -95,7 +104,7 @@ describe('faults', () => {
     )
     expect(
       message({ fromDate: ago(24 * HOUR_MS), interval: 'minute', groupBy: 'country' }, ALL_PLANS),
-    ).toContain('of more than 20 plans there are at most 60; use interval=hour')
+    ).toContain('of more than 20 plans there are at most 61; use interval=hour')
   })
 
   test('several at once', () => {

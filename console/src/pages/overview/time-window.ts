@@ -15,7 +15,7 @@ export interface TimeWindow {
 }
 
 /**
- * At most 420 points for a chart. The API answers a table of many plans with at most 60 minutes, 25 hours or 8 days; the
+ * At most 420 points for a chart. The API answers a table of many plans with at most 61 minutes, 25 hours or 8 days; the
  * window begins with an interval of the tables, so that both have the same sums.
  */
 function intervalsOf(lengthMs: number): readonly [chart: Interval, table: Interval] {

@@ -29,7 +29,7 @@ export function registerStatistics(scope: AdminScope, { reads, records, director
     operationId: 'getStatisticsOfPlans',
     summary: 'Show statistics of all service plans, or of one',
     description:
-      'Counts, prices and latencies over time. Each count is at the time when it happened. By service plan or country, without `servicePlanId`, at most 60 minutes, 25 hours or 8 days.',
+      'Counts, prices and latencies over time. Each count is at the time when it happened. By service plan or country, without `servicePlanId`, at most 61 minutes, 25 hours or 8 days.',
     tags: ['Statistics'],
     query: Query,
     answer: StatisticsSchema,
