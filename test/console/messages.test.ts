@@ -64,6 +64,8 @@ describe('the log', () => {
     await opened.goto(`/admin/webhooks?servicePlanId=${service.servicePlanId}`)
     const field = opened.page.getByLabel('Service plan')
     await expect.poll(() => field.inputValue()).toBe(`Example · ${service.servicePlanId}`)
+    await opened.goto('/admin/numbers')
+    await opened.page.getByRole('link', { name: 'Example', exact: true }).waitFor()
     await service.db.query('delete from service_plans where id = any ($1)', [added.map(({ id }) => id)])
     expect(opened.faults).toEqual([])
   })

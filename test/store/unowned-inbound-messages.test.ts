@@ -13,7 +13,15 @@ const { db } = await databaseOfFile()
 
 test('deleteUnownedBefore deletes the older ones, in bounded steps', async () => {
   const ids = [3, 2, 1].map((age) => newId(NOW_MS - age * 1_000))
-  const of = { planId: null, carrierId: 2, sender: '+491701234567', recipient: '+49301234567', body: 'Hej' }
+  const of = {
+    planId: null,
+    carrierId: 2,
+    parts: 1,
+    partsExpected: 1,
+    sender: '+491701234567',
+    recipient: '+49301234567',
+    body: 'Hej',
+  }
   const rows = ids.map((msgId) => ({ ...of, msgId, keyword: null, announced: false, occurredAtMs: NOW_MS }))
   await insertInboundMessages(db, rows, { nodeId: 3, buckets: [] })
   const before = lowestIdAt(NOW_MS - 1_000)

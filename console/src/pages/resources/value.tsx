@@ -1,10 +1,10 @@
 import { Anchor } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { type NamedKind, useNameOf } from '../../kit/named.ts'
 import { NoValue } from '../../kit/no-value.tsx'
 import { Time } from '../../kit/time.tsx'
 import { labelOf } from './labels.ts'
-import { choicesOf, useSome } from './requests.ts'
 import { type Resource, referredBy } from './resources.ts'
 import type { ResourceSearch } from './search.ts'
 import type { Values } from './values.ts'
@@ -63,13 +63,15 @@ function summary(value: Values): string {
 
 /** A link to another object, by its name as soon as that is known. */
 function Reference({ resource, open }: { resource: Resource; open: string }) {
-  const choices = useSome(resource, {}).data
-  const name = choices && choicesOf(resource, choices.items).find(({ value }) => value === open)?.label
   return (
     <ObjectLink resource={resource} address={{ open }}>
-      {name?.split(' · ')[0] ?? open}
+      {resource.named === undefined ? open : <Name kind={resource.named} id={open} />}
     </ObjectLink>
   )
+}
+
+function Name({ kind, id }: { kind: NamedKind; id: string }) {
+  return useNameOf(kind, id) ?? id
 }
 
 interface ObjectLinkProps {
