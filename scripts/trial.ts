@@ -16,6 +16,7 @@ export interface Ready {
   readonly servicePlanId: string
   readonly token: string
   readonly operatorToken: string
+  readonly databaseUrl: string
 }
 
 export class Trial {
@@ -27,8 +28,12 @@ export class Trial {
   }
 
   /** Runs a program in the folder until the end of the trial. */
-  run(program: string, args: readonly string[]): ChildProcess {
-    const child = spawn(program, args, { cwd: this.folder, stdio: ['ignore', 'ignore', 'inherit'] })
+  run(program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): ChildProcess {
+    const child = spawn(program, args, {
+      cwd: this.folder,
+      stdio: ['ignore', 'ignore', 'inherit'],
+      env: { ...process.env, ...env },
+    })
     child.once('error', (error) => process.stderr.write(`${error.message}\n`))
     this.#children.push(child)
     return child
