@@ -1,0 +1,245 @@
+import { randomBytes } from 'node:crypto'
+import { parseArgs } from 'node:util'
+import type { ServicePlan } from '../src/domain/configuration/configuration.ts'
+import { messageId } from '../src/domain/identifiers.ts'
+import type { Accepted, LaterFact } from '../src/domain/journal/message-facts.ts'
+import { acceptedState } from '../src/domain/journal/message-states.ts'
+import { judgeRecipient } from '../src/domain/limits/plan-limits.ts'
+import { StatisticsTallies } from '../src/domain/statistics/tallies.ts'
+import { isTraced } from '../src/domain/trace-context.ts'
+import { createLog } from '../src/log.ts'
+import { CapShares } from '../src/services/limits/cap-shares.ts'
+import { CountryPauses } from '../src/services/limits/country-pauses.ts'
+import { RateShares } from '../src/services/limits/rate-shares.ts'
+import { Traces } from '../src/services/tracing/traces.ts'
+import type { Database } from '../src/store/database.ts'
+import { openDatabase } from '../src/store/database-pool.ts'
+import { migrate } from '../src/store/migrate.ts'
+import { aDirectory, aPlan } from '../test/support/directory.ts'
+import { startEmbedded } from './aldis/run-database.ts'
+import { processCpuMs } from './cpu-times.ts'
+import { Rig } from './rig.ts'
+
+/**
+ * `npm run addition-costs`: the CPU that each addition to the message path takes of a message once it is switched on, in the node
+ * and in PostgreSQL, and what that is of the whole message (`--message-us`, from `npm run bench`). Measured in one process without
+ * HTTP or SMPP, by calling what the path calls. The collector of traces is a port where nothing listens.
+ *
+ * Nothing of alarms, the read replica, doctor and the configuration file runs for a message.
+ */
+
+const { values } = parseArgs({
+  options: {
+    messages: { type: 'string', default: '500000' },
+    'message-us': { type: 'string', default: '160' },
+  },
+})
+const MESSAGES = Number(values.messages)
+const MESSAGE_US = Number(values['message-us'])
+/** Recipients in so many ranges of numbers. */
+const RANGES = 1_000
+const TRACED_SHARE = 0.01
+/** Spans of a message of one segment: accept, submit_sm, receipt, two webhooks. */
+const SPANS = 5
+/** A span's message is asked for at each span, and at each fact in a batch. */
+const DECISIONS = SPANS + 8
+/** Spans that are in memory at most. */
+const MOST_SPANS = 2_048
+
+const CHARGE = { currency: 'USD', price: '0.0075', ptf: '0.003' }
+const ACCEPTED = {
+  ...{ kind: 'accepted', planId: 1, routeId: 2, sender: 'Aldis', recipient: '+15551230000', body: 'hello' },
+  ...{ segments: 1, country: 'US', callbackUrl: null, optedOut: false, discardsText: false, begun: true },
+} as const
+
+interface Addition {
+  readonly name: string
+  readonly run: (index: number) => unknown
+  readonly stop?: () => Promise<void>
+}
+
+const log = createLog('warn')
+const recipients = Array.from({ length: RANGES }, (_, range) => `+1555${String(range).padStart(3, '0')}1234`)
+const recipientOf = (index: number) => recipients[index % RANGES]!
+
+const rig = new Rig(null)
+try {
+  const database = await startEmbedded({ dataDir: rig.folder, explain: false, log: () => undefined })
+  rig.resources.defer(() => database.stop())
+  await migrate({ connectionString: database.url })
+  const db = openDatabase({ connectionString: database.url, poolSize: 1 })
+  rig.resources.defer(() => db.end())
+  await report(db)
+} finally {
+  await rig.close()
+}
+
+async function report(db: Database): Promise<void> {
+  const { rows } = await db.query<{ pid: number }>('select pg_backend_pid() as pid')
+  const backend = rows[0]!.pid
+  let sumUs = 0
+  const tell = (name: string, nodeUs: number, databaseUs: number) => {
+    sumUs += nodeUs + databaseUs
+    const share = (100 * (nodeUs + databaseUs)) / MESSAGE_US
+    process.stdout.write(
+      `${name}: ${nodeUs.toFixed(3)} µs, in PostgreSQL ${databaseUs.toFixed(3)} µs, ${share.toFixed(2)} %\n`,
+    )
+  }
+  for (const addition of await additions(db)) {
+    await measure(addition, MESSAGES / 10, backend)
+    const { nodeUs, databaseUs } = await measure(addition, MESSAGES, backend)
+    await addition.stop?.()
+    tell(addition.name, nodeUs, databaseUs)
+  }
+  tell(`traces of ${100 * TRACED_SHARE} %`, tracesUs(), 0)
+  const share = ((100 * sumUs) / MESSAGE_US).toFixed(2)
+  process.stdout.write(`together: ${sumUs.toFixed(3)} µs, ${share} % of a message of ${MESSAGE_US} µs\n`)
+}
+
+/** CPU of a message. An empty loop of the same kind is taken off. */
+async function measure({ run }: Pick<Addition, 'run'>, messages: number, backend: number) {
+  const idleUs = await loopUs(() => undefined, messages)
+  const beforeMs = processCpuMs(backend)
+  const nodeUs = (await loopUs(run, messages)) - idleUs
+  return {
+    nodeUs: Math.max(nodeUs, 0) / messages,
+    databaseUs: ((processCpuMs(backend) - beforeMs) * 1_000) / messages,
+  }
+}
+
+async function loopUs(run: (index: number) => unknown, messages: number): Promise<number> {
+  const beforeUs = cpuUs()
+  for (let index = 0; index < messages; index += 1) {
+    const result = run(index)
+    if (result instanceof Promise) await result
+  }
+  return cpuUs() - beforeUs
+}
+
+/** CPU of this process so far: what others do on the machine counts less than by the clock. */
+function cpuUs(): number {
+  const { user, system } = process.cpuUsage()
+  return user + system
+}
+
+async function additions(db: Database): Promise<Addition[]> {
+  const { rows } = await db.query<{ id: number }>(
+    `with a as (insert into accounts (account_id, name, webhook_secret) values (repeat('a', 24), 'a', 'x') returning id)
+     insert into service_plans (service_plan_id, account_id, name) select repeat('b', 24), id, 'plan' from a returning id`,
+  )
+  const plan = limitedPlan(rows[0]!.id)
+  const rate = { id: 1, planId: null, country: null, mccmnc: null, prefix: null, ...CHARGE }
+  const directory = aDirectory({ plans: [plan], rates: [rate] })
+  const parts = { db, directory: () => directory, log, nowMs: Date.now }
+  const caps = new CapShares({ ...parts, onReached: () => Promise.resolve() })
+  const pauses = new CountryPauses({ ...parts, onPaused: () => Promise.resolve() })
+  const shares = new RateShares({ ...parts, isAlone: () => false })
+  const limit = { perSecond: 10_000_000, burst: 10_000_000 }
+  return [
+    { name: 'allowed countries', run: (index) => judgeRecipient(plan, recipientOf(index)) },
+    {
+      name: 'four caps',
+      run: (index) => caps.take({ plan, recipient: recipientOf(index), segments: 1 }),
+      stop: () => caps.stop(),
+    },
+    {
+      name: 'pumping guard',
+      run(index) {
+        pauses.refusalOf(plan, recipientOf(index))
+        pauses.count(plan, recipientOf(index))
+      },
+      stop: () => pauses.stop(),
+    },
+    {
+      name: 'rates of account and plan over nodes',
+      run(index) {
+        const nowMs = Date.now()
+        const ofAccount = shares.accounts.take(1, limit, nowMs)
+        const ofPlan = shares.plans.take(plan.id, limit, nowMs)
+        return index % 100 === 0 ? Promise.all([ofAccount, ofPlan]) : undefined
+      },
+      stop: () => shares.stop(),
+    },
+    { name: 'statistics', run: countedBy(new StatisticsTallies()) },
+  ]
+}
+
+/** Counts a message that is accepted, sent and delivered, with two webhooks. */
+function countedBy(tallies: StatisticsTallies): () => void {
+  const nowMs = Date.now()
+  const accepted = { ...ACCEPTED, expiresAtMs: nowMs + 3_600_000 }
+  const message = { msgId: messageId(nowMs, randomBytes(9), 0), accepted }
+  const taken = acceptedState(1, nowMs)
+  const at = { carrierId: 3, routeId: 2, errorCode: '000', charge: CHARGE }
+  const sent = { ...taken, ...at, status: 'SENT', sequence: 1, sentAtMs: nowMs + 60 } as const
+  const delivered = { ...sent, status: 'DELIVERED', sequence: 2, changedAtMs: nowMs + 1_060 } as const
+  const fact = { kind: 'receipt' } as LaterFact
+  return () => {
+    tallies.accepted(nowMs, accepted, 2)
+    tallies.changed(nowMs, { message, before: taken, after: sent, fact })
+    tallies.changed(nowMs, { message, before: sent, after: delivered, fact })
+    tallies.webhook(nowMs, 1, 'US', 10)
+    tallies.webhook(nowMs, 1, 'US', 10)
+  }
+}
+
+function limitedPlan(id: number): ServicePlan {
+  const most = 1_000_000_000
+  return aPlan({
+    id,
+    allowedCountries: new Set(['US', 'DE', 'FR']),
+    caps: {
+      messagesPerDay: most,
+      messagesPerMonth: most,
+      costPerDay: String(most),
+      costPerMonth: String(most),
+      currency: 'USD',
+    },
+    pumpingGuard: {
+      messagesPerPrefix: 100_000,
+      minDelivered: 50,
+      minMessages: 100,
+      windowMinutes: 60,
+      pauseMinutes: 60,
+    },
+  })
+}
+
+function tracesUs(): number {
+  const ids = Array.from({ length: 100_000 }, () => messageId(Date.now(), randomBytes(9), 7))
+  let traced = 0
+  const decide = () => {
+    for (const id of ids) if (isTraced(id, TRACED_SHARE)) traced += 1
+  }
+  decide()
+  const beforeUs = cpuUs()
+  const rounds = Math.max(1, MESSAGES / ids.length)
+  for (let round = 0; round < rounds; round += 1) decide()
+  const decisionUs = (cpuUs() - beforeUs) / ids.length / rounds
+  spansUs(ids)
+  const messageUs = Math.min(...Array.from({ length: 5 }, () => spansUs(ids)))
+  return DECISIONS * decisionUs + (traced === 0 ? 0 : TRACED_SHARE * messageUs)
+}
+
+/** The spans of one traced message. */
+function spansUs(ids: readonly string[]): number {
+  const directory = aDirectory()
+  const traces = new Traces({
+    collector: { url: 'http://127.0.0.1:1/v1/traces', headers: {}, serviceName: 'bench', timeoutMs: 100 },
+    share: TRACED_SHARE,
+    nodeName: 'bench',
+    version: '0',
+    directory: () => directory,
+    nowMs: Date.now,
+    log: { error: () => undefined, warn: () => undefined, info: () => undefined },
+    count: () => undefined,
+  })
+  const accepted = { kind: 'accepted', planId: 1, segments: 1 } as Accepted
+  const messages = Math.floor(MOST_SPANS / SPANS)
+  const beforeUs = cpuUs()
+  for (let index = 0; index < messages; index += 1)
+    for (let span = 0; span < SPANS; span += 1) traces.accepted(ids[index]!, accepted, 1, undefined)
+  const us = (cpuUs() - beforeUs) / messages
+  void traces.stop()
+  return us
+}
