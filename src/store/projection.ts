@@ -1,6 +1,6 @@
 /** Writes messages that lived in memory, and whose facts are in the journal, into their records. */
-import { byPlan, ofPlan } from './citus.ts'
-import { type Database, type Queryable, sqlState } from './database.ts'
+import { byPlan, isSharded, ofPlan } from './citus.ts'
+import { CommitOutcomeUnknownError, type Database, type Queryable, sqlState } from './database.ts'
 import { closeLane, cutJournal, type Lane } from './journal.ts'
 import { withKindsNoted } from './message-kinds.ts'
 import type { MessageKey } from './messages-at-rest.ts'
@@ -9,7 +9,7 @@ import { kindOf, type Projected, writeRecords } from './records.ts'
 
 /**
  * Writes these messages with everything that belongs to them, and cuts the lane's journal up to `cut`, in one
- * transaction. `fenced`: the lane was taken over, and nothing is written. Repeated with the same messages after an
+ * transaction where there is one server. `fenced`: the lane was taken over, and nothing is written. Repeated with the same messages after an
  * unknown outcome, it writes them once.
  */
 export async function projectMessages(
@@ -18,17 +18,29 @@ export async function projectMessages(
   projected: readonly Projected[],
   cut: number,
 ): Promise<'written' | 'fenced'> {
+  // On several servers, records show on each a little after COMMIT. The journal keeps what they tell until then.
+  const cutsLater = isSharded(db) && projected.length > 0
   try {
-    return await withKindsNoted(db, projected.map(kindOf), async (tx) => {
+    const outcome = await withKindsNoted(db, projected.map(kindOf), async (tx) => {
       // The lane's row comes first: this waits for an earlier try whose COMMIT is still in flight.
-      if (!(await cutJournal(tx, lane, cut))) return 'fenced'
+      if (!(await cutJournal(tx, lane, cutsLater ? 0 : cut))) return 'fenced'
       if (projected.length > 0) await writeRecords(tx, projected, lane.lane, { kindsAreNoted: true })
       return 'written'
     })
+    return cutsLater && outcome === 'written' ? await cutBehind(db, lane, cut) : outcome
   } catch (error) {
     const isThere = sqlState(error) === UNIQUE_VIOLATION || error instanceof NotInLaneError
     if (!isThere || !(await areWritten(db, lane, projected))) throw error
     return (await cutJournal(db, lane, cut)) ? 'written' : 'fenced'
+  }
+}
+
+/** @throws CommitOutcomeUnknownError: the records are written, so only the same messages may be written again */
+async function cutBehind(db: Database, lane: Lane, cut: number): Promise<'written' | 'fenced'> {
+  try {
+    return (await cutJournal(db, lane, cut)) ? 'written' : 'fenced'
+  } catch (error) {
+    throw new CommitOutcomeUnknownError('records are written, and the journal is not cut', { cause: error })
   }
 }
 
