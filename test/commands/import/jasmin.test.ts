@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseYaml } from '../../../src/commands/configuration/yaml-document.ts'
@@ -172,6 +174,41 @@ describe('routes', () => {
     const text =
       'jcli : morouter -l\n#Order Type                    Connector ID(s)                  Filter(s)\n#10    StaticMORoute           http(http_1)                     <T>\n'
     expect(imported(text).dropped).toMatchObject([{ line: 3, setting: 'morouter 10' }])
+  })
+})
+
+it('reads what the console of Jasmin 0.11.1 printed, with its control characters', () => {
+  const {
+    plans,
+    senders,
+    routes: chosen,
+    rules,
+    carriers,
+  } = written(readFileSync(join(import.meta.dirname, '../../vectors/jcli-0.11.1.txt'), 'utf8'))
+  expect(carriers).toMatchObject({
+    acme: {
+      host: '127.0.0.1',
+      port: 27751,
+      bindMode: 'transceiver',
+      messagesPerSecond: 50,
+      idRule: 'decimal-hex',
+    },
+    world: { bindMode: 'transmitter', messagesPerSecond: 1, validitySeconds: 3600 },
+  })
+  expect(plans).toEqual({
+    web: { account: 'shops', route: 'world', rateLimit: { messagesPerSecond: 20 } },
+    mob: { account: 'banks', route: 'nowhere' },
+    free: { account: 'shops', route: 'world' },
+  })
+  expect(senders).toMatchObject({ web: { Shop: {}, Bank: {} }, mob: { Bank: {} } })
+  expect(chosen['acme-then-world']).toEqual({ carriers: [share('acme'), share('world', 1)] })
+  // As Jasmin routed messages of these users: order 28 by sender, 25 by group, 20 by prefix, 0 the rest.
+  expect(rules).toEqual({
+    'web +358': { plan: 'web', prefix: '+358', route: 'acme-then-world' },
+    'web Shop': { plan: 'web', from: 'Shop', route: 'acme' },
+    'mob +46': { plan: 'mob', prefix: '+46', route: 'acme-world' },
+    'mob +47': { plan: 'mob', prefix: '+47', route: 'acme-world' },
+    'free +358': { plan: 'free', prefix: '+358', route: 'acme-then-world' },
   })
 })
 
