@@ -2,9 +2,8 @@
  * Messages at rest: no process has them in memory, so their records are up to date. A change locks the row and then
  * writes it back with `writeRecords`.
  */
-import type { Accepted, Loaded } from '../domain/journal/message-facts.ts'
+import type { Accepted, DispatchState, Loaded, MessageState } from '../domain/journal/message-facts.ts'
 import { loadedMessage, type MessageInProgress } from '../domain/journal/messages-in-progress.ts'
-import type { DispatchState, MessageState } from '../domain/messages/messages.ts'
 import { byPlan, ofPlan } from './citus.ts'
 import type { Queryable } from './database.ts'
 

@@ -1,7 +1,6 @@
 /** Random stories of messages. */
 import fc from 'fast-check'
-import type { Fact } from '../../src/domain/journal/message-facts.ts'
-import type { MessageState } from '../../src/domain/messages/messages.ts'
+import type { Fact, MessageState } from '../../src/domain/journal/message-facts.ts'
 import { CARRIER_ID } from './stored-messages.ts'
 
 export const MOST_SEGMENTS = 3

@@ -1,13 +1,10 @@
 import { lowBits } from '../../collections/bits.ts'
-import {
-  type DispatchState,
-  type MessageState,
-  type Status,
-  UNKNOWN_REVERSIBLE_MS,
-} from '../messages/messages.ts'
+import { type Status, UNKNOWN_REVERSIBLE_MS } from '../messages/messages.ts'
 import { type Charge, formatAmount, parseAmount } from '../routing/rates.ts'
 import type {
+  DispatchState,
   Fact,
+  MessageState,
   Orphaned,
   Overdue,
   PdusAccepted,

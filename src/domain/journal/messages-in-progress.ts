@@ -1,10 +1,11 @@
 import { SlotMap } from '../../collections/slot-map.ts'
 import { type KeptReceipt, withoutText } from '../carriers/receipts.ts'
 import { createdAtMs } from '../identifiers.ts'
-import { type DispatchState, hasEnded, type Message, type MessageState } from '../messages/messages.ts'
+import { hasEnded, type Message } from '../messages/messages.ts'
 import type {
   Accepted,
   Attempted,
+  DispatchState,
   EventTaken,
   Evidence,
   Fact,
@@ -12,6 +13,7 @@ import type {
   JournalFact,
   LaterFact,
   Loaded,
+  MessageState,
   Orphaned,
   Submitted,
 } from './message-facts.ts'

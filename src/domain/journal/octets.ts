@@ -1,6 +1,6 @@
 import { writeUuid } from '../identifiers.ts'
 
-/** Numbers and texts as octets, in the form of the journal: small numbers take little room. */
+/** Values as octets, in the form of the journal: small numbers take little room. */
 
 const UUID_OCTETS = 16
 /** Seven bits per octet, least significant first; the eighth says that more follow. */
@@ -107,5 +107,55 @@ export class Reader {
     if (start + octets > this.#data.length) throw new RangeError('a journal entry is cut short')
     this.#at += octets
     return start
+  }
+}
+
+/** How a value is written and read. */
+export interface Field<T> {
+  write(to: Writer, value: T): void
+  read(from: Reader): T
+}
+
+export const whole: Field<number> = { write: (to, value) => to.whole(value), read: (from) => from.whole() }
+export const flag: Field<boolean> = {
+  write: (to, value) => to.whole(value ? 1 : 0),
+  read: (from) => from.whole() === 1,
+}
+export const bits: Field<bigint> = { write: (to, value) => to.bits(value), read: (from) => from.bits() }
+export const text: Field<string> = { write: (to, value) => to.text(value), read: (from) => from.text() }
+
+export function optional<T>(field: Field<T>): Field<T | null> {
+  return {
+    write(to, value) {
+      flag.write(to, value !== null)
+      if (value !== null) field.write(to, value)
+    },
+    read: (from) => (flag.read(from) ? field.read(from) : null),
+  }
+}
+
+export function oneOf<const T extends string>(...values: readonly T[]): Field<T> {
+  return {
+    write: (to, value) => to.whole(values.indexOf(value)),
+    read(from) {
+      const value = values[from.whole()]
+      if (value === undefined) throw new RangeError('a journal entry has a value that is not known')
+      return value
+    },
+  }
+}
+
+/** The fields of an object, in the order in which they are written. */
+export type Fields = Readonly<Record<string, Field<unknown>>>
+export type Values<F> = { readonly [Name in keyof F]: F[Name] extends Field<infer T> ? T : never }
+
+/** An object as one field. */
+export function all<F extends Fields>(fields: F): Field<Values<F>> {
+  const each = Object.entries(fields) as [string, Field<unknown>][]
+  return {
+    write(to, value) {
+      for (const [name, field] of each) field.write(to, (value as Record<string, unknown>)[name])
+    },
+    read: (from) => Object.fromEntries(each.map(([name, field]) => [name, field.read(from)])) as Values<F>,
   }
 }

@@ -2,7 +2,7 @@ import type { ServicePlan } from '../configuration/configuration.ts'
 import { receiptErrorMessage } from '../error-codes.ts'
 import { createdAtMs } from '../identifiers.ts'
 import { HOUR_MS, isoText } from '../instants.ts'
-import { type Charge, decimal } from '../routing/rates.ts'
+import { decimal } from '../routing/rates.ts'
 
 /** The public status of an MT message. What changes it: message-states.ts. */
 
@@ -65,56 +65,6 @@ export interface Draft {
   readonly recipient: string
   readonly body: string
   readonly callbackUrl: string | null
-}
-
-/** What facts change about a message. Its text and its numbers never change. */
-export interface MessageState {
-  readonly status: Status
-  /** Of the last announcement; 0: none was made. */
-  readonly sequence: number
-  /** When the status changed, Unix ms. */
-  readonly changedAtMs: number
-  readonly sentAtMs: number | null
-  readonly errorCode: string
-  /** What the carrier said last: command_status, or the word and code of a receipt. */
-  readonly carrierCode: string | null
-  readonly carrierId: number | null
-  readonly routeId: number | null
-  readonly routeReason: string | null
-  readonly segments: number
-  /** How the text of the segments that count is divided, if the message has started over; null: as at first. */
-  readonly segmentation: string | null
-  /** Bit n: segment n. */
-  readonly deliveredBits: bigint
-  readonly unknownBits: bigint
-  readonly mccmnc: string | null
-  /** Of all segments. */
-  readonly charge: Charge | null
-  /** What is still to be submitted; null: nothing is. */
-  readonly dispatch: DispatchState | null
-}
-
-/** The dispatch of a message: how far submitting it has got. */
-export interface DispatchState {
-  /** Attempts so far that count against a limit. */
-  readonly attempt: number
-  /** Carrier of the last attempt: the one that has the accepted segments. */
-  readonly carrierId: number | null
-  /** Bit n: PDU n is accepted. */
-  readonly acceptedPduBits: bigint
-  /** How the text of these is divided; null when there are none. */
-  readonly segmentation: string | null
-  /** Segments of it were sent again, divided differently. */
-  readonly startedOver: boolean
-  /** It may have reached a carrier in an earlier attempt. */
-  readonly ambiguous: boolean
-  /** An attempt is in flight: a crash from now on leaves it in doubt. */
-  readonly begun: boolean
-  readonly dueAtMs: number
-  /** The route that it waits for; 0: not known yet. */
-  readonly routeId: number
-  /** The carrier whose node is to take it up; 0: any. */
-  readonly chosenCarrierId: number
 }
 
 /** A message as the API and webhooks show it: the schema `DeliveryReceipt`. */

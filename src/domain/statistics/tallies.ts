@@ -1,9 +1,8 @@
 import { latencyBucket } from '../carriers/quality.ts'
 import { createdAtMs } from '../identifiers.ts'
 import { MINUTE_MS } from '../instants.ts'
-import type { LaterFact } from '../journal/message-facts.ts'
+import type { LaterFact, MessageState } from '../journal/message-facts.ts'
 import type { MessageInProgress } from '../journal/messages-in-progress.ts'
-import type { MessageState } from '../messages/messages.ts'
 import { type Charge, parseAmount } from '../routing/rates.ts'
 import {
   BUCKETS,

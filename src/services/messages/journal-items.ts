@@ -1,7 +1,13 @@
 import { type EventHolder, NO_HOLDER } from '../../domain/events.ts'
-import type { EventTaken, JournalFact, LaterFact, Submitted } from '../../domain/journal/message-facts.ts'
+import type {
+  EventTaken,
+  JournalFact,
+  LaterFact,
+  MessageState,
+  Submitted,
+} from '../../domain/journal/message-facts.ts'
 import type { ChangedMessage, MessageInProgress } from '../../domain/journal/messages-in-progress.ts'
-import { isFinal, type MessageState } from '../../domain/messages/messages.ts'
+import { isFinal } from '../../domain/messages/messages.ts'
 import type { StateChange } from '../../domain/statistics/tallies.ts'
 import type { Acceptance, KeptMessage } from '../../operations/sends/accept-messages.ts'
 import type { DeliveryOutcome } from '../../outbound/webhook-post.ts'

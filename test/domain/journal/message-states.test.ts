@@ -1,12 +1,17 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Fact, Postponed, ReceiptFact, Settled } from '../../../src/domain/journal/message-facts.ts'
+import type {
+  DispatchState,
+  Fact,
+  MessageState,
+  Postponed,
+  ReceiptFact,
+  Settled,
+} from '../../../src/domain/journal/message-facts.ts'
 import { acceptedState, applyFact } from '../../../src/domain/journal/message-states.ts'
 import {
-  type DispatchState,
   MESSAGE_STATUSES,
-  type MessageState,
   type Status,
   UNKNOWN_REVERSIBLE_MS,
 } from '../../../src/domain/messages/messages.ts'

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { messageId } from '../../../src/domain/identifiers.ts'
 import { MINUTE_MS } from '../../../src/domain/instants.ts'
-import type { LaterFact } from '../../../src/domain/journal/message-facts.ts'
+import type { LaterFact, MessageState } from '../../../src/domain/journal/message-facts.ts'
 import { acceptedState, applyFact } from '../../../src/domain/journal/message-states.ts'
-import type { MessageState } from '../../../src/domain/messages/messages.ts'
 import { LATEST_WRITE_MS, type StatisticsRow } from '../../../src/domain/statistics/query.ts'
 import { StatisticsTallies } from '../../../src/domain/statistics/tallies.ts'
 
