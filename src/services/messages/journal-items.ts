@@ -30,9 +30,7 @@ export interface JournalItem extends JournalFact {
   /** The node that accepted or loaded the message. */
   readonly owner: number
   readonly onAccepted: ((acceptance: Acceptance) => void) | null
-  /** For a receipt: true when it is committed, false when the carrier must keep it. */
-  readonly onReceiptCommitted: ((committed: boolean) => void) | null
-  /** True when the fact is committed, false when its lane was lost before. */
+  /** True when the fact is committed. False when its lane was lost before, or when the carrier must keep the receipt. */
   readonly onCommitted: ((committed: boolean) => void) | null
   /** Written into the message's record if the fact does not get into the journal. */
   readonly outcome: OutcomeFacts | null
@@ -41,10 +39,7 @@ export interface JournalItem extends JournalFact {
 }
 
 /** Who waits for a fact, and what is written if it is not committed. */
-export type Waiting = Pick<
-  JournalItem,
-  'onAccepted' | 'onReceiptCommitted' | 'onCommitted' | 'outcome' | 'mayStore'
->
+export type Waiting = Pick<JournalItem, 'onAccepted' | 'onCommitted' | 'outcome' | 'mayStore'>
 
 /** Those who act on the changes that facts of messages in progress make. */
 export interface MessagesListeners {
@@ -76,15 +71,9 @@ export function journalItem(
   msgId: string,
   fact: JournalFact['fact'],
   { live, owner }: Pick<JournalItem, 'live' | 'owner'>,
-  {
-    onAccepted = null,
-    onReceiptCommitted = null,
-    onCommitted = null,
-    outcome = null,
-    mayStore = null,
-  }: Partial<Waiting> = {},
+  { onAccepted = null, onCommitted = null, outcome = null, mayStore = null }: Partial<Waiting> = {},
 ): JournalItem {
-  return { msgId, fact, owner, live, onAccepted, onReceiptCommitted, onCommitted, outcome, mayStore }
+  return { msgId, fact, owner, live, onAccepted, onCommitted, outcome, mayStore }
 }
 
 export function acceptedItem(
@@ -122,10 +111,9 @@ export function renewedItem(live: Live): JournalItem {
 
 /** These items are not in the journal. Tells those who wait, and returns the outcomes to write into records instead. */
 export function loseItems(items: readonly JournalItem[], uncertain: boolean): OutcomeFacts[] {
-  for (const { onAccepted, onReceiptCommitted, onCommitted } of items) {
+  for (const { onAccepted, onCommitted } of items) {
     onCommitted?.(false)
     onAccepted?.(uncertain ? 'uncertain' : 'lost')
-    onReceiptCommitted?.(false)
   }
   return items.flatMap(({ outcome }) => outcome ?? [])
 }

@@ -99,8 +99,8 @@ export class MessagesInProgress implements AcceptanceJournal {
         onWritten?.('journal', items, sinceMs)
       },
       isAwaited: ({ fact, onCommitted }) => fact.kind !== 'event-taken' || onCommitted !== null,
-      isRetractable: ({ onAccepted, onReceiptCommitted }) =>
-        onAccepted !== null || onReceiptCommitted !== null,
+      isRetractable: ({ fact, onAccepted, onCommitted }) =>
+        onAccepted !== null || (fact.kind === 'receipt' && onCommitted !== null),
       onRetracted: (items) => this.#retracted(items),
       onLost: (items, uncertain) => this.#lost(items, uncertain),
       mayStore: ({ mayStore }) => mayStore?.() ?? true,
@@ -330,7 +330,6 @@ export class MessagesInProgress implements AcceptanceJournal {
         const event = addFact(message, fact)
         if (message.state !== before) this.#listeners.onState({ message, before, after: message.state, fact })
         if (event !== null) changed.push(this.#announce(live, event, holder))
-        item.onReceiptCommitted?.(true)
         item.onCommitted?.(true)
         this.#projector.changed(live)
       }
@@ -373,9 +372,9 @@ export class MessagesInProgress implements AcceptanceJournal {
   }
 
   #retracted(items: readonly Item[]): void {
-    for (const { live, onAccepted, onReceiptCommitted } of items) {
+    for (const { live, onAccepted, onCommitted } of items) {
       onAccepted?.('retracted')
-      onReceiptCommitted?.(false)
+      onCommitted?.(false)
       if (live === null) continue
       live.pending -= 1
       this.#projector.changed(live)

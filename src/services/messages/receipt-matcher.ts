@@ -44,10 +44,7 @@ export class ReceiptMatcher {
    * Adds a receipt of a segment that is known here to its message. A receipt that is not plain is left to the records; if its
    * message is still being submitted, it is parked there, and looked up once the message has left memory.
    */
-  match(
-    row: IncomingReceipt,
-    onReceiptCommitted: ((committed: boolean) => void) | null,
-  ): MatchedOrUnrecorded {
+  match(row: IncomingReceipt, onCommitted: JournalItem['onCommitted']): MatchedOrUnrecorded {
     if (row.unread) return this.#project(this.#spelledLike(row))
     const known = row.parkedId === null ? this.#ids.findOrRemember(row) : this.#ids.of(row)
     if (known === undefined) return []
@@ -55,7 +52,7 @@ export class ReceiptMatcher {
     const { append, directory, nowMs } = this.#options
     const [{ live, segmentBits, segmentation }] = known
     const of = { message: live.message, segmentBits, segmentation }
-    append(live, receiptFact(row, of, { directory: directory(), atMs: nowMs() }), { onReceiptCommitted })
+    append(live, receiptFact(row, of, { directory: directory(), atMs: nowMs() }), { onCommitted })
     return 'matched'
   }
 
