@@ -1,17 +1,12 @@
 import type { Refusal } from '../../domain/carriers/submission-progress.ts'
-import type { Attempted, Postponed, Submitted } from '../../domain/journal/message-facts.ts'
+import { formatCommandStatus, type ServicePlan } from '../../domain/configuration/configuration.ts'
+import type { Directory } from '../../domain/configuration/directory.ts'
+import type { Attempted, Postponed, Settled, Submitted } from '../../domain/journal/message-facts.ts'
 import type { Dispatch } from '../../domain/journal/messages-in-progress.ts'
+import { chargeFor } from '../../domain/routing/rates.ts'
 import type { SubmitJob, SubmitToken } from './submit-job.ts'
 
-/** What an attempt that did not end the dispatch has changed. Omitted fields keep their values. */
-export interface DispatchChange {
-  readonly delayMs: number
-  readonly attempt?: number
-  readonly ambiguous?: boolean
-  readonly routeId?: number | null
-  /** The carrier whose node should take the message. Default: none. */
-  readonly chosenCarrierId?: number
-}
+/** What became of a message that was to be submitted: the facts of its PDUs, its attempts, its waits and its end. */
 
 /** What the carrier accepted with one PDU: one entry for each segment that the PDU carries, all with its one id. */
 export function submittedWith(
@@ -25,40 +20,6 @@ export function submittedWith(
   for (let segment = firstSegment; segment < firstSegment + segmentCount; segment += 1)
     submitted.push({ kind: 'submitted', atMs, latencyMs, carrierId, carrierMessageId, segment, segmentation })
   return submitted
-}
-
-/** The fact that a message waits, and is loaded again when it is due. */
-export function postponementOf(
-  { attempt, acceptedPduBits, segmentation, startedOver, ambiguous, carrierId }: Dispatch,
-  { delayMs, ...change }: DispatchChange,
-  nowMs: number,
-): Postponed {
-  return {
-    kind: 'postponed',
-    atMs: nowMs,
-    dueAtMs: nowMs + Math.ceil(delayMs),
-    attempt,
-    acceptedPduBits,
-    segmentation,
-    startedOver,
-    ambiguous,
-    carrierId,
-    routeId: null,
-    chosenCarrierId: 0,
-    ...change,
-  }
-}
-
-/** A message that was on its way to a carrier. `wasTried`: an attempt was made. Segments that another carrier has are kept. */
-export function postponementOfJob(
-  job: SubmitJob,
-  change: DispatchChange,
-  { wasTried, nowMs }: { readonly wasTried: boolean; readonly nowMs: number },
-): Postponed {
-  const rest = restOf(job)
-  const isLast = job.progress.acceptedPduBits !== 0n || (wasTried && rest.acceptedPduBits === 0n)
-  const postponed = postponementOf(rest, { routeId: job.route.id, ...change }, nowMs)
-  return isLast ? { ...postponed, carrierId: job.carrier.id } : postponed
 }
 
 interface AttemptDetails {
@@ -96,4 +57,115 @@ export function restOf({ dispatch, carrier, segmentation, progress, startedOver 
   const { acceptedPduBits } = progress
   if (acceptedPduBits === 0n) return dispatch
   return { ...dispatch, acceptedPduBits, segmentation, startedOver, carrierId: carrier.id }
+}
+
+/** What an attempt that did not end the dispatch has changed. Omitted fields keep their values. */
+export interface DispatchChange {
+  readonly delayMs: number
+  readonly attempt?: number
+  readonly ambiguous?: boolean
+  readonly routeId?: number | null
+  /** The carrier whose node should take the message. Default: none. */
+  readonly chosenCarrierId?: number
+}
+
+/** The fact that a message waits, and is loaded again when it is due. */
+export function postponementOf(
+  { attempt, acceptedPduBits, segmentation, startedOver, ambiguous, carrierId }: Dispatch,
+  { delayMs, ...change }: DispatchChange,
+  nowMs: number,
+): Postponed {
+  return {
+    kind: 'postponed',
+    atMs: nowMs,
+    dueAtMs: nowMs + Math.ceil(delayMs),
+    attempt,
+    acceptedPduBits,
+    segmentation,
+    startedOver,
+    ambiguous,
+    carrierId,
+    routeId: null,
+    chosenCarrierId: 0,
+    ...change,
+  }
+}
+
+/**
+ * The same of a message that was on its way to a carrier. `wasTried`: an attempt was made. Segments that another carrier has
+ * are kept.
+ */
+export function postponementOfJob(
+  job: SubmitJob,
+  change: DispatchChange,
+  { wasTried, nowMs }: { readonly wasTried: boolean; readonly nowMs: number },
+): Postponed {
+  const rest = restOf(job)
+  const isLast = job.progress.acceptedPduBits !== 0n || (wasTried && rest.acceptedPduBits === 0n)
+  const postponed = postponementOf(rest, { routeId: job.route.id, ...change }, nowMs)
+  return isLast ? { ...postponed, carrierId: job.carrier.id } : postponed
+}
+
+/** How a dispatch ended. */
+export interface Ending {
+  readonly status: Settled['status']
+  readonly errorCode?: string
+  readonly commandStatus?: number
+  readonly attempt?: Attempted | null
+}
+
+/** It is not known whether the message arrived, and it is not submitted again. */
+const IN_DOUBT = { status: 'UNKNOWN', errorCode: '103' } as const
+
+/**
+ * Returns what ends a message before it is submitted or resubmitted; null: nothing does. `policy` and `isRouted` are those of
+ * its plan now.
+ */
+export function endBeforeSubmit(
+  { ambiguous, expiresAtMs, optedOut, status }: Dispatch,
+  {
+    policy,
+    isRouted,
+    nowMs,
+  }: { policy: ServicePlan['ambiguousSubmits'] | undefined; isRouted: boolean; nowMs: number },
+): Ending | null {
+  // A receipt came before the answer, so a carrier has the message.
+  if (status !== 'QUEUED') return { status: status === 'FAILED' ? 'FAILED' : 'SENT' }
+  const isOver = expiresAtMs <= nowMs
+  if (ambiguous && (isOver || optedOut || policy === 'unknown')) return IN_DOUBT
+  if (optedOut) return { status: 'FAILED', errorCode: '307' }
+  return isOver ? { status: 'FAILED', errorCode: isRouted ? '501' : '101' } : null
+}
+
+/** The end of a message that a carrier has refused for good. An earlier attempt without an answer may have arrived. */
+export function endAfterRefusal(job: SubmitJob, nowMs: number, errorCode: string, refusal: Refusal): Ending {
+  const end = job.dispatch.ambiguous ? IN_DOUBT : ({ status: 'FAILED', errorCode } as const)
+  const { commandStatus } = refusal
+  return { ...end, commandStatus, attempt: attemptOf(job, nowMs, 'refused', { refusal }) }
+}
+
+/** How a message ended, with its cost when it is SENT. `job` null: it ended before a carrier was chosen. */
+export function settlementOf(
+  { planId, recipient, segments: counted }: Dispatch,
+  job: SubmitJob | null,
+  { status, errorCode = '000', commandStatus }: Ending,
+  { directory, nowMs }: { readonly directory: Directory; readonly nowMs: number },
+): Settled {
+  const segments = job?.text.segments ?? null
+  const mccmnc = directory.mccmncOf(recipient)
+  const rate = status === 'SENT' ? directory.rateOf(planId, recipient, mccmnc) : null
+  return {
+    kind: 'settled',
+    atMs: nowMs,
+    status,
+    errorCode,
+    carrierCode: commandStatus === undefined ? null : formatCommandStatus(commandStatus),
+    carrierId: job?.carrier.id ?? null,
+    routeId: job?.route.id ?? null,
+    routeReason: job?.route.reason ?? null,
+    segments,
+    segmentation: job?.startedOver ? job.segmentation : null,
+    mccmnc,
+    charge: rate === null ? null : chargeFor(rate, segments ?? counted),
+  }
 }

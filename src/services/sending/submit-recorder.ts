@@ -6,9 +6,15 @@ import type { NodeParts } from '../loops/node-parts.ts'
 import type { MessagesInProgress } from '../messages/messages-in-progress.ts'
 import type { Recorder } from '../messages/recorder.ts'
 import type { CarrierConditions } from './carrier-conditions.ts'
-import { type Ending, endingFacts } from './dispatch-endings.ts'
 import type { HeldMessages } from './held-messages.ts'
-import { type DispatchChange, postponementOf, postponementOfJob, submittedWith } from './submit-facts.ts'
+import {
+  type DispatchChange,
+  type Ending,
+  postponementOf,
+  postponementOfJob,
+  settlementOf,
+  submittedWith,
+} from './submit-facts.ts'
 import type { SubmitJob, SubmitToken } from './submit-job.ts'
 
 export interface SubmitRecorderOptions extends Pick<NodeParts, 'directory' | 'nowMs'> {
@@ -39,16 +45,17 @@ export class SubmitRecorder {
     const rule = idRuleOf(directory().carrierById(job.carrier.id) ?? job.carrier)
     const carrierMessageId = canonicalId(id, rule, 'submit')
     const answer = { carrierMessageId, atMs: nowMs(), latencyMs: Math.round(latencyMs) }
-    this.record(job, submittedWith(token, answer))
+    this.record(job.dispatch, submittedWith(token, answer))
   }
 
-  record({ dispatch: { planId, msgId } }: SubmitJob, facts: readonly LaterFact[]): void {
+  record({ planId, msgId }: Dispatch, facts: readonly LaterFact[]): void {
     this.#options.recorder.addOutcome({ planId, msgId, facts })
   }
 
   settle(dispatch: Dispatch, job: SubmitJob | null, ending: Ending): void {
-    const { directory, held, inProgress, nowMs, recorder } = this.#options
-    recorder.addOutcome(endingFacts(dispatch, job, ending, { directory: directory(), nowMs: nowMs() }))
+    const { directory, held, inProgress, nowMs } = this.#options
+    const settled = settlementOf(dispatch, job, ending, { directory: directory(), nowMs: nowMs() })
+    this.record(dispatch, ending.attempt ? [ending.attempt, settled] : [settled])
     inProgress.whenAppended(dispatch.msgId, () => held.delete(dispatch.msgId))
   }
 

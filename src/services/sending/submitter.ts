@@ -23,10 +23,9 @@ import { CarrierChoice, type NewMessagesOptions, placeNew } from './carrier-choi
 import type { CarrierConditions } from './carrier-conditions.ts'
 import { type Pumping, pump } from './carrier-pump.ts'
 import { CarrierQueue } from './carrier-queue.ts'
-import { type Ending, endAfterRefusal, endBeforeSubmit } from './dispatch-endings.ts'
 import { DueDispatches, type DueDispatchesOptions } from './due-dispatches.ts'
 import { HeldMessages } from './held-messages.ts'
-import { attemptOf, restOf } from './submit-facts.ts'
+import { attemptOf, type Ending, endAfterRefusal, endBeforeSubmit, restOf } from './submit-facts.ts'
 import type { OnSubmit, SubmitJob, SubmitToken } from './submit-job.ts'
 import { SubmitRecorder } from './submit-recorder.ts'
 
@@ -185,7 +184,7 @@ export class Submitter implements SubmitEvents<SubmitToken> {
       if (backOffs.size > 0) backOffs.delete(job.dispatch.recipient)
       // Recorded before the segments of the new segmentation, whose receipts count from then on.
       if (job.startedOver)
-        this.#submits.record(job, [
+        this.#submits.record(job.dispatch, [
           { kind: 'started-over', atMs: this.#options.nowMs(), segmentation: job.segmentation },
         ])
       this.#submits.accepted(token, pdu, latencyMs)
@@ -222,7 +221,7 @@ export class Submitter implements SubmitEvents<SubmitToken> {
       again.progress.acceptedEarlier(index)
     if (!job.progress.isComplete && !again?.progress.isComplete) {
       const [atMs, pduBits] = [this.#options.nowMs(), 1n << BigInt(index)]
-      this.#submits.record(job, [{ kind: 'pdus-accepted', atMs, pduBits, segmentation: job.segmentation }])
+      this.#submits.record(job.dispatch, [{ kind: 'pdus-accepted', atMs, pduBits, segmentation: job.segmentation }])
       return
     }
     // A queued resubmission need not be sent any more. One in flight is answered itself, unless this job is complete.
