@@ -17,8 +17,6 @@ export interface LimitEventsOptions extends NodeParts {
   readonly secretKey: SecretKeys
   /** POSTs to a plan's inbound URL. Never rejects. */
   readonly post: (account: SigningAccount, webhook: Webhook) => Promise<{ readonly ok: boolean }>
-  /** Called once for each event, in one process of the installation. */
-  readonly onEvent?: ((event: LimitEvent) => void) | undefined
   readonly intervalMs?: number | undefined
 }
 
@@ -54,14 +52,13 @@ export class LimitEvents {
   }
 
   async add(events: readonly LimitEvent[]): Promise<void> {
-    const { db, directory, log, onEvent } = this.#options
+    const { db, directory, log } = this.#options
     for (const event of await insertLimitEvents(db, events)) {
       const { servicePlanId } = directory().planById(event.planId) ?? {}
       log.warn(
         { servicePlanId, limit: describeLimitEvent(event.contents) },
         'limit of a service plan reached',
       )
-      onEvent?.(event)
     }
     this.#task.wake()
   }
