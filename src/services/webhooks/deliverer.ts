@@ -50,6 +50,7 @@ const UNREADY_DELAY_MS = 5_000
 const MOST_UNREADY_DELAY_MS = 600_000
 /** Events whose failures are counted. The thread has at most 1,024 events when it dies. */
 const MAX_UNSENT = 10_000
+const NOT_ATTEMPTED = { latencyMs: 0, status: null, error: null, responseHead: '' } as const
 /** How long deliveries that were aborted at the end have to be recorded. */
 const RECORDING_MS = 1_000
 
@@ -317,24 +318,8 @@ export class Deliverer {
 
   /** There is no URL any more. The event is kept, and can be delivered when there is one. */
   async #keep(event: WebhookEvent): Promise<void> {
-    const { planId, msgId, sequence, holder, waited, attempt, earlierAttempts } = event
-    await this.#outcomes.record({
-      planId,
-      msgId,
-      sequence,
-      holder,
-      waited,
-      attempt,
-      number: earlierAttempts + attempt,
-      attemptedAt: new Date().toISOString(),
-      latencyMs: 0,
-      responseStatus: null,
-      responseHead: null,
-      error: null,
-      destination: null,
-      outcome: 'kept',
-      delayMs: 0,
-    })
+    const kept = { outcome: 'kept', delayMs: 0 } as const
+    await this.#outcomes.record(attemptRow({ event, destination: null }, NOT_ATTEMPTED, kept, Date.now()))
     this.#followUp(event, 'kept', 0)
   }
 

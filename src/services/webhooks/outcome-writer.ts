@@ -110,10 +110,13 @@ export class OutcomeWriter {
   }
 }
 
-/** An attempt that was made, and what was decided after it. */
+/** An attempt, and what was decided after it. */
 export function attemptRow(
-  { event, destination }: { readonly event: WebhookEvent; readonly destination: string },
-  { latencyMs, status, error, responseHead }: DeliveryOutcome,
+  { event, destination }: { readonly event: WebhookEvent; readonly destination: string | null },
+  { latencyMs, status, error, responseHead }: Pick<
+    DeliveryOutcome,
+    'latencyMs' | 'status' | 'error' | 'responseHead'
+  >,
   { outcome, delayMs }: Pick<AttemptRow, 'outcome' | 'delayMs'>,
   attemptedAtMs: number,
 ): AttemptRow {
