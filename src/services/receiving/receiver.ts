@@ -40,7 +40,7 @@ export interface ReceiverOptions extends NodeParts {
   readonly lease: NodeLease
   readonly inProgress: Pick<MessagesInProgress, 'hurry'>
   readonly recorder: Recorder
-  readonly siblings: Pick<SiblingReceipts, 'record'>
+  readonly siblings: Pick<SiblingReceipts, 'offer'>
   readonly offers: InboundOffers
   readonly refusals: Pick<Refusals, 'add'>
   readonly writeEvents: WriteEvents
@@ -148,7 +148,8 @@ export class Receiver {
     }
     const addresses = [pdu.source_addr, pdu.destination_addr].map(dialledDigits)
     const receiptRow = { ...row, outcome, addresses: addresses.filter((digits) => digits !== '') }
-    this.#options.siblings.record({ row: receiptRow, done: answer })
+    const item = { row: receiptRow, done: answer }
+    if (!this.#options.siblings.offer(item)) this.#options.recorder.addReceipt(item)
   }
 
   #row(receipt: Receipt, ofLink: Carrier, kept: KeptReceipt): Omit<IncomingReceipt, 'outcome' | 'addresses'> {

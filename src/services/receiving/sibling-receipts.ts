@@ -33,19 +33,20 @@ export class SiblingReceipts {
     this.#offers = new Batcher({ write: (rows) => this.#offer(rows), maxBatch: MAX_BATCH, maxInFlight: 4 })
   }
 
-  /** Records a receipt that came over a bind of this process, here or at the worker that has its message. */
-  record(item: ReceiptItem): void {
+  /**
+   * Offers a receipt that came over a bind of this process to the other workers, and records it if they do not know its message.
+   * Returns false if it is not offered.
+   */
+  offer(item: ReceiptItem): boolean {
     const { ask, receiptsHere, recorder } = this.#options
     const { row, done } = item
-    const isOffered = ask !== undefined && !row.unread && this.#offers.waiting < MOST_WAITING
-    if (!isOffered || receiptsHere.isKnown(row)) {
-      recorder.addReceipt(item)
-      return
-    }
+    if (ask === undefined || row.unread || receiptsHere.isKnown(row)) return false
+    if (this.#offers.waiting >= MOST_WAITING) return false
     void this.#offers.add(row).then((answer) => {
       if (answer === 'unknown') recorder.addReceipt(item)
       else done?.(answer === 'recorded')
     })
+    return true
   }
 
   /** Takes receipts that another worker received. Resolves when those of messages in progress here are committed. */

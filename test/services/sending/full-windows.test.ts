@@ -80,7 +80,7 @@ beforeEach(async () => {
       nowMs: Date.now,
       inProgress: { hurry },
       recorder: { failing: false },
-      siblings: { record: ({ done }) => void received.push(() => done?.(true)) },
+      siblings: { offer: ({ done }) => received.push(() => done?.(true)) > 0 },
     } as ReceiverOptions),
   })
   links.adopt(directory, () => true)
