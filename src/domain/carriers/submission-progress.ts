@@ -1,11 +1,10 @@
 import { lowBits } from '../../collections/bits.ts'
-import { codeOfSubmitStatus, type SubmitOutcome, submitOutcome } from './submit-outcomes.ts'
+import { type SubmitOutcome, submitOutcome } from './submit-outcomes.ts'
 
 /** How an attempt to submit a message ends, once none of its PDUs is in flight. */
 export type AttemptEnd =
   | { readonly kind: 'sent' }
-  | ({ readonly kind: 'failed'; readonly errorCode: string } & Refusal)
-  | ({ readonly kind: 'retry'; readonly limited: boolean } & Refusal)
+  | { readonly kind: 'refused'; readonly refusal: Refusal }
   /** A PDU got no answer: the carrier may have it. */
   | { readonly kind: 'ambiguous' }
   /** PDUs are to be sent (again) as soon as the carrier takes them; no attempt is consumed. */
@@ -13,6 +12,7 @@ export type AttemptEnd =
 
 /** The answer that spoilt an attempt, and the PDU it was to. */
 export interface Refusal {
+  readonly outcome: Extract<SubmitOutcome, 'retry' | 'limited-retry' | 'permanent'>
   readonly commandStatus: number
   readonly pdu: number
 }
@@ -26,8 +26,7 @@ export class SubmissionProgress {
   acceptedPduBits: bigint
   readonly #pending: number[] = []
   #underWay = 0
-  #failure: Refusal | null = null
-  #retry: ({ readonly limited: boolean } & Refusal) | null = null
+  #refusal: Refusal | null = null
   #ambiguous = false
   readonly #all: bigint
   readonly #outcomes: ReadonlyMap<number, SubmitOutcome> | undefined
@@ -43,7 +42,7 @@ export class SubmissionProgress {
 
   /** The next PDU to send; null while there is none, because all are sent or one has already spoilt the attempt. */
   get next(): number | null {
-    if (this.#failure !== null || this.#retry !== null || this.#ambiguous) return null
+    if (this.#refusal !== null || this.#ambiguous) return null
     return this.#pending[0] ?? null
   }
 
@@ -59,19 +58,24 @@ export class SubmissionProgress {
     const kind = submitOutcome(commandStatus, this.#outcomes)
     if (kind === 'accepted') this.acceptedPduBits |= 1n << BigInt(pdu)
     else if (kind === 'throttled' || kind === 'rebind') this.#pending.unshift(pdu)
-    else if (kind === 'permanent') this.#failure ??= { commandStatus, pdu }
-    else this.#retry ??= { limited: kind === 'limited-retry', commandStatus, pdu }
+    else this.#refuse({ outcome: kind, commandStatus, pdu })
     return kind
   }
 
   /** The last answer blamed the session but was the message's own fault: it counts as a refusal for now. */
   refusedItself(pdu: number, commandStatus: number): void {
-    this.#retry ??= { limited: true, commandStatus, pdu }
+    this.#refuse({ outcome: 'limited-retry', commandStatus, pdu })
   }
 
   /** The PDU that `next` returned would be too long: counts as if the carrier had refused it for good. */
   unsendable(pdu: number, commandStatus: number): void {
-    this.#failure ??= { commandStatus, pdu }
+    this.#refuse({ outcome: 'permanent', commandStatus, pdu })
+  }
+
+  /** The first refusal counts, but one for good more than any other. */
+  #refuse(refusal: Refusal): void {
+    const isFinal = this.#refusal?.outcome === 'permanent'
+    if (this.#refusal === null || (!isFinal && refusal.outcome === 'permanent')) this.#refusal = refusal
   }
 
   get isInFlight(): boolean {
@@ -80,7 +84,7 @@ export class SubmissionProgress {
 
   /** No PDU is in flight, and no answer has ended the attempt. */
   get isIdle(): boolean {
-    return this.#underWay === 0 && this.#failure === null && this.#retry === null && !this.#ambiguous
+    return this.#underWay === 0 && this.#refusal === null && !this.#ambiguous
   }
 
   /** The carrier has accepted all of it. */
@@ -106,11 +110,8 @@ export class SubmissionProgress {
     if (this.#underWay > 0) return null
     // Also true when an answer came late, after it was given up, while others were awaited.
     if (this.isComplete) return { kind: 'sent' }
-    if (this.#failure !== null) {
-      return { kind: 'failed', errorCode: codeOfSubmitStatus(this.#failure.commandStatus), ...this.#failure }
-    }
-    if (this.#ambiguous) return { kind: 'ambiguous' }
-    if (this.#retry !== null) return { kind: 'retry', ...this.#retry }
-    return { kind: 'unfinished' }
+    const refusal = this.#refusal
+    if (this.#ambiguous && refusal?.outcome !== 'permanent') return { kind: 'ambiguous' }
+    return refusal === null ? { kind: 'unfinished' } : { kind: 'refused', refusal }
   }
 }

@@ -1,5 +1,6 @@
 import { BoundedMap } from '../../collections/bounded-map.ts'
 import { DAY_MS, jittered, MINUTE_MS, SECOND_MS } from '../instants.ts'
+import type { Refusal } from './submission-progress.ts'
 
 /** When a message is submitted again, and which recipients are left alone meanwhile. */
 
@@ -31,13 +32,13 @@ export function ambiguityWaitMs(firstMs: number, attemptsBefore: number): number
 
 /**
  * Wait before the next try of a message whose `attempt`-th try had the outcome `kind`. Null when the message has failed:
- * three tries are used up, or the next would come after its validity, of which `leftMs` are left.
+ * it was refused for good, three tries are used up, or the next would come after its validity, of which `leftMs` are left.
  */
 export function nextTryMs(
-  kind: 'retry' | 'limited-retry',
+  kind: Refusal['outcome'],
   { attempt, leftMs, jitter }: { attempt: number; leftMs: number; jitter: number },
 ): number | null {
-  if (kind === 'limited-retry' && attempt >= LIMITED_TRIES) return null
+  if (kind === 'permanent' || (kind === 'limited-retry' && attempt >= LIMITED_TRIES)) return null
   const delayMs = retryDelayMs(attempt, jitter)
   return delayMs < leftMs ? delayMs : null
 }

@@ -27,17 +27,16 @@ export interface CarrierChoiceOptions {
 }
 
 /** The fields of a message that the choice depends on. */
-type Chosen = Pick<Dispatch, 'msgId' | 'attempt' | 'ambiguous' | 'acceptedPduBits' | 'carrierId'>
+type Waiting = Pick<Dispatch, 'msgId' | 'attempt' | 'ambiguous' | 'acceptedPduBits' | 'carrierId'>
 
-/** Whether this node keeps a new message to submit it, and the carrier that was chosen to decide that (0: none). */
-interface Keeping {
-  readonly isKept: boolean
+interface Chosen {
   readonly carrierId: number
+  /** This node submits to that carrier. */
+  readonly isHere: boolean
 }
 
-const KEPT: Keeping = { isKept: true, carrierId: 0 }
-const WAITING: Keeping = { isKept: false, carrierId: 0 }
-const NEW: Omit<Chosen, 'msgId'> = { attempt: 0, ambiguous: false, acceptedPduBits: 0n, carrierId: null }
+const NONE: Chosen = { carrierId: 0, isHere: false }
+const NEW: Omit<Waiting, 'msgId'> = { attempt: 0, ambiguous: false, acceptedPduBits: 0n, carrierId: null }
 
 /**
  * Chooses the carrier that a message goes to now. Every node makes the same choice, because it depends on the message's id
@@ -64,22 +63,18 @@ export class CarrierChoice {
     return this.#conditionOf(carrierId, routeId, false)
   }
 
-  /** Decides where a message that is being accepted waits to be submitted. */
-  keepingOf(msgId: string, routed: Routed): Keeping {
-    if (this.#options.conditions.isAlone) return this.isOpen(routed.route) ? KEPT : WAITING
-    const choice = this.choose({ ...NEW, msgId }, routed)
-    return choice === null ? WAITING : { isKept: choice.isHere, carrierId: choice.carrierId }
-  }
-
-  /** The carrier that a message being accepted would go to now; 0: none. */
-  carrierOf(msgId: string, routed: Routed): number {
+  /** Chooses for a message that is being accepted. Carrier 0: none. */
+  chooseNew(msgId: string, routed: Routed): Chosen {
+    const { conditions, links } = this.#options
     const { carriers } = routed.route
-    if (carriers.length === 1) return carriers[0]!.carrierId
-    return this.choose({ ...NEW, msgId }, routed)?.carrierId ?? 0
+    if (!conditions.isAlone || carriers.length !== 1) return this.choose({ ...NEW, msgId }, routed) ?? NONE
+    // The usual case, at less cost.
+    const { carrierId } = carriers[0]!
+    return links.canSubmit(carrierId) ? { carrierId, isHere: true } : NONE
   }
 
-  /** `isHere`: this node submits to that carrier. Null when no node can use any carrier of the route. */
-  choose(dispatch: Chosen, routed: Routed): (Choice & { readonly isHere: boolean }) | null {
+  /** Null when no node can use any carrier of the route. */
+  choose(dispatch: Waiting, routed: Routed): (Choice & Chosen) | null {
     const { conditions } = this.#options
     const choice =
       this.#withSegments(dispatch, routed.route) ??
@@ -102,7 +97,7 @@ export class CarrierChoice {
   }
 
   /** The carrier that already has segments of the message, if it can be used. */
-  #withSegments({ acceptedPduBits, carrierId }: Chosen, route: Route): Choice | null {
+  #withSegments({ acceptedPduBits, carrierId }: Waiting, route: Route): Choice | null {
     if (acceptedPduBits === 0n || carrierId === null) return null
     if (!route.carriers.some((carrier) => carrier.carrierId === carrierId)) return null
     const condition = this.#sessionsOf(carrierId)
@@ -155,13 +150,12 @@ export function placeNew(options: NewMessagesOptions): Placement['place'] {
     const routed = directory().routeFor(plan, sender, recipient)
     if (routed === null) return { msgId, owner: null, begun: false, routeId: null }
     const routeId = routed.route.id
-    const keeping = choice.keepingOf(msgId, routed)
-    const holds = keeping.isKept && isOpen() && held.roomFor(plan.id, routeId) > 0
+    const { carrierId, isHere } = choice.chooseNew(msgId, routed)
+    const holds = isHere && isOpen() && held.roomFor(plan.id, routeId) > 0
     if (holds) held.add({ msgId, planId: plan.id, body, segments }, routeId)
-    const carrierId = holds && isAppended ? keeping.carrierId || choice.carrierOf(msgId, routed) : 0
-    const begun = carrierId !== 0 && mayBegin(carrierId)
+    const begun = holds && isAppended && mayBegin(carrierId)
     if (begun) held.begin(msgId, carrierId, segments)
-    const chosenCarrierId = keeping.isKept ? 0 : keeping.carrierId
+    const chosenCarrierId = isHere ? 0 : carrierId
     return { msgId, owner: holds ? lease.nodeId : null, begun, routeId, chosenCarrierId }
   }
 }

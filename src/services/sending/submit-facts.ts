@@ -1,4 +1,5 @@
 import type { Refusal } from '../../domain/carriers/submission-progress.ts'
+import { codeOfSubmitStatus } from '../../domain/carriers/submit-outcomes.ts'
 import { formatCommandStatus, type ServicePlan } from '../../domain/configuration/configuration.ts'
 import type { Directory } from '../../domain/configuration/directory.ts'
 import type { Attempted, Postponed, Settled, Submitted } from '../../domain/journal/message-facts.ts'
@@ -137,10 +138,14 @@ export function endBeforeSubmit(
   return isOver ? { status: 'FAILED', errorCode: isRouted ? '501' : '101' } : null
 }
 
-/** The end of a message that a carrier has refused for good. An earlier attempt without an answer may have arrived. */
-export function endAfterRefusal(job: SubmitJob, nowMs: number, errorCode: string, refusal: Refusal): Ending {
+/**
+ * The end of a message that a carrier has refused for good, or until its validity or its tries were over. An earlier attempt
+ * without an answer may have arrived.
+ */
+export function endAfterRefusal(job: SubmitJob, refusal: Refusal, nowMs: number): Ending {
+  const { commandStatus, outcome } = refusal
+  const errorCode = outcome === 'retry' ? '501' : codeOfSubmitStatus(commandStatus)
   const end = job.dispatch.ambiguous ? IN_DOUBT : ({ status: 'FAILED', errorCode } as const)
-  const { commandStatus } = refusal
   return { ...end, commandStatus, attempt: attemptOf(job, nowMs, 'refused', { refusal }) }
 }
 

@@ -1,7 +1,6 @@
 import type { HeldGroup } from '../../domain/backlog.ts'
 import { submitResultOf } from '../../domain/carriers/quality.ts'
 import type { Refusal } from '../../domain/carriers/submission-progress.ts'
-import { codeOfSubmitStatus } from '../../domain/carriers/submit-outcomes.ts'
 import { ambiguityWaitMs, nextTryMs, RebindCounts } from '../../domain/carriers/submit-retries.ts'
 import type { Carrier, ServicePlan } from '../../domain/configuration/configuration.ts'
 import {
@@ -220,8 +219,9 @@ export class Submitter implements SubmitEvents<SubmitToken> {
     if (again !== null && again !== job && again.segmentation === job.segmentation)
       again.progress.acceptedEarlier(index)
     if (!job.progress.isComplete && !again?.progress.isComplete) {
+      const { dispatch, segmentation } = job
       const [atMs, pduBits] = [this.#options.nowMs(), 1n << BigInt(index)]
-      this.#submits.record(job.dispatch, [{ kind: 'pdus-accepted', atMs, pduBits, segmentation: job.segmentation }])
+      this.#submits.record(dispatch, [{ kind: 'pdus-accepted', atMs, pduBits, segmentation }])
       return
     }
     // A queued resubmission need not be sent any more. One in flight is answered itself, unless this job is complete.
@@ -347,10 +347,8 @@ export class Submitter implements SubmitEvents<SubmitToken> {
     this.#queue(job.carrier).remove(job)
     if (end.kind === 'sent') {
       this.#settle(job.dispatch, job, { status: 'SENT', attempt: attemptOf(job, nowMs(), 'accepted') })
-    } else if (end.kind === 'failed') {
-      this.#settle(job.dispatch, job, endAfterRefusal(job, nowMs(), end.errorCode, end))
-    } else if (end.kind === 'retry') {
-      this.#retry(job, end)
+    } else if (end.kind === 'refused') {
+      this.#refused(job, end.refusal)
     } else {
       const { attempt } = job.dispatch
       const delayMs = ambiguityWaitMs(waitMs, attempt)
@@ -370,22 +368,17 @@ export class Submitter implements SubmitEvents<SubmitToken> {
     }
   }
 
-  #retry(job: SubmitJob, { limited, ...refusal }: { limited: boolean } & Refusal): void {
-    const { commandStatus } = refusal
+  #refused(job: SubmitJob, refusal: Refusal): void {
+    const { commandStatus, outcome } = refusal
     const attempt = job.dispatch.attempt + 1
     const nowMs = this.#options.nowMs()
     const leftMs = job.dispatch.expiresAtMs - nowMs
-    const kind = limited ? 'limited-retry' : 'retry'
-    const delayMs = nextTryMs(kind, { attempt, leftMs, jitter: Math.random() })
+    const delayMs = nextTryMs(outcome, { attempt, leftMs, jitter: Math.random() })
     // The recipient's queue is full, so more messages for the same recipient would be refused too.
     if (commandStatus === STATUSES.ESME_RMSGQFUL && delayMs !== null)
       this.#queue(job.carrier).backOffs.set(job.dispatch.recipient, performance.now() + delayMs)
-    if (delayMs !== null) {
-      this.#submits.requeueJob(job, { delayMs, attempt }, attemptOf(job, nowMs, 'retry', { refusal }))
-      return
-    }
-    const errorCode = limited ? codeOfSubmitStatus(commandStatus) : '501'
-    this.#settle(job.dispatch, job, endAfterRefusal(job, nowMs, errorCode, refusal))
+    if (delayMs === null) this.#settle(job.dispatch, job, endAfterRefusal(job, refusal, nowMs))
+    else this.#submits.requeueJob(job, { delayMs, attempt }, attemptOf(job, nowMs, 'retry', { refusal }))
   }
 
   #settle(dispatch: Dispatch, job: SubmitJob | null, ending: Ending): void {

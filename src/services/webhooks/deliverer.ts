@@ -50,7 +50,15 @@ const UNREADY_DELAY_MS = 5_000
 const MOST_UNREADY_DELAY_MS = 600_000
 /** Events whose failures are counted. The thread has at most 1,024 events when it dies. */
 const MAX_UNSENT = 10_000
-const NOT_ATTEMPTED = { latencyMs: 0, status: null, error: null, responseHead: '' } as const
+const NOT_ATTEMPTED: DeliveryOutcome = {
+  ok: false,
+  status: null,
+  error: null,
+  latencyMs: 0,
+  responseHead: '',
+  retryAfterMs: null,
+  gone: false,
+}
 /** How long deliveries that were aborted at the end have to be recorded. */
 const RECORDING_MS = 1_000
 

@@ -113,10 +113,7 @@ export class OutcomeWriter {
 /** An attempt, and what was decided after it. */
 export function attemptRow(
   { event, destination }: { readonly event: WebhookEvent; readonly destination: string | null },
-  { latencyMs, status, error, responseHead }: Pick<
-    DeliveryOutcome,
-    'latencyMs' | 'status' | 'error' | 'responseHead'
-  >,
+  { latencyMs, status, error, responseHead }: DeliveryOutcome,
   { outcome, delayMs }: Pick<AttemptRow, 'outcome' | 'delayMs'>,
   attemptedAtMs: number,
 ): AttemptRow {

@@ -9,6 +9,11 @@ const QUEUE_FULL = 0x14
 const SUBMIT_FAILED = 0x45
 const BIND_STATUS = 0x04
 
+const refused = (outcome: string, commandStatus: number, pdu = 0) => ({
+  kind: 'refused',
+  refusal: { outcome, commandStatus, pdu },
+})
+
 /** Sends every segment that is to be sent; gives their numbers. */
 function sendAll(progress: SubmissionProgress): number[] {
   const sent: number[] = []
@@ -22,9 +27,9 @@ function sendAll(progress: SubmissionProgress): number[] {
 describe('one segment', () => {
   test.each([
     [OK, 'accepted', { kind: 'sent' }],
-    [INVALID_DESTINATION, 'permanent', { kind: 'failed', errorCode: '301', commandStatus: 0x0b, pdu: 0 }],
-    [QUEUE_FULL, 'retry', { kind: 'retry', limited: false, commandStatus: 0x14, pdu: 0 }],
-    [SUBMIT_FAILED, 'limited-retry', { kind: 'retry', limited: true, commandStatus: 0x45, pdu: 0 }],
+    [INVALID_DESTINATION, 'permanent', refused('permanent', INVALID_DESTINATION)],
+    [QUEUE_FULL, 'retry', refused('retry', QUEUE_FULL)],
+    [SUBMIT_FAILED, 'limited-retry', refused('limited-retry', SUBMIT_FAILED)],
     [THROTTLED, 'throttled', { kind: 'unfinished' }],
     [BIND_STATUS, 'rebind', { kind: 'unfinished' }],
   ])('answered 0x%s', (status, kind, end) => {
@@ -42,7 +47,7 @@ describe('one segment', () => {
     progress.answered(0, BIND_STATUS)
     progress.refusedItself(0, BIND_STATUS)
     expect(progress.next).toBeNull()
-    expect(progress.end).toEqual({ kind: 'retry', limited: true, commandStatus: BIND_STATUS, pdu: 0 })
+    expect(progress.end).toEqual(refused('limited-retry', BIND_STATUS))
   })
 
   test('lost: ambiguous', () => {
@@ -82,7 +87,7 @@ describe('several segments', () => {
     expect(progress.next).toBeNull()
     expect(progress.end).toBeNull()
     progress.answered(1, OK)
-    expect(progress.end).toMatchObject({ kind: 'failed', errorCode: '301' })
+    expect(progress.end).toEqual(refused('permanent', INVALID_DESTINATION))
     expect(progress.acceptedPduBits).toBe(0b10n)
   })
 
@@ -93,7 +98,7 @@ describe('several segments', () => {
     expect(progress.next).toBeNull()
     expect(progress.end).toBeNull()
     progress.answered(0, OK)
-    expect(progress.end).toMatchObject({ kind: 'failed', commandStatus: 0x01, pdu: 1 })
+    expect(progress.end).toEqual(refused('permanent', 0x01, 1))
   })
 
   test('a refusal for good counts more than one lost, and that more than one for now', () => {
@@ -102,7 +107,7 @@ describe('several segments', () => {
     progress.answered(0, QUEUE_FULL)
     progress.lost()
     progress.answered(2, INVALID_DESTINATION)
-    expect(progress.end).toMatchObject({ kind: 'failed' })
+    expect(progress.end).toEqual(refused('permanent', INVALID_DESTINATION, 2))
     const other = new SubmissionProgress(2, 0n)
     sendAll(other)
     other.answered(0, QUEUE_FULL)

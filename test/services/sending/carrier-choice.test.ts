@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
+import type { Route } from '../../../src/domain/configuration/configuration.ts'
 import { messageId } from '../../../src/domain/identifiers.ts'
 import type { Dispatch } from '../../../src/domain/journal/messages-in-progress.ts'
 import type { LinkCondition } from '../../../src/domain/routing/routing.ts'
@@ -127,17 +128,32 @@ describe('a route is open on a node', () => {
 describe('a new message', () => {
   const msgId = messageId(0, new Uint8Array(9), 0)
 
+  const chosen = (choice: CarrierChoice, of = routed) => {
+    const { carrierId, isHere } = choice.chooseNew(msgId, of)
+    return [carrierId, isHere]
+  }
+
   test('is kept by the node that has its carrier, and handed over by any other', () => {
-    expect(choiceOf().keepingOf(msgId, routed)).toEqual({ isKept: true, carrierId: 1 })
-    expect(choiceOf({ elsewhere: [1] }).keepingOf(msgId, routed)).toEqual({ isKept: false, carrierId: 1 })
-    expect(choiceOf({ elsewhere: [2] }).keepingOf(msgId, routed)).toEqual({ isKept: true, carrierId: 1 })
-    expect(choiceOf({ conditions: {} }).keepingOf(msgId, routed)).toEqual({ isKept: false, carrierId: 0 })
+    expect(chosen(choiceOf())).toEqual([1, true])
+    expect(chosen(choiceOf({ elsewhere: [1] }))).toEqual([1, false])
+    expect(chosen(choiceOf({ elsewhere: [2] }))).toEqual([1, true])
+    expect(chosen(choiceOf({ conditions: {} }))).toEqual([0, false])
+  })
+
+  test('of a route with one carrier, or none, is kept by a node that is alone if it has the carrier', () => {
+    const [first] = route.carriers
+    const of = (carriers: Route['carriers']) => ({ ...routed, route: aRoute({ id: 9, carriers }) })
+    expect(chosen(choiceOf({ isAlone: true }), of([first!]))).toEqual([1, true])
+    expect(chosen(choiceOf({ isAlone: true, conditions: {} }), of([first!]))).toEqual([0, false])
+    expect(chosen(choiceOf({ isAlone: true }), of([]))).toEqual([0, false])
   })
 
   test('goes to a silent carrier of another node now and then, to find out', () => {
     const choice = choiceOf({ conditions: { 1: 'silent', 2: 'usable' }, elsewhere: [1] })
-    expect(choice.keepingOf(msgId, routed)).toEqual({ isKept: false, carrierId: 1 })
-    expect(choice.keepingOf(msgId, routed)).toEqual({ isKept: true, carrierId: 2 })
+    expect([chosen(choice), chosen(choice)]).toEqual([
+      [1, false],
+      [2, true],
+    ])
     expect(tried).toEqual([1])
   })
 
@@ -149,13 +165,13 @@ describe('a new message', () => {
       new DataView(random.buffer).setUint32(4, (index * 2_654_435_761) >>> 0)
       return messageId(index, random, index % 256)
     })
-    const chosen = [[], [1], [2]].map((elsewhere) => {
+    const choices = [[], [1], [2]].map((elsewhere) => {
       const choice = choiceOf({ elsewhere })
       return ids.map((id) => choice.choose(aDispatch({ msgId: id }), shared)!.carrierId)
     })
-    expect(chosen[1]).toEqual(chosen[0])
-    expect(chosen[2]).toEqual(chosen[0])
-    const first = chosen[0]!.filter((carrierId) => carrierId === 1).length
+    expect(choices[1]).toEqual(choices[0])
+    expect(choices[2]).toEqual(choices[0])
+    const first = choices[0]!.filter((carrierId) => carrierId === 1).length
     expect(Math.abs(first - 750)).toBeLessThan(20)
   })
 })

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { Refusal } from '../../../src/domain/carriers/submission-progress.ts'
 import type { Rate } from '../../../src/domain/configuration/configuration.ts'
 import type { Dispatch } from '../../../src/domain/journal/messages-in-progress.ts'
 import {
@@ -29,7 +30,7 @@ describe('an attempt', () => {
   })
 
   test('names the segment that was refused, unless one PDU has them all', () => {
-    const refusal = { commandStatus: 0x0b, pdu: 1 }
+    const refusal = { outcome: 'permanent', commandStatus: 0x0b, pdu: 1 } as const
     const body = 'part '.repeat(80)
     const refused = attemptOf(aJob({ body }), nowMs, 'refused', { refusal })
     expect(refused).toMatchObject({ outcome: 'refused', commandStatus: 0x0b, segment: 1 })
@@ -246,9 +247,12 @@ describe('what ends a message before it is sent', () => {
 })
 
 test('a refusal is no failure when an earlier attempt may have come through', () => {
-  const refusal = { commandStatus: 0x0b, pdu: 0 }
+  const refusal = { outcome: 'permanent', commandStatus: 0x0b, pdu: 0 } as const
   const attempt = { outcome: 'refused', commandStatus: 0x0b, segment: 0 }
-  const end = (changes: object) => endAfterRefusal(aJob(changes), nowMs, '301', refusal)
+  const end = (changes: object, outcome: Refusal['outcome'] = 'permanent') =>
+    endAfterRefusal(aJob(changes), { ...refusal, outcome }, nowMs)
   expect(end({})).toMatchObject({ status: 'FAILED', errorCode: '301', commandStatus: 0x0b, attempt })
+  expect(end({}, 'limited-retry')).toMatchObject({ status: 'FAILED', errorCode: '301' })
+  expect(end({}, 'retry')).toMatchObject({ status: 'FAILED', errorCode: '501' })
   expect(end({ ambiguous: true })).toMatchObject({ status: 'UNKNOWN', errorCode: '103', attempt })
 })
