@@ -27,7 +27,7 @@ export interface ReceiptOptions extends Announcing {
 }
 
 /**
- * Records receipts, at most one per (carrier, id, addresses). A receipt without a message, or whose message another process
+ * Records receipts in the order given. A receipt without a message, or whose message another process
  * has in progress, is parked. A parked one is unparked when it matches. Returns the messages whose status changed, and, by
  * index, the receipts of messages that are here: retry those once their message is at rest. A repeated call changes no message.
  */
@@ -58,28 +58,6 @@ export async function recordReceipts(
   })
   changes.committed()
   return recorded
-}
-
-/**
- * Returns as `first` the first receipt of each id and recipient (the recipient tells messages apart when a carrier reuses an
- * id). Later ones are `repeated` when they may still change something, that is after an UNKNOWN. After a final one they are
- * `noted`: the first final receipt wins, and they are only kept.
- */
-export function oneForEachId<Item extends { readonly row: IncomingReceipt }>(
-  items: readonly Item[],
-): { first: Item[]; repeated: Item[]; noted: Item[] } {
-  const first = new Map<string, Item>()
-  const repeated: Item[] = []
-  const noted: Item[] = []
-  for (const item of items) {
-    const { carrierId, carrierMessageId, addresses, parkedId } = item.row
-    const key = `${carrierId}:${carrierMessageId}:${addresses.join()}`
-    const earlier = first.get(key)
-    if (earlier === undefined) first.set(key, item)
-    else if (earlier.row.outcome === 'UNKNOWN' || parkedId !== null) repeated.push(item)
-    else noted.push(item)
-  }
-  return { first: [...first.values()], repeated, noted }
 }
 
 /** The locked message that a receipt belongs to. */

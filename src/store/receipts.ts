@@ -4,7 +4,7 @@ import { byPlan, isSharded } from './citus.ts'
 import type { Queryable } from './database.ts'
 import type { MessageKey } from './messages-at-rest.ts'
 
-/** What one receipt says. A batch holds at most one for each (carrier, id, addresses). */
+/** What one receipt says. */
 export interface IncomingReceipt {
   readonly carrierId: number
   /** Canonical form under the carrier's id rule. */
@@ -32,7 +32,7 @@ export interface IncomingReceipt {
 /** The submission that a receipt names. */
 export type SubmissionId = Pick<IncomingReceipt, 'carrierId' | 'carrierMessageId'>
 
-/** A receipt that changes nothing: an intermediate one, or a repetition. */
+/** A receipt that changes nothing, because it is not final. */
 export type NotedReceipt = Pick<
   IncomingReceipt,
   'carrierId' | 'carrierMessageId' | 'errorCode' | 'receivedAt' | 'receipt'

@@ -79,6 +79,23 @@ test('every receipt is kept: the one that ends a message of one segment in its e
   ])
 })
 
+test('receipts of one message in one batch take effect one after the other', async () => {
+  const one = await submitted()
+  await db.query('delete from event_deliveries')
+  const changed = await apply([
+    receipt(`${one}/0`, 'UNKNOWN'),
+    receipt(`${one}/0`, 'DELIVERED'),
+    receipt(`${one}/0`, 'FAILED'),
+  ])
+  expect(changed.map(({ status, sequence, held }) => [status, sequence, held])).toEqual([
+    ['UNKNOWN', 2, true],
+    ['DELIVERED', 3, true],
+  ])
+  expect(await announced(db, one)).toEqual(['SENT', 'UNKNOWN', 'DELIVERED'])
+  const { receipts } = (await findMessageForOperator(db, one))!
+  expect(receipts.map(({ outcome }) => outcome).sort()).toEqual(['DELIVERED', 'FAILED', 'UNKNOWN'])
+})
+
 test('a parked receipt keeps what was received', async () => {
   const msgId = await storeMessage(db, plan)
   const receivedAt = new Date(Date.now() - 60_000).toISOString()

@@ -5,7 +5,7 @@ import { CLOCK_SKEW_MS } from '../../domain/instants.ts'
 import type { LaterFact } from '../../domain/journal/message-facts.ts'
 import { type BatchMeter, writeInHalves } from '../../operations/batches.ts'
 import { type FactAtRest, recordFacts } from '../../operations/record-facts.ts'
-import { noteReceipts, oneForEachId, recordReceipts } from '../../operations/record-receipts.ts'
+import { noteReceipts, recordReceipts } from '../../operations/record-receipts.ts'
 import { isConflict, isRowFault, ping } from '../../store/database.ts'
 import type { MessageKey } from '../../store/messages-at-rest.ts'
 import { findParkedReceipts, type ParkedId } from '../../store/parked-receipts.ts'
@@ -296,10 +296,9 @@ export class Recorder {
     await this.#project()
     if (this.#receipts.length === 0) return
     const items = this.#receipts.slice(0, MAX_BATCH)
-    const { first, repeated, noted } = oneForEachId(items)
     const refused = new Set<ReceiptItem>()
     const recorded = await writeInHalves<ReceiptItem, ReceiptItem | null>(
-      first,
+      items,
       (part) => this.#applyReceipts(part),
       (item, error) => {
         this.#options.log.error({ err: error }, 'receipt refused by the database')
@@ -309,12 +308,8 @@ export class Recorder {
       this.#isFault,
     )
     this.#receipts = this.#receipts.slice(items.length)
-    const waiting = recorded.filter((item) => item !== null)
-    // When the first receipt of an id was not final, later ones follow in a batch of their own.
-    this.#receipts.unshift(...waiting, ...repeated)
-    for (const { row } of noted) this.addNote(row)
-    for (const [index, item] of first.entries()) if (recorded[index] === null) item.done?.(!refused.has(item))
-    for (const item of noted) item.done?.(true)
+    this.#receipts.unshift(...recorded.filter((item) => item !== null))
+    for (const [index, item] of items.entries()) if (recorded[index] === null) item.done?.(!refused.has(item))
   }
 
   /** While a server of several is away, what fails is taken for its: the carrier keeps those receipts, and only those. */
