@@ -1,9 +1,9 @@
 /** A receipt as a fact of its message. */
 import type { Directory } from '../domain/configuration/directory.ts'
-import type { Evidence, JournalReceipt } from '../domain/journal/message-facts.ts'
+import type { JournalReceipt, Noted } from '../domain/journal/message-facts.ts'
 import type { MessageInProgress } from '../domain/journal/messages-in-progress.ts'
 import { type Charge, chargeFor } from '../domain/routing/rates.ts'
-import type { IncomingReceipt, NotedReceipt } from '../store/receipts.ts'
+import type { IncomingReceipt } from '../store/receipts.ts'
 
 /** The segments of a message that a receipt is for. */
 export interface ReceiptOf {
@@ -23,8 +23,20 @@ export function receiptFact(
   row: IncomingReceipt,
   { message, segmentBits, segmentation }: ReceiptOf,
   { directory, atMs }: { readonly directory: Directory; readonly atMs: number },
-): JournalReceipt {
-  const { outcome, errorCode, carrierCode, mccmnc } = row
+): JournalReceipt | Noted {
+  const {
+    carrierId,
+    carrierMessageId,
+    receivedAt,
+    outcome,
+    errorCode,
+    carrierCode,
+    mccmnc,
+    receipt: kept,
+  } = row
+  const matchedAtMs = row.parkedId === null ? null : atMs
+  const evidence = { carrierId, carrierMessageId, receivedAt, matchedAtMs, outcome, errorCode, kept }
+  if (outcome === 'SENT') return { kind: 'noted', evidence }
   return {
     kind: 'receipt',
     atMs,
@@ -35,13 +47,8 @@ export function receiptFact(
     carrierCode,
     mccmnc,
     segmentCharge: segmentCharge(message, mccmnc, directory),
-    evidence: evidenceOf(row, row.parkedId === null ? null : atMs),
+    evidence,
   }
-}
-
-export function evidenceOf(row: NotedReceipt, matchedAtMs: number | null = null): Evidence {
-  const { carrierId, carrierMessageId, receivedAt, outcome, errorCode, receipt: kept } = row
-  return { carrierId, carrierMessageId, receivedAt, matchedAtMs, outcome, errorCode, kept }
 }
 
 /**

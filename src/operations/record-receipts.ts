@@ -4,14 +4,8 @@ import { isFinal } from '../domain/messages/messages.ts'
 import { type Database, type Queryable, withTransaction } from '../store/database.ts'
 import { lockRecords, messageOfRow } from '../store/messages-at-rest.ts'
 import { type ParkedReceipt, parkReceipts, unparkReceipts } from '../store/parked-receipts.ts'
-import {
-  type IncomingReceipt,
-  matchClosely,
-  matchReceipts,
-  type NotedReceipt,
-  type ReceiptMatch,
-} from '../store/receipts.ts'
-import { evidenceOf, isAddressedTo, receiptFact } from './receipt-facts.ts'
+import { type IncomingReceipt, matchClosely, matchReceipts, type ReceiptMatch } from '../store/receipts.ts'
+import { isAddressedTo, receiptFact } from './receipt-facts.ts'
 import { type Announcing, ChangesAtRest } from './record-facts.ts'
 
 export interface ReceiptOptions extends Announcing {
@@ -28,7 +22,7 @@ export interface ReceiptOptions extends Announcing {
 
 /**
  * Records receipts in the order given. A receipt without a message, or whose message another process
- * has in progress, is parked. A parked one is unparked when it matches. Returns the messages whose status changed, and, by
+ * has in progress, is parked, unless it is intermediate. A parked one is unparked when it matches. Returns the messages whose status changed, and, by
  * index, the receipts of messages that are here: retry those once their message is at rest. A repeated call changes no message.
  */
 export async function recordReceipts(
@@ -45,12 +39,15 @@ export async function recordReceipts(
     const unparked: IncomingReceipt[] = []
     for (const [index, receipt] of receipts.entries()) {
       const match = matches.get(index)
-      if (match !== undefined && match.lane === null) {
+      // Of an intermediate one only a row of its own is written, so it does not matter where the message is.
+      const isIntermediate = receipt.outcome === 'SENT'
+      if (match !== undefined && (match.lane === null || isIntermediate)) {
         if (receipt.parkedId !== null) unparked.push(receipt)
         if (match.message !== null)
           changes.add(match.message, factOf(receipt, match.message, match.segments, options))
       } else if (match !== undefined && options.waitsHere(match.msgId, index)) here.set(index, match.msgId)
-      else if (receipt.parkedId === null) parked.push({ ...receipt, msgId: match?.msgId ?? null })
+      else if (receipt.parkedId === null && !isIntermediate)
+        parked.push({ ...receipt, msgId: match?.msgId ?? null })
     }
     if (parked.length > 0) await parkReceipts(tx, parked)
     if (unparked.length > 0) await unparkReceipts(tx, unparked)
@@ -77,8 +74,12 @@ async function matchesOf(
   receipts: readonly IncomingReceipt[],
   newestMsgId: string,
 ): Promise<ReadonlyMap<number, Matched>> {
-  const keys = receipts.flatMap(({ unread, addresses, ...receipt }, index) =>
-    unread ? [] : [{ ...keyOf(receipt, index), addresses, noted: false }],
+  const keys = receipts.flatMap(
+    ({ unread, carrierId, carrierMessageId, addresses: given, outcome }, index) => {
+      const noted = outcome === 'SENT'
+      const addresses = noted ? null : given
+      return unread ? [] : [{ index, carrierId, carrierMessageId, addresses, noted }]
+    },
   )
   if (keys.length === 0) return new Map()
   const locked = new LockedMessages()
@@ -118,13 +119,6 @@ class LockedMessages {
   }
 }
 
-function keyOf(
-  { carrierId, carrierMessageId }: Pick<IncomingReceipt, 'carrierId' | 'carrierMessageId'>,
-  index: number,
-) {
-  return { index, carrierId, carrierMessageId }
-}
-
 /** A segment whose row is written. */
 const RECORDED = { atMs: null, latencyMs: null, receipt: null, isRecorded: true } as const
 
@@ -146,26 +140,4 @@ function factOf(
     if (!isThere) message.submissions.push({ ...RECORDED, carrierId, carrierMessageId, ...one })
   }
   return receiptFact(receipt, { message, segmentBits, segmentation }, { directory, atMs })
-}
-
-/** Keeps receipts that change nothing for the timeline of their messages. Those of unknown messages are not kept. */
-export async function noteReceipts(
-  db: Database,
-  receipts: readonly NotedReceipt[],
-  options: Announcing & { readonly newestMsgId: string },
-): Promise<void> {
-  if (receipts.length === 0) return
-  await withTransaction(db, async (tx) => {
-    const keys = receipts.map((receipt, index) => ({
-      ...keyOf(receipt, index),
-      addresses: null,
-      noted: true,
-    }))
-    const matches = await matchClosely(tx, keys, options.newestMsgId)
-    const changes = new ChangesAtRest(options)
-    // Only rows of their own are written, so it does not matter where the message is.
-    for (const { index, message } of await new LockedMessages().lock(tx, matches))
-      if (message !== null) changes.add(message, { kind: 'noted', evidence: evidenceOf(receipts[index]!) })
-    await changes.write(tx)
-  })
 }

@@ -1,4 +1,5 @@
 import type { RuleInForce } from '../domain/carriers/message-ids.ts'
+import type { ReceiptOutcome } from '../domain/carriers/receipt-states.ts'
 import type { KeptReceipt } from '../domain/carriers/receipts.ts'
 import { byPlan, isSharded } from './citus.ts'
 import type { Queryable } from './database.ts'
@@ -11,7 +12,8 @@ export interface IncomingReceipt {
   readonly carrierMessageId: string
   /** Digits of source_addr and destination_addr, if any: the recipient is one of them (some carriers swap them). */
   readonly addresses: readonly string[]
-  readonly outcome: 'DELIVERED' | 'FAILED' | 'UNKNOWN'
+  /** SENT: it is intermediate, and changes nothing. */
+  readonly outcome: ReceiptOutcome
   readonly errorCode: string
   readonly carrierCode: string | null
   readonly mccmnc: string | null
@@ -32,12 +34,6 @@ export interface IncomingReceipt {
 /** The submission that a receipt names. */
 export type SubmissionId = Pick<IncomingReceipt, 'carrierId' | 'carrierMessageId'>
 
-/** A receipt that changes nothing, because it is not final. */
-export type NotedReceipt = Pick<
-  IncomingReceipt,
-  'carrierId' | 'carrierMessageId' | 'errorCode' | 'receivedAt' | 'receipt'
-> & { readonly outcome: IncomingReceipt['outcome'] | 'SENT' }
-
 /** The fields that a receipt is matched by. */
 export interface ReceiptKey {
   /** Where it is in the batch. */
@@ -46,7 +42,7 @@ export interface ReceiptKey {
   readonly carrierMessageId: string
   /** Null: its message may have gone to any address. */
   readonly addresses: readonly string[] | null
-  /** It changes nothing, so it belongs to the newest message, even one that has ended. */
+  /** It is intermediate, so it belongs to the newest message, even one that has ended. */
   readonly noted: boolean
 }
 

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { recordFacts } from '../../src/operations/record-facts.ts'
-import { noteReceipts, recordReceipts } from '../../src/operations/record-receipts.ts'
+import { recordReceipts } from '../../src/operations/record-receipts.ts'
 import type { Database } from '../../src/store/database.ts'
 import { findMessageForOperator } from '../../src/store/messages.ts'
 import { findParkedReceipts } from '../../src/store/parked-receipts.ts'
-import type { NotedReceipt } from '../../src/store/receipts.ts'
 import { recordedMessages } from '../support/recorded-messages.ts'
 import {
   announced,
+  CARRIER_ID,
   receipt,
   receiptOptions,
   sent,
@@ -16,8 +16,6 @@ import {
 } from '../support/stored-messages.ts'
 
 const { db, plan, record, submitted, apply } = await recordedMessages()
-
-const note = (receipts: readonly NotedReceipt[]) => noteReceipts(db, receipts, receiptOptions())
 
 test('all kinds in one batch: each message changes once, with one event', async () => {
   const [one, long] = [await submitted(), await submitted(2)]
@@ -44,7 +42,6 @@ test('all kinds in one batch: each message changes once, with one event', async 
 test('nothing to do: nothing is asked of the database', async () => {
   const nobody = { connect: () => Promise.reject(new Error('asked')) } as unknown as Database
   await recordReceipts(nobody, [], receiptOptions())
-  await noteReceipts(nobody, [], receiptOptions())
   await recordFacts(nobody, [], receiptOptions())
 })
 
@@ -58,10 +55,7 @@ test('every receipt is kept: the one that ends a message of one segment in its e
     receipt(`${long}/0`, 'DELIVERED', told('part')),
   ])
   await apply([receipt(`${one}/0`, 'FAILED', told('late'))])
-  await note([
-    { ...receipt(`${long}/1`, 'DELIVERED', told('on its way')), outcome: 'SENT' },
-    { ...receipt('unheard of', 'DELIVERED'), outcome: 'SENT' },
-  ])
+  await apply([receipt(`${long}/1`, 'SENT', told('on its way')), receipt('unheard of', 'SENT')])
   const { rows } = await db.query(
     `select msg_id, 'event ' || sequence as place, receipt->>'text' as text from events where receipt is not null
      union all select msg_id, 'row ' || outcome, receipt->>'text' from receipts order by 1, 2`,
@@ -70,6 +64,8 @@ test('every receipt is kept: the one that ends a message of one segment in its e
     rows.flatMap((row) => (row.msg_id === msgId ? [`${row.place}: ${row.text}`] : []))
   expect(kept(one)).toEqual(['event 2: first', 'event 3: last', 'row FAILED: late', 'row UNKNOWN: again'])
   expect(kept(long)).toEqual(['row DELIVERED: part', 'row SENT: on its way'])
+  const parked = await findParkedReceipts(db, [{ carrierId: CARRIER_ID, carrierMessageId: 'unheard of' }])
+  expect(parked).toEqual([])
   const story = await findMessageForOperator(db, one)
   expect(story!.receipts.map(({ outcome, receipt }) => [outcome, receipt])).toEqual([
     ['UNKNOWN', told('first').receipt],

@@ -246,6 +246,7 @@ export type Settled = Facts['settled']
 export type Overdue = Facts['overdue']
 export type Submitted = Facts['submitted']
 export type Attempted = Facts['attempted']
+export type Noted = Facts['noted']
 export type EventTaken = Facts['event-taken']
 /** A receipt as the journal has it: what changes the message's state, and the evidence. */
 export type JournalReceipt = Facts['receipt']

@@ -3,8 +3,8 @@ import { SlotMap } from '../../collections/slot-map.ts'
 import { isUnlearned, storedForms } from '../../domain/carriers/message-ids.ts'
 import type { Submitted } from '../../domain/journal/message-facts.ts'
 import { isFinal } from '../../domain/messages/messages.ts'
-import { evidenceOf, isAddressedTo, receiptFact } from '../../operations/receipt-facts.ts'
-import type { IncomingReceipt, NotedReceipt, SubmissionId } from '../../store/receipts.ts'
+import { isAddressedTo, receiptFact } from '../../operations/receipt-facts.ts'
+import type { IncomingReceipt, SubmissionId } from '../../store/receipts.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
 import type { JournalItem, Waiting } from './journal-items.ts'
 import { isBeingSubmitted, type Live, type Lives } from './lives.ts'
@@ -53,16 +53,6 @@ export class ReceiptMatcher {
     const [{ live, segmentBits, segmentation }] = known
     const of = { message: live.message, segmentBits, segmentation }
     append(live, receiptFact(row, of, { directory: directory(), atMs: nowMs() }), { onCommitted })
-    return 'matched'
-  }
-
-  /** Adds a receipt that changes nothing. Returns the same as `match`. */
-  note(row: NotedReceipt): MatchedOrUnrecorded {
-    const known = this.#ids.findOrRemember(row)
-    if (known === undefined) return []
-    const [{ live }] = known
-    if (known.length > 1 || live.leaving) return this.#project(known.map((each) => each.live))
-    this.#options.append(live, { kind: 'noted', evidence: evidenceOf(row) })
     return 'matched'
   }
 
@@ -122,7 +112,7 @@ export class ReceiptMatcher {
 }
 
 /**
- * Whether the receipt is for exactly one message, and can still change it here. Its addresses must name the recipient: only
+ * Whether the receipt is for exactly one message and, if it is not intermediate, can still change it here. Its addresses must name the recipient: only
  * messages of this process are seen here, and the carrier may have given the id to another's too. Among the records a
  * receipt without addresses is matched as well, because there the newest submission of the id is known.
  */
@@ -132,8 +122,7 @@ function isPlainReceipt(row: IncomingReceipt, [{ live }, ...others]: readonly [O
     row.parkedId === null &&
     others.length === 0 &&
     !live.leaving &&
-    isAddressedTo(row, accepted.recipient) &&
-    !isFinal(state.status)
+    (row.outcome === 'SENT' || (isAddressedTo(row, accepted.recipient) && !isFinal(state.status)))
   )
 }
 

@@ -1,15 +1,15 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { NO_HOLDER, type WriteEvents } from '../../domain/events.ts'
+import type { WriteEvents } from '../../domain/events.ts'
 import { highestIdAt } from '../../domain/identifiers.ts'
 import { CLOCK_SKEW_MS } from '../../domain/instants.ts'
 import type { LaterFact } from '../../domain/journal/message-facts.ts'
 import { type BatchMeter, writeInHalves } from '../../operations/batches.ts'
 import { type FactAtRest, recordFacts } from '../../operations/record-facts.ts'
-import { noteReceipts, recordReceipts } from '../../operations/record-receipts.ts'
+import { recordReceipts } from '../../operations/record-receipts.ts'
 import { isConflict, isRowFault, ping } from '../../store/database.ts'
 import type { MessageKey } from '../../store/messages-at-rest.ts'
 import { findParkedReceipts, type ParkedId } from '../../store/parked-receipts.ts'
-import type { IncomingReceipt, NotedReceipt, SubmissionId } from '../../store/receipts.ts'
+import type { IncomingReceipt, SubmissionId } from '../../store/receipts.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
 import { ServerAwayError } from './away-servers.ts'
 import type { IdRules } from './id-rules.ts'
@@ -42,8 +42,6 @@ interface WaitingFact extends FactAtRest {
 const MAX_BATCH = 500
 /** When this many receipts wait, more are refused at once, so that the carrier keeps them (ESME_RX_T_APPN). */
 const MAX_RECEIPTS = 20_000
-/** When this many receipts that change nothing wait to be kept, more are dropped, because nothing depends on them. */
-const MAX_NOTES = 1_000
 const RETRY_MS = 500
 const DRAIN_POLL_MS = 10
 /** How long an answer waits for a message that another process has in progress. */
@@ -63,7 +61,6 @@ export class Recorder {
   /** Recorded submissions whose parked receipts have not been looked up yet. */
   #toLookUp: SubmissionId[] = []
   #receipts: ReceiptItem[] = []
-  #notes: NotedReceipt[] = []
   /** Messages in memory whose records must be written before anything else is written about them. */
   #toProject = new Set<string>()
   #running: Promise<void> | null = null
@@ -76,7 +73,7 @@ export class Recorder {
 
   /** How much is not in the tables yet, without facts on their way into the journal. */
   get backlog(): number {
-    return this.#facts.length + this.#receipts.length + this.#notes.length
+    return this.#facts.length + this.#receipts.length
   }
 
   /** True while the database takes no answers and receipts. */
@@ -124,16 +121,6 @@ export class Recorder {
       return
     }
     this.#receipts.push(item)
-    this.#wake()
-  }
-
-  /** Keeps a receipt that changes nothing, for the message's timeline. */
-  addNote(row: NotedReceipt): void {
-    const unrecorded = this.#options.inProgress.receipts.note(row)
-    if (unrecorded === 'matched') return
-    for (const msgId of unrecorded) this.#toProject.add(msgId)
-    if (this.#notes.length >= MAX_NOTES) return
-    this.#notes.push(row)
     this.#wake()
   }
 
@@ -186,7 +173,6 @@ export class Recorder {
       if (this.#failing && this.backlog === 0) await ping(this.#options.db)
       await this.#recordFacts()
       await this.#recordReceipts()
-      await this.#recordNotes()
       this.#failing = false
       if (this.#options.inProgress.away.areAny || this.#facts.some(({ sinceMs }) => sinceMs !== undefined))
         await wait(WAIT_MS)
@@ -195,7 +181,7 @@ export class Recorder {
       if (isConflict(error) || (await this.#options.inProgress.away.findsMore())) return
       this.#failing = true
       this.#options.log.error({ err: error }, 'carrier outcomes not recorded yet')
-      // The carriers keep unacknowledged receipts, and parked ones are in the database anyway.
+      // The carriers keep unacknowledged receipts, parked ones are in the database anyway, and nothing depends on others.
       for (const item of this.#receipts.splice(0)) item.done?.(false)
       await wait(RETRY_MS)
     }
@@ -340,23 +326,5 @@ export class Recorder {
     return items.map(({ done }, index) =>
       here.has(index) ? { row: rows[index]!, done, hasWaited: true } : null,
     )
-  }
-
-  async #recordNotes(): Promise<void> {
-    await this.#project()
-    if (this.#notes.length === 0) return
-    const batch = this.#notes.slice()
-    const write = async (rows: readonly NotedReceipt[]) => {
-      const { db, directory, nowMs } = this.#options
-      const newestMsgId = highestIdAt(nowMs() + CLOCK_SKEW_MS)
-      await noteReceipts(db, rows, { directory: directory(), events: NO_HOLDER, newestMsgId })
-      return rows
-    }
-    const refused = (row: NotedReceipt, error: unknown) => {
-      this.#options.log.error({ err: error }, 'receipt not kept')
-      return row
-    }
-    await writeInHalves(batch, write, refused, this.#isFault)
-    this.#notes = this.#notes.slice(batch.length)
   }
 }

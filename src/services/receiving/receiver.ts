@@ -142,7 +142,10 @@ export class Receiver {
     const { outcome } = RECEIPT_STATES[receipt.state]
     if (outcome === 'SENT') {
       // Not a final receipt. Its message was submitted and so is SENT already; losing the receipt would change nothing.
-      this.#options.recorder.addNote({ ...row, outcome })
+      this.#options.recorder.addReceipt({
+        row: { ...row, outcome, addresses: [], unread: false },
+        done: null,
+      })
       answer(true)
       return
     }

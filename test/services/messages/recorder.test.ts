@@ -159,7 +159,7 @@ describe('submissions and receipts', () => {
     const msgId = await storeMessage(database.db, plan)
     recorder.addOutcome(submission(plan, msgId, `${msgId}/0`, 0))
     recorder.addOutcome(sent(plan, msgId))
-    recorder.addNote({ ...receipt(`${msgId}/0`, 'DELIVERED'), outcome: 'SENT' })
+    recorder.addReceipt({ row: receipt(`${msgId}/0`, 'SENT'), done: null })
     await Promise.all([received(`${msgId}/0`, 'DELIVERED'), received(`${msgId}/0`, 'FAILED')])
     await recorder.drain(10_000)
     const { rows } = await database.db.query(

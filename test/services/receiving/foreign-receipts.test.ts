@@ -206,7 +206,7 @@ test('intermediate receipts of it are kept wherever they come', async () => {
   const atMs = Date.now()
   for (const [index, recorder] of [ofOwner, ofOther].entries()) {
     const receivedAt = new Date(atMs - index).toISOString()
-    recorder.addNote({ ...receipt(`${msgId}/0`, 'UNKNOWN', { receivedAt }), outcome: 'SENT' })
+    recorder.addReceipt({ row: receipt(`${msgId}/0`, 'SENT', { receivedAt }), done: null })
   }
   const kept = async () =>
     (await db.query('select outcome from receipts where msg_id = $1', [msgId])).rows.length
