@@ -53,11 +53,16 @@ export function attemptOf(
   }
 }
 
-/** What is left of a job for another carrier: the dispatch as before if nothing of it was accepted. */
-export function restOf({ dispatch, carrier, segmentation, progress, startedOver }: SubmitJob): Dispatch {
+/** What is left of a job, for another carrier or for later. `wasTried`: an attempt was made. */
+export function restOf(
+  { dispatch, carrier, segmentation, progress, startedOver }: SubmitJob,
+  wasTried = false,
+): Dispatch {
   const { acceptedPduBits } = progress
-  if (acceptedPduBits === 0n) return dispatch
-  return { ...dispatch, acceptedPduBits, segmentation, startedOver, carrierId: carrier.id }
+  if (acceptedPduBits !== 0n)
+    return { ...dispatch, acceptedPduBits, segmentation, startedOver, carrierId: carrier.id }
+  // Another carrier may have segments of it.
+  return wasTried && dispatch.acceptedPduBits === 0n ? { ...dispatch, carrierId: carrier.id } : dispatch
 }
 
 /** What an attempt that did not end the dispatch has changed. Omitted fields keep their values. */
@@ -90,21 +95,6 @@ export function postponementOf(
     chosenCarrierId: 0,
     ...change,
   }
-}
-
-/**
- * The same of a message that was on its way to a carrier. `wasTried`: an attempt was made. Segments that another carrier has
- * are kept.
- */
-export function postponementOfJob(
-  job: SubmitJob,
-  change: DispatchChange,
-  { wasTried, nowMs }: { readonly wasTried: boolean; readonly nowMs: number },
-): Postponed {
-  const rest = restOf(job)
-  const isLast = job.progress.acceptedPduBits !== 0n || (wasTried && rest.acceptedPduBits === 0n)
-  const postponed = postponementOf(rest, { routeId: job.route.id, ...change }, nowMs)
-  return isLast ? { ...postponed, carrierId: job.carrier.id } : postponed
 }
 
 /** How a dispatch ended. */

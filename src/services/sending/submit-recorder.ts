@@ -1,5 +1,5 @@
 import { canonicalId, idRuleOf } from '../../domain/carriers/message-ids.ts'
-import type { Attempted, LaterFact, Postponed } from '../../domain/journal/message-facts.ts'
+import type { Attempted, LaterFact } from '../../domain/journal/message-facts.ts'
 import type { Dispatch } from '../../domain/journal/messages-in-progress.ts'
 import type { ResponsePdu } from '../../smpp/pdu.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
@@ -11,7 +11,7 @@ import {
   type DispatchChange,
   type Ending,
   postponementOf,
-  postponementOfJob,
+  restOf,
   settlementOf,
   submittedWith,
 } from './submit-facts.ts'
@@ -59,9 +59,14 @@ export class SubmitRecorder {
     inProgress.whenAppended(dispatch.msgId, () => held.delete(dispatch.msgId))
   }
 
-  /** Requeues a message for which no carrier was chosen. */
-  requeue(dispatch: Dispatch, change: DispatchChange): void {
-    this.#leave(dispatch.msgId, postponementOf(dispatch, change, this.#options.nowMs()), null)
+  /** The message waits in the database. `attempt`: the one that was made, if any. */
+  requeue(dispatch: Dispatch, change: DispatchChange, attempt: Attempted | null = null): void {
+    const { held, inProgress, nowMs } = this.#options
+    const { msgId } = dispatch
+    const postponed = postponementOf(dispatch, change, nowMs())
+    // If its lane was lost, the message is in doubt or due at its new owner.
+    if (!inProgress.addFacts(msgId, attempt === null ? [postponed] : [attempt, postponed])) held.delete(msgId)
+    else inProgress.whenAppended(msgId, () => held.leave(msgId))
   }
 
   /**
@@ -70,23 +75,14 @@ export class SubmitRecorder {
    */
   requeueJob(job: SubmitJob, change: DispatchChange, attempt: Attempted | null = null): void {
     const { conditions, nowMs } = this.#options
-    const [chosenCarrierId, atMs] = [conditions.isAlone ? 0 : job.carrier.id, nowMs()]
-    const delayMs = Math.max(0, Math.min(change.delayMs, job.dispatch.expiresAtMs - atMs))
-    const how = { wasTried: attempt !== null, nowMs: atMs }
-    const postponed = postponementOfJob(job, { chosenCarrierId, ...change, delayMs }, how)
-    this.#leave(job.dispatch.msgId, postponed, attempt)
+    const chosenCarrierId = conditions.isAlone ? 0 : job.carrier.id
+    const delayMs = Math.max(0, Math.min(change.delayMs, job.dispatch.expiresAtMs - nowMs()))
+    const waiting = { routeId: job.route.id, chosenCarrierId, ...change, delayMs }
+    this.requeue(restOf(job, attempt !== null), waiting, attempt)
   }
 
   /** Requeues jobs at once. Those with a segment in flight follow when it is answered or lost. */
   requeueIdle(jobs: readonly SubmitJob[]): void {
     for (const job of jobs) if (job.progress.isIdle) this.requeueJob(job, { delayMs: 0 })
-  }
-
-  #leave(msgId: string, postponed: Postponed, attempt: Attempted | null): void {
-    const { held, inProgress } = this.#options
-    const facts = attempt === null ? [postponed] : [attempt, postponed]
-    // If its lane was lost, the message is in doubt or due at its new owner.
-    if (!inProgress.addFacts(msgId, facts)) held.delete(msgId)
-    else inProgress.whenAppended(msgId, () => held.leave(msgId))
   }
 }

@@ -8,7 +8,6 @@ import {
   endAfterRefusal,
   endBeforeSubmit,
   postponementOf,
-  postponementOfJob,
   restOf,
   settlementOf,
   submittedWith,
@@ -61,73 +60,45 @@ describe('an attempt', () => {
   })
 })
 
-describe('a message that is requeued', () => {
-  const UNTRIED = { wasTried: false, nowMs: 1_000 }
-  const TRIED = { wasTried: true, nowMs: 1_000 }
+describe('what is left of a job', () => {
+  const body = 'part '.repeat(80)
 
   test('without an attempt names no carrier, unless that has parts of the message', () => {
-    const job = aJob({ body: 'part '.repeat(80) })
-    expect(postponementOfJob(job, { delayMs: 5 }, UNTRIED)).toMatchObject({
-      carrierId: null,
-      routeId: 1,
-      acceptedPduBits: 0n,
-      dueAtMs: UNTRIED.nowMs + 5,
-    })
+    const job = aJob({ body })
+    expect(restOf(job)).toBe(job.dispatch)
     job.progress.acceptedEarlier(1)
-    expect(postponementOfJob(job, { delayMs: 0 }, UNTRIED)).toMatchObject({
-      carrierId: 1,
-      acceptedPduBits: 2n,
-    })
     expect(restOf(job)).toMatchObject({ carrierId: 1, acceptedPduBits: 2n })
+  })
+
+  test('after an attempt names its carrier', () => {
+    expect(restOf(aJob(), true)).toMatchObject({ carrierId: 1, acceptedPduBits: 0n })
   })
 
   test('keeps the parts that another carrier has until parts of it are accepted anew', () => {
     const begun = { acceptedPduBits: 0b1n, segmentation: 'udh GSM7 3', carrierId: 1 }
-    const dispatch = { body: 'part '.repeat(80), segments: 3, ...begun }
-    const job = aJob(dispatch, aCarrier({ id: 2, longMessages: 'sar' }))
+    const job = aJob({ body, segments: 3, ...begun }, aCarrier({ id: 2, longMessages: 'sar' }))
     expect(job).toMatchObject({ startedOver: true, isResubmission: true })
-    expect(restOf(job)).toMatchObject({ ...begun, startedOver: false })
-    expect(postponementOfJob(job, { delayMs: 0 }, TRIED)).toMatchObject({
-      acceptedPduBits: 1n,
-      segmentation: 'udh GSM7 3',
-      startedOver: false,
-      carrierId: 1,
-    })
+    for (const wasTried of [false, true])
+      expect(restOf(job, wasTried)).toMatchObject({ ...begun, startedOver: false })
     job.progress.acceptedEarlier(2)
-    const rest = restOf(job)
-    expect(rest).toMatchObject({
-      acceptedPduBits: 0b100n,
-      segmentation: 'sar GSM7 3',
-      startedOver: true,
-      carrierId: 2,
-    })
-    expect(postponementOfJob(job, { delayMs: 0 }, UNTRIED)).toMatchObject({
-      acceptedPduBits: 4n,
-      segmentation: 'sar GSM7 3',
-      startedOver: true,
-      carrierId: 2,
-    })
+    const anew = { acceptedPduBits: 0b100n, segmentation: 'sar GSM7 3', startedOver: true, carrierId: 2 }
+    for (const wasTried of [false, true]) expect(restOf(job, wasTried)).toMatchObject(anew)
     // Wherever it goes on from there, it is flagged.
-    expect(aJob(rest, aCarrier({ longMessages: 'sar' }))).toMatchObject({ isResubmission: true })
+    expect(aJob(restOf(job), aCarrier({ longMessages: 'sar' }))).toMatchObject({ isResubmission: true })
   })
+})
 
-  test('after an attempt has what it changed', () => {
-    const job = aJob()
-    const change = { delayMs: 5_000, attempt: 1 }
-    expect(postponementOfJob(job, change, TRIED)).toMatchObject({
-      attempt: 1,
-      ambiguous: false,
-      carrierId: 1,
-    })
-    expect(
-      postponementOf(aDispatch({ attempt: 2 }), { delayMs: 0, ambiguous: true, routeId: 7 }, 1),
-    ).toMatchObject({
-      attempt: 2,
-      ambiguous: true,
-      routeId: 7,
-      carrierId: null,
-    })
+test('a message that waits has what its attempt has changed', () => {
+  const waiting = aDispatch({ attempt: 2 })
+  expect(postponementOf(waiting, { delayMs: 4.2, ambiguous: true, routeId: 7 }, 1_000)).toMatchObject({
+    dueAtMs: 1_005,
+    attempt: 2,
+    ambiguous: true,
+    routeId: 7,
+    carrierId: null,
   })
+  const change = { delayMs: 5_000, attempt: 3 }
+  expect(postponementOf(waiting, change, 0)).toMatchObject({ attempt: 3, ambiguous: false, routeId: null })
 })
 
 describe('what a PDU brings', () => {
