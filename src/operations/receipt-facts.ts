@@ -24,16 +24,7 @@ export function receiptFact(
   { message, segmentBits, segmentation }: ReceiptOf,
   { directory, atMs }: { readonly directory: Directory; readonly atMs: number },
 ): JournalReceipt | Noted {
-  const {
-    carrierId,
-    carrierMessageId,
-    receivedAt,
-    outcome,
-    errorCode,
-    carrierCode,
-    mccmnc,
-    receipt: kept,
-  } = row
+  const { carrierId, carrierMessageId, receivedAt, outcome, errorCode, receipt: kept } = row
   const matchedAtMs = row.parkedId === null ? null : atMs
   const evidence = { carrierId, carrierMessageId, receivedAt, matchedAtMs, outcome, errorCode, kept }
   if (outcome === 'SENT') return { kind: 'noted', evidence }
@@ -44,9 +35,9 @@ export function receiptFact(
     segmentBits,
     segmentation,
     errorCode,
-    carrierCode,
-    mccmnc,
-    segmentCharge: segmentCharge(message, mccmnc, directory),
+    carrierCode: row.carrierCode,
+    mccmnc: row.mccmnc,
+    segmentCharge: segmentCharge(message, row.mccmnc, directory),
     evidence,
   }
 }

@@ -33,7 +33,7 @@ const ACCEPTED = {
   expiresAtMs: whole,
 }
 
-const DISPATCH = {
+const SUBMITTED_SO_FAR = {
   /** Attempts so far that count against a limit. */
   attempt: whole,
   /** Carrier of the last attempt: the one that has the accepted segments. */
@@ -46,6 +46,10 @@ const DISPATCH = {
   startedOver: flag,
   /** It may have reached a carrier in an earlier attempt. */
   ambiguous: flag,
+}
+
+const DISPATCH = {
+  ...SUBMITTED_SO_FAR,
   /** An attempt is in flight: a crash from now on leaves it in doubt. */
   begun: flag,
   dueAtMs: whole,
@@ -143,12 +147,7 @@ export const FACTS = {
   postponed: {
     atMs,
     dueAtMs: whole,
-    attempt: whole,
-    carrierId: optional(whole),
-    acceptedPduBits: bits,
-    segmentation: optional(text),
-    startedOver: flag,
-    ambiguous: flag,
+    ...SUBMITTED_SO_FAR,
     routeId: optional(whole),
     chosenCarrierId: whole,
   },
