@@ -157,10 +157,13 @@ export function judgeCallbackUrl(raw: unknown, policy: CallbackPolicy): Callback
     return refuse('INVALID_CREDENTIALS', 'must not have a colon in the user name')
   }
 
-  const target = targetOf(url, hostname, port, authorization, address)
-  if (policy.ownOrigins.some((own) => originOf(own) === target.origin)) {
+  const origin = originOfUrl(url)
+  if (policy.ownOrigins.some((own) => originOf(own) === origin)) {
     return refuse('OWN_ADDRESS', 'must not point at this service')
   }
+  const protocol = url.protocol === 'https:' ? 'https:' : 'http:'
+  const path = url.pathname + url.search
+  const target = { href: url.href, origin, protocol, hostname, port, path, authorization, address } as const
   return { ok: true, url: target, needsDns: address === null && !isLocalhost(hostname) }
 }
 
@@ -299,26 +302,15 @@ function percentDecode(text: string): Buffer {
   return Buffer.from(bytes, 'latin1')
 }
 
-function targetOf(
-  url: URL,
-  hostname: string,
-  port: number,
-  authorization: string | null,
-  address: string | null,
-): CallbackTarget {
-  const protocol = url.protocol === 'https:' ? 'https:' : 'http:'
-  const host = hostname.includes(':') ? `[${hostname}]` : hostname
-  const origin = `${protocol}//${host}${url.port === '' ? '' : `:${url.port}`}`
-  const path = url.pathname + url.search
-  return { href: url.href, origin, protocol, hostname, port, path, authorization, address }
-}
-
 /** Scheme, host and port of a URL, in the form of `CallbackTarget.origin`; null when it is not a URL. */
 export function originOf(base: string): string | null {
   const url = parseUrl(base)
-  if (url === null) return null
-  const host = url.hostname.startsWith('[') ? url.hostname : bareHostname(url.hostname)
-  return `${url.protocol}//${host}${url.port === '' ? '' : `:${url.port}`}`
+  return url === null ? null : originOfUrl(url)
+}
+
+function originOfUrl({ protocol, hostname, port }: URL): string {
+  const host = hostname.startsWith('[') ? hostname : bareHostname(hostname)
+  return `${protocol}//${host}${port === '' ? '' : `:${port}`}`
 }
 
 /** Context of the seal. It names no row, because a message's URL is sealed before its id is known. */
