@@ -49,13 +49,6 @@ export interface SubmitJob extends Flowing<SubmitJob> {
   startedAtMs: number | null
 }
 
-/** How a message is to be sent. */
-export interface SubmitSettings {
-  readonly carrier: Carrier
-  readonly route: ChosenRoute
-  readonly settings?: TextSettings
-}
-
 /**
  * A message on its way to a carrier. The reference of its segments follows from its id, so that it survives a crash. Accepted
  * segments are not sent again, unless the text is now divided differently: then it starts over. Nothing is sent when the whole
@@ -63,7 +56,11 @@ export interface SubmitSettings {
  */
 export function submitJob(
   dispatch: Dispatch,
-  { carrier, route, settings = PLAIN_TEXT }: SubmitSettings,
+  {
+    carrier,
+    route,
+    settings = PLAIN_TEXT,
+  }: Pick<SubmitJob, 'carrier' | 'route'> & { readonly settings?: TextSettings },
 ): SubmitJob {
   const text = segmentText(dispatch.body, referenceOf(dispatch.msgId), {
     settings,
