@@ -25,10 +25,20 @@ interface Description<Columns> {
 /** A filter by the beginning of the name, in any case. The collation is that of the index, which no other can serve. */
 export const NAME_BEGINS = 'lower(t.name) collate "C" ^@ lower(?)'
 
-/** A table with any columns. */
+/** A table with any columns: those that it does not have are ignored. */
 export type AnyTable<Row extends object = object> = Pick<
   ConfigurationTable<Row, object>,
-  'noun' | 'find' | 'list' | 'delete' | 'count'
+  | 'noun'
+  | 'all'
+  | 'find'
+  | 'list'
+  | 'count'
+  | 'insert'
+  | 'insertAll'
+  | 'update'
+  | 'updateAll'
+  | 'delete'
+  | 'deleteAll'
 >
 
 /**

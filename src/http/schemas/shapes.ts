@@ -14,13 +14,15 @@ export function requestBody<Properties extends Type.TProperties>(
   return Type.Object(properties, { title, examples: [example], additionalProperties: false })
 }
 
-/** The body of a change, which needs at least one of these fields. */
-export function changeBody<Properties extends Type.TProperties>(
+/** The body of a change, which needs at least one of the fields of a creation but these, which identify the object. */
+export function changeBody(
   title: string,
-  properties: Properties,
+  { properties }: { readonly properties: Type.TProperties },
+  identifying: readonly string[],
   example: object,
 ) {
-  return Type.Object(properties, {
+  const changeable = Object.entries(properties).filter(([name]) => !identifying.includes(name))
+  return Type.Partial(Type.Object(Object.fromEntries(changeable)), {
     title,
     examples: [example],
     additionalProperties: false,

@@ -1,113 +1,95 @@
 import { randomBytes } from 'node:crypto'
-import { mapOfInSteps } from '../../collections/steps.ts'
-import {
-  namesInFile,
-  type PresentObject,
-  type Settings,
-} from '../../domain/configuration/configuration-changes.ts'
+import type { Settings } from '../../domain/configuration/configuration-changes.ts'
 import {
   completeRateLimit,
   type RateLimitSetting,
   rateLimitColumns,
   rateLimitField,
 } from '../../domain/configuration/settings.ts'
-import { IV_BYTES, orUnreadable } from '../../domain/secrets.ts'
+import {
+  accountSecretContext,
+  IV_BYTES,
+  openSecret,
+  orUnreadable,
+  type SecretKeys,
+  sealSecret,
+} from '../../domain/secrets.ts'
 import {
   changedWebhookHeaders,
+  formatWebhookSecret,
   judgeWebhookHeaders,
   NO_WEBHOOK_HEADERS,
+  openWebhookHeaders,
   sealWebhookHeaders,
   type WebhookHeaderChange,
   type WebhookHeaderSettings,
 } from '../../domain/webhooks/requests.ts'
-import { fault } from '../../errors.ts'
-import { inSlices, mapInSlices } from '../../slices.ts'
+import { conflict, fault } from '../../errors.ts'
 import { type AccountRecord, accounts, deleteAccounts } from '../../store/accounts.ts'
-import { findSendsmsPasswords, type NewSendsmsUser, sendsmsUsers } from '../../store/sendsms-users.ts'
-import { newWebhookSecret, webhookHeadersOf } from '../manage/accounts.ts'
-import { MAX_SENDSMS_USERS, sendsmsUserFaults } from '../manage/sendsms-users.ts'
-import { definedOf, deleteFrom, type Kind, openUrl, type Scene, updateIn } from './scene.ts'
+import type { Transaction } from '../../store/database.ts'
+import { changeRow, lockedRow, sayConflicts } from '../manage/configuration-rows.ts'
+import { type Judging, TableKind } from './kind.ts'
 
-/** Accounts of a configuration file. */
+const WEBHOOK_KEY_BYTES = 32
+const UNREADABLE = 'unreadable'
 
-interface AccountEntry extends WebhookHeaderChange {
-  readonly accountId?: string
-  readonly name?: string
-  readonly defaultDlrUrl?: string | null
+interface AccountSettings extends WebhookHeaderChange {
   readonly rateLimit?: RateLimitSetting | null
 }
 
-const UNREADABLE = 'unreadable'
-
-export const ACCOUNTS: Kind = {
+export const ACCOUNTS = new TableKind<AccountRecord>({
   name: 'accounts',
-  noun: accounts.noun,
+  table: accounts,
+  idField: 'accountId',
   secrets: ['webhookHeaders', 'webhookCredentials'],
   urls: ['defaultDlrUrl'],
-  required: [],
-  async read(scene) {
-    const rows = await accounts.all(scene.db)
-    scene.keys.accounts = await inSlices(mapOfInSteps(rows, ({ accountId, id }) => [accountId, id]))
-    const names = await inSlices(namesInFile(rows.map(({ accountId: id, name }) => ({ id, name }))))
-    return mapInSlices(rows.entries(), ([index, row]) => presentAccount(scene, row, names[index]!))
+  databaseKey: ({ id }) => id,
+  settingsOf(row, { secretKey }) {
+    const opened = orUnreadable(() => webhookHeadersOf(secretKey, row))
+    const { headers, credentials } =
+      typeof opened === 'string' ? { headers: UNREADABLE, credentials: UNREADABLE } : opened
+    return {
+      name: row.name,
+      defaultDlrUrl: row.defaultDlrUrl,
+      webhookHeaders: headers.length === 0 ? null : headers,
+      webhookCredentials: credentials,
+      rateLimit: rateLimitField(row),
+    }
   },
-  want({ name: called, path, value }, scene) {
-    const { accountId, ...given } = value as AccountEntry
-    const name = given.name ?? called
-    const identity = scene.identify('accounts', path, name, accountId)
-    scene.judgeUrl(path, 'defaultDlrUrl', given.defaultDlrUrl)
-    if (identity === null) return [null]
-    judgeHeaders(scene, path, identity, given)
-    const settings = definedOf({
+  judge(given, about) {
+    const { webhookHeaders, rateLimit } = given as AccountSettings
+    judgeHeaders(given, about)
+    return {
       ...given,
-      name,
-      webhookHeaders: given.webhookHeaders?.length === 0 ? null : given.webhookHeaders,
-      rateLimit: given.rateLimit && completeRateLimit(given.rateLimit),
-    })
-    return [{ identity, name: called, path, settings }]
+      webhookHeaders: webhookHeaders?.length === 0 ? null : webhookHeaders,
+      rateLimit: rateLimit && completeRateLimit(rateLimit),
+    }
   },
-  async create(scene, objects) {
-    const rows = objects.map(({ identity, name, settings }) => {
-      const { webhookSecret, sealed } = newWebhookSecret(scene.secretKey, identity)
-      scene.issued.push({ accountId: identity, name, webhookSecret })
-      const columns = accountColumns(scene, identity, settings)
-      return { ...columns, name: settings.name as string, accountId: identity, webhookSecret: sealed }
-    })
-    await accounts.insertAll(scene.db, rows)
+  columns(settings, scene, accountId) {
+    const { rateLimit, webhookHeaders, webhookCredentials } = settings as AccountSettings
+    if (webhookHeaders === undefined && webhookCredentials === undefined) return rateLimitColumns(rateLimit)
+    const present = headersOf(scene.presentWith('accounts', accountId)?.settings) ?? NO_WEBHOOK_HEADERS
+    const headers = changedWebhookHeaders(present, settings)
+    return {
+      ...rateLimitColumns(rateLimit),
+      webhookHeaders: sealWebhookHeaders(scene.secretKey, headers, randomBytes(IV_BYTES), accountId),
+    }
   },
-  async learnKeys(scene) {
-    for (const { accountId, id } of await accounts.all(scene.db)) scene.keys.accounts.set(accountId, id)
+  newColumns({ identity: accountId, name }, scene) {
+    const { webhookSecret, sealed } = newWebhookSecret(scene.secretKey, accountId)
+    scene.issued.push({ accountId, name, webhookSecret })
+    return { webhookSecret: sealed }
   },
-  update: updateIn(accounts, (scene, changed, identity) => accountColumns(scene, identity, changed)),
   async delete(scene, objects) {
     const ids = objects.map(({ identity }) => scene.keys.accounts.get(identity)!)
     await deleteAccounts(scene.db, ids)
   },
-}
+})
 
-function presentAccount(scene: Scene, row: AccountRecord, name: string): PresentObject {
-  const headers = orUnreadable(() => webhookHeadersOf(scene.secretKey, row))
-  const secrets =
-    typeof headers === 'string'
-      ? { webhookHeaders: UNREADABLE, webhookCredentials: UNREADABLE }
-      : {
-          webhookHeaders: headers.headers.length === 0 ? null : headers.headers,
-          webhookCredentials: headers.credentials,
-        }
-  const settings = {
-    name: row.name,
-    defaultDlrUrl: openUrl(scene.secretKey, row.defaultDlrUrl),
-    ...secrets,
-    rateLimit: rateLimitField(row),
-  }
-  return { identity: row.accountId, name, key: row.accountId, settings }
-}
-
-/** The headers that an account has; null: no key opens them. */
-function headersOf(scene: Scene, identity: string): WebhookHeaderSettings | null {
-  const present = scene.presentWith('accounts', identity)
-  if (present === undefined) return NO_WEBHOOK_HEADERS
-  const { webhookHeaders, webhookCredentials } = present.settings
+/** The headers among the settings of an account; null: no key opens them. */
+function headersOf(settings: Settings | undefined): WebhookHeaderSettings | null {
+  if (settings === undefined) return NO_WEBHOOK_HEADERS
+  const { webhookHeaders, webhookCredentials } = settings
   if (webhookHeaders === UNREADABLE) return null
   return {
     headers: (webhookHeaders ?? []) as WebhookHeaderSettings['headers'],
@@ -115,73 +97,69 @@ function headersOf(scene: Scene, identity: string): WebhookHeaderSettings | null
   }
 }
 
-function judgeHeaders(scene: Scene, path: string, identity: string, given: WebhookHeaderChange): void {
+function judgeHeaders(given: WebhookHeaderChange, { present, faults }: Judging): void {
   const { webhookHeaders, webhookCredentials } = given
-  const present = headersOf(scene, identity)
-  const isGiven = webhookHeaders !== undefined || webhookCredentials !== undefined
-  if (!isGiven) return
-  if (present === null && (webhookHeaders === undefined || webhookCredentials === undefined)) {
+  if (webhookHeaders === undefined && webhookCredentials === undefined) return
+  const headers = headersOf(present)
+  if (headers === null && (webhookHeaders === undefined || webhookCredentials === undefined)) {
     const message = 'must be given together with webhookHeaders: no key opens those that are stored'
-    scene.faults.push(fault(`${path}.webhookCredentials`, 'REQUIRED', message))
+    faults.push(fault('webhookCredentials', 'REQUIRED', message))
   }
-  const changed = changedWebhookHeaders(present ?? NO_WEBHOOK_HEADERS, given)
-  scene.addFaults(path, judgeWebhookHeaders(changed, given))
+  const changed = changedWebhookHeaders(headers ?? NO_WEBHOOK_HEADERS, given)
+  faults.push(...judgeWebhookHeaders(changed, given))
 }
 
-function accountColumns(scene: Scene, identity: string, settings: Settings) {
-  const { name, defaultDlrUrl, rateLimit, ...given } = settings as AccountEntry
-  const isGiven = given.webhookHeaders !== undefined || given.webhookCredentials !== undefined
-  const headers = changedWebhookHeaders(headersOf(scene, identity) ?? NO_WEBHOOK_HEADERS, given)
-  return {
-    ...(name !== undefined && { name }),
-    ...(defaultDlrUrl !== undefined && { defaultDlrUrl: scene.sealUrl(defaultDlrUrl) }),
-    ...rateLimitColumns(rateLimit),
-    ...(isGiven && {
-      webhookHeaders: sealWebhookHeaders(scene.secretKey, headers, randomBytes(IV_BYTES), identity),
-    }),
+/** The account's webhook headers in plain text. Throws SecretError if they were sealed with another key. */
+export function webhookHeadersOf(
+  secretKey: SecretKeys,
+  { accountId, webhookHeaders }: Pick<AccountRecord, 'accountId' | 'webhookHeaders'>,
+): WebhookHeaderSettings {
+  const open = (sealed: string, context: string) => openSecret(secretKey, sealed, context)
+  return openWebhookHeaders(open, webhookHeaders, accountId)
+}
+
+/** Removes an account that has no plans and no live tokens. */
+export async function removeAccount(transaction: Transaction, accountId: string): Promise<void> {
+  const words = { inUse: 'the account still has service plans or live tokens' }
+  const account = await lockedRow(transaction, accounts, accountId)
+  await sayConflicts(words, () => deleteAccounts(transaction, [account.id]))
+}
+
+/**
+ * Gives the account a new webhook secret, which only this answer has in plain text. Requests are signed with the current secret
+ * too until it is removed. Refused while an older secret still exists, because it would be dropped while receivers may rely on it.
+ */
+export async function rotateWebhookSecret(
+  transaction: Transaction,
+  secretKey: SecretKeys,
+  accountId: string,
+): Promise<{ readonly account: AccountRecord; readonly webhookSecret: string }> {
+  const account = await lockedRow(transaction, accounts, accountId)
+  if (account.previousWebhookSecret !== null) {
+    throw conflict('the previous webhook secret is still live: remove it before the next rotation')
   }
+  const { webhookSecret, sealed } = newWebhookSecret(secretKey, account.accountId)
+  const changed = await changeRow(transaction, accounts, accountId, {
+    webhookSecret: sealed,
+    previousWebhookSecret: account.webhookSecret,
+  })
+  return { account: changed, webhookSecret }
 }
 
-/** Users of `/cgi-bin/sendsms` of a configuration file. Their passwords are compared and written as hashes. */
-
-type SendsmsUserEntry = Partial<Omit<NewSendsmsUser, 'username' | 'planId'>> & { readonly plan?: string }
-
-export const SENDSMS_USERS: Kind = {
-  name: 'sendsmsUsers',
-  noun: sendsmsUsers.noun,
-  secrets: ['password'],
-  required: ['plan', 'password'],
-  names: { plans: ({ settings }) => [settings.plan] },
-  most: MAX_SENDSMS_USERS,
-  async read(scene) {
-    const passwords = await findSendsmsPasswords(scene.db)
-    const rows = await sendsmsUsers.all(scene.db)
-    return rows.map(({ username, servicePlanId: plan, createdAt, ...settings }) => ({
-      identity: username,
-      name: username,
-      key: username,
-      settings: { plan, ...settings, password: passwords.get(username)! },
-    }))
-  },
-  want({ name, path, value }, scene) {
-    const { plan: planName, ...given } = value as SendsmsUserEntry
-    const plan = planName === undefined ? undefined : scene.refer('plans', `${path}.plan`, planName)
-    scene.addFaults(path, sendsmsUserFaults(given))
-    if (plan === null) return [null]
-    const password = given.password === undefined ? undefined : scene.passwords.get(name)!
-    return [{ identity: name, name, path, settings: definedOf({ ...given, plan, password }) }]
-  },
-  async create(scene, objects) {
-    const rows = objects.map(({ identity, settings }) => ({
-      ...columnsOf(scene, settings),
-      username: identity,
-    }))
-    await sendsmsUsers.insertAll(scene.db, rows as NewSendsmsUser[])
-  },
-  update: updateIn(sendsmsUsers, columnsOf),
-  delete: deleteFrom(sendsmsUsers),
+/** Ends a rotation. Does nothing without a previous secret. */
+export async function deletePreviousWebhookSecret(
+  transaction: Transaction,
+  accountId: string,
+): Promise<AccountRecord> {
+  return changeRow(transaction, accounts, accountId, { previousWebhookSecret: null })
 }
 
-function columnsOf(scene: Scene, { plan, ...settings }: Settings): Partial<NewSendsmsUser> {
-  return { ...settings, ...(plan !== undefined && { planId: scene.keys.plans.get(plan as string)! }) }
+/** A webhook secret in plain text, and as it is stored with the account. */
+function newWebhookSecret(
+  secretKey: SecretKeys,
+  accountId: string,
+): { readonly webhookSecret: string; readonly sealed: string } {
+  const webhookSecret = formatWebhookSecret(randomBytes(WEBHOOK_KEY_BYTES))
+  const sealed = sealSecret(secretKey, webhookSecret, randomBytes(IV_BYTES), accountSecretContext(accountId))
+  return { webhookSecret, sealed }
 }

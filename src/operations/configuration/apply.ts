@@ -7,7 +7,7 @@ import {
 } from '../../domain/configuration/configuration-changes.ts'
 import type { SecretKeys } from '../../domain/secrets.ts'
 import { type CallbackChecker, maskedUrl } from '../../domain/webhooks/callback-url.ts'
-import { AppError, conflict, type Fault, fault, refuseAny } from '../../errors.ts'
+import { AppError, conflict, type Fault, refuseAny } from '../../errors.ts'
 import { inSlices } from '../../slices.ts'
 import { accounts } from '../../store/accounts.ts'
 import type { Database, Transaction } from '../../store/database.ts'
@@ -20,16 +20,18 @@ import {
 import { servicePlans } from '../../store/service-plans.ts'
 import type { Changed } from '../manage/audited-changes.ts'
 import { sayConflicts } from '../manage/configuration-rows.ts'
-import { hashedPasswords } from '../manage/sendsms-users.ts'
 import type { MessageReads } from '../read-messages.ts'
+import { type FileEntry, FileScene } from './file-scene.ts'
+import type { Kind } from './kind.ts'
 import { KINDS } from './kinds.ts'
 import { type DeletionOptions, isUnconfirmed, type Planned, refuseDeletions } from './refuse-deletions.ts'
-import { type Entry, type Judged, type Kind, NAMED, openUrl, Scene } from './scene.ts'
+import { type Judged, judgeUrls, NAMED, openUrl, type Scene } from './scene.ts'
+import { hashedPasswords } from './sendsms-users.ts'
 
 /** A configuration file, of which each object fits its schema or has its faults among `faults`. */
 export interface WantedConfiguration {
   /** Kinds that the file does not have are left alone. */
-  readonly entries: ReadonlyMap<KindName, readonly Entry[]>
+  readonly entries: ReadonlyMap<KindName, readonly FileEntry[]>
   readonly faults: readonly Fault[]
 }
 
@@ -107,11 +109,8 @@ async function badUrls(
     ...(await servicePlans.all(db)).map(({ inboundUrl }) => openUrl(secretKey, inboundUrl)),
   ])
   const added = [...new Set(given)].filter((url) => !stored.has(url))
-  for (const batch of batchesOf(added, URLS_AT_ONCE)) {
-    const verdicts = await Promise.all(batch.map((url) => guard.check(url)))
-    for (const [index, verdict] of verdicts.entries())
-      if (!verdict.ok) bad.set(batch[index]!, fault('', verdict.code, verdict.message))
-  }
+  for (const batch of batchesOf(added, URLS_AT_ONCE))
+    for (const [url, objection] of await judgeUrls(guard, batch)) bad.set(url, objection)
   return bad
 }
 
@@ -140,7 +139,7 @@ export async function applyConfiguration(
     const message = `The configuration has version ${before}, not ${options.version}: somebody changed it`
     throw new AppError('PRECONDITION_FAILED', { message })
   }
-  const scene = new Scene(transaction, deps.secretKey, judged)
+  const scene = new FileScene(transaction, deps.secretKey, judged)
   const planned = await plan(scene, wanted, options)
   await refuseDeletions(scene, planned, options, deps)
   refuseMore(scene, planned)
@@ -150,7 +149,11 @@ export async function applyConfiguration(
   return { value: { version, ...summaryOf(scene, planned, options) }, entry }
 }
 
-async function plan(scene: Scene, wanted: WantedConfiguration, { prune }: ApplyOptions): Promise<Planned[]> {
+async function plan(
+  scene: FileScene,
+  wanted: WantedConfiguration,
+  { prune }: ApplyOptions,
+): Promise<Planned[]> {
   const planned: Planned[] = []
   for (const kind of KINDS) {
     const entries = wanted.entries.get(kind.name)
@@ -173,7 +176,7 @@ async function plan(scene: Scene, wanted: WantedConfiguration, { prune }: ApplyO
 async function execute(scene: Scene, planned: readonly Planned[]): Promise<void> {
   for (const { kind, changes } of planned) {
     for (const batch of batchesOf(changes.creations, BATCH)) await kind.create(scene, batch)
-    if (changes.creations.length > 0) await kind.learnKeys?.(scene)
+    if (changes.creations.length > 0) await kind.learnKeys(scene)
     for (const batch of batchesOf(changes.updates, BATCH)) await kind.update(scene, batch)
   }
   for (const { kind, changes } of planned.toReversed()) {
@@ -184,7 +187,7 @@ async function execute(scene: Scene, planned: readonly Planned[]): Promise<void>
 }
 
 /** Refuses more objects of a kind than every node can keep in memory. */
-function refuseMore(scene: Scene, planned: readonly Planned[]): void {
+function refuseMore(scene: FileScene, planned: readonly Planned[]): void {
   for (const { kind, changes } of planned) {
     const { creations, deletions } = changes
     const count = scene.present(kind.name).length + creations.length - deletions.length
@@ -210,7 +213,7 @@ function recordOf({ kind, changes }: Planned): ObjectChange[] {
   return [
     ...creations.map(({ identity, name, settings }) => ({
       objectType,
-      objectId: kind.isNumbered === true ? name : identity,
+      objectId: kind.numberField === undefined ? identity : name,
       before: null,
       after: shown(kind, settings),
     })),
@@ -232,7 +235,7 @@ function recordOf({ kind, changes }: Planned): ObjectChange[] {
 const HIDDEN = '***'
 
 /** Settings as they may be shown. A secret is masked, so only its presence shows. */
-function shown({ secrets = [], urls = [] }: Kind, settings: Settings): Settings {
+function shown({ secrets, urls }: Kind, settings: Settings): Settings {
   const visible = Object.entries(settings).map(([name, value]): [string, unknown] => {
     if (value !== null && secrets.includes(name)) return [name, HIDDEN]
     return [name, typeof value === 'string' && urls.includes(name) ? maskedUrl(value) : value]
@@ -242,12 +245,12 @@ function shown({ secrets = [], urls = [] }: Kind, settings: Settings): Settings 
 
 /** Settings without those that are secret. */
 function withoutSecrets(kind: Kind, settings: Settings): Settings {
-  const open = Object.entries(settings).filter(([name]) => kind.secrets?.includes(name) !== true)
+  const open = Object.entries(settings).filter(([name]) => !kind.secrets.includes(name))
   return shown(kind, Object.fromEntries(open))
 }
 
 function summaryOf(
-  scene: Scene,
+  scene: FileScene,
   planned: readonly Planned[],
   options: ApplyOptions,
 ): Omit<Applied, 'version'> {
@@ -264,7 +267,7 @@ function summaryOf(
   return { counts, changes, moreChanges: total - changes.length, webhookSecrets: scene.issued }
 }
 
-function* listed(scene: Scene, planned: readonly Planned[]): Generator<AppliedChange> {
+function* listed(scene: FileScene, planned: readonly Planned[]): Generator<AppliedChange> {
   for (const { kind, changes } of planned) {
     for (const { name, settings } of changes.creations) {
       const namesakes = scene.namesakes(kind.name, settings.name)

@@ -4,9 +4,10 @@ import { withoutCredentials } from '../../domain/webhooks/callback-url.ts'
 import { mapInSlices } from '../../slices.ts'
 import type { Transaction } from '../../store/database.ts'
 import { readDirectoryVersion, readOneSnapshot } from '../../store/directory.ts'
+import { FileScene } from './file-scene.ts'
+import type { Kind } from './kind.ts'
 import { KINDS } from './kinds.ts'
-import { type Kind, Scene } from './scene.ts'
-import { senderInFile } from './service-plans.ts'
+import { senderInFile } from './senders.ts'
 
 export interface ExportedConfiguration {
   readonly version: string
@@ -23,7 +24,7 @@ export async function exportConfiguration(
 ): Promise<ExportedConfiguration> {
   await readOneSnapshot(transaction)
   const version = await readDirectoryVersion(transaction)
-  const scene = new Scene(transaction, secretKey)
+  const scene = new FileScene(transaction, secretKey)
   const configuration = new Map<KindName, [string, Settings][]>()
   const withheld: string[] = []
   for (const kind of KINDS) {
@@ -39,15 +40,13 @@ export async function exportConfiguration(
 }
 
 /** The settings as a file has them, and the names of those that it must not have. */
-function inFile(
-  scene: Scene,
-  { name: kind, secrets = [], urls = [], isNumbered }: Kind,
-  object: PresentObject,
-) {
+function inFile(scene: FileScene, kind: Kind, object: PresentObject) {
+  const { secrets, urls, references, idField } = kind
   const secret: string[] = []
   const open = Object.entries(object.settings).flatMap(([name, value]): [string, unknown][] => {
     // What a rule or a rate does not name is no limit of it.
-    if (value === null && !secrets.includes(name)) return isNumbered ? [] : [[name, value]]
+    if (value === null && !secrets.includes(name))
+      return kind.numberField === undefined ? [[name, value]] : []
     const isUrl = urls.includes(name) && typeof value === 'string'
     if (secrets.includes(name) || (isUrl && !isPublic(value))) {
       if (value !== null) secret.push(name)
@@ -56,17 +55,10 @@ function inFile(
     // The key of an object is its name.
     if (name === 'name' && value === object.name) return []
     if (name === 'sandbox' && value === false) return []
-    if (name === 'account') return [[name, nameOf(scene, 'accounts', value as string)]]
-    if (name === 'plan') return [[name, nameOf(scene, 'plans', value as string)]]
-    return [[name, value]]
+    const named = references[name]
+    return [[name, named === undefined ? value : scene.presentWith(named, value as string)!.name]]
   })
-  const id = ID_FIELDS[kind]
-  return { secret, open: { ...(id && { [id]: object.identity }), ...Object.fromEntries(open) } }
-}
-
-const ID_FIELDS: Readonly<Partial<Record<KindName, string>>> = {
-  accounts: 'accountId',
-  plans: 'servicePlanId',
+  return { secret, open: { ...(idField && { [idField]: object.identity }), ...Object.fromEntries(open) } }
 }
 
 /** A URL that can be read and has no credentials. */
@@ -74,12 +66,8 @@ function isPublic(url: string): boolean {
   return URL.canParse(url) && withoutCredentials(url) === url
 }
 
-function nameOf(scene: Scene, kind: 'accounts' | 'plans', id: string): string {
-  return scene.presentWith(kind, id)!.name
-}
-
 function byPlan(
-  scene: Scene,
+  scene: FileScene,
   objects: readonly (readonly [identity: string, settings: Settings])[],
 ): [string, Settings][] {
   const ofPlans = Map.groupBy(objects, ([identity]) => identity.slice(0, identity.indexOf('/')))
@@ -88,6 +76,6 @@ function byPlan(
       identity.slice(plan.length + 1),
       senderInFile(status),
     ])
-    return [nameOf(scene, 'plans', plan), Object.fromEntries(settings)]
+    return [scene.presentWith('plans', plan)!.name, Object.fromEntries(settings)]
   })
 }

@@ -1,9 +1,15 @@
 import { CONFIGURATION_KINDS, type KindName } from '../../domain/configuration/configuration-changes.ts'
-import { ACCOUNTS, SENDSMS_USERS } from './accounts.ts'
-import { CARRIERS, ROUTES } from './carriers.ts'
-import type { Kind } from './scene.ts'
-import { NUMBERS, PLANS, SENDERS } from './service-plans.ts'
-import { RANGES, RATES, RULES, SENDER_RULES } from './tables.ts'
+import { ACCOUNTS } from './accounts.ts'
+import { CARRIERS } from './carriers.ts'
+import { NUMBERS } from './inbound-numbers.ts'
+import type { Kind } from './kind.ts'
+import { RANGES } from './number-ranges.ts'
+import { RATES } from './rates.ts'
+import { ROUTES } from './routes.ts'
+import { RULES, SENDER_RULES } from './rules.ts'
+import { SENDERS } from './senders.ts'
+import { SENDSMS_USERS } from './sendsms-users.ts'
+import { PLANS } from './service-plans.ts'
 
 const KIND_OF: Readonly<Record<KindName, Kind>> = {
   accounts: ACCOUNTS,

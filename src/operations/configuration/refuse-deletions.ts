@@ -10,8 +10,10 @@ import { inSlices, mapInSlices } from '../../slices.ts'
 import { accountsWithTokens } from '../../store/accounts.ts'
 import { servicePlanUses } from '../../store/service-plans.ts'
 import type { MessageReads } from '../read-messages.ts'
+import type { FileScene } from './file-scene.ts'
+import type { Kind, NamingObject } from './kind.ts'
 import { KINDS } from './kinds.ts'
-import { type Kind, NAMED, type NamedKind, type NamingObject, type Scene } from './scene.ts'
+import { NAMED, type NamedKind } from './scene.ts'
 
 /** Which deletions of a configuration file are refused, before any is made: a dry run says the same. */
 
@@ -33,7 +35,7 @@ const MAX_NAMED = 10
 
 /** Refuses many deletions that are not confirmed, and those of objects that something needs. */
 export async function refuseDeletions(
-  scene: Scene,
+  scene: FileScene,
   planned: readonly Planned[],
   options: DeletionOptions,
   { messages }: { readonly messages: PlansInProgress },
@@ -52,7 +54,7 @@ export async function refuseDeletions(
 
 /** Refuses to delete objects that remaining ones name: those would block the deletion, or be deleted with it. */
 async function refuseNamed(
-  scene: Scene,
+  scene: FileScene,
   planned: readonly Planned[],
   { name: kind, noun }: Kind,
   deletions: readonly PresentObject[],
@@ -61,7 +63,7 @@ async function refuseNamed(
   const names = await inSlices(mapOfInSteps(deletions, ({ identity, name }) => [identity, name]))
   const found = new Map<string, string[]>()
   for (const naming of KINDS) {
-    const namesOf = naming.names?.[kind as NamedKind]
+    const namesOf = naming.names[kind as NamedKind]
     if (namesOf === undefined) continue
     await mapInSlices(await keptObjects(scene, planned, naming), (object) => {
       for (const identity of namesOf(object)) {
@@ -77,7 +79,7 @@ async function refuseNamed(
 
 /** The objects of a kind as they will be. */
 async function keptObjects(
-  scene: Scene,
+  scene: FileScene,
   planned: readonly Planned[],
   kind: Kind,
 ): Promise<readonly NamingObject[]> {
@@ -96,7 +98,7 @@ async function keptObjects(
 
 /** Refuses to delete plans and accounts that messages or tokens need. */
 async function refuseUsed(
-  scene: Scene,
+  scene: FileScene,
   planned: readonly Planned[],
   messages: PlansInProgress,
 ): Promise<void> {
@@ -138,7 +140,7 @@ function shortList(names: readonly string[]): string {
 }
 
 export function isUnconfirmed(
-  scene: Scene,
+  scene: FileScene,
   { kind, changes }: Planned,
   { confirmed }: DeletionOptions,
 ): boolean {

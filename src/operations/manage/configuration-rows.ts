@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
-import { isSandbox, SANDBOX } from '../../domain/sandbox.ts'
+import { SANDBOX } from '../../domain/sandbox.ts'
 import { conflict, type Fault, fault, invalidField, notFound, refuseAny } from '../../errors.ts'
 import { accounts } from '../../store/accounts.ts'
 import { carriers } from '../../store/carriers.ts'
@@ -9,11 +9,6 @@ import { routes } from '../../store/routes.ts'
 import { type ServicePlanRecord, servicePlans } from '../../store/service-plans.ts'
 
 /** Rows of the configuration as operators change and name them. Functions called `refuse…` throw. */
-
-/** Refuses to give a carrier or a route the name of those of sandbox plans. */
-export function refuseReservedName({ name }: { readonly name?: string }): void {
-  if (name === SANDBOX) refuseAny([reservedName('name')])
-}
 
 /** The fault of a field that has the name of the carrier and route of sandbox plans. */
 export function reservedName(field: string): Fault {
@@ -97,11 +92,6 @@ export async function keyOfPlanInPath(db: Queryable, servicePlanId: string): Pro
   return plan.id
 }
 
-/** Null names every plan. */
-export async function keyOfPlanOrAll(db: Queryable, servicePlanId: string | null): Promise<number | null> {
-  return servicePlanId === null ? null : keyOfPlan(db, servicePlanId)
-}
-
 /** Refuses rows of a list whose plan does not exist. `path` is put before the fields of a row: `rates.3.`. */
 export function refuseMissingPlans(
   missing: readonly string[],
@@ -125,14 +115,6 @@ export async function keyOfRoute(db: Queryable, nameOrId: string): Promise<numbe
   return (await rowOf(db, routes, 'route', nameOrId)).routeId
 }
 
-/** Of a route that a plan or a rule may name: not that of sandbox plans, which only they have. */
-export async function keyOfAssignableRoute(db: Queryable, nameOrId: string): Promise<number> {
-  const route = await rowOf(db, routes, 'route', nameOrId)
-  if (isSandbox(route))
-    throw invalidField('route', 'NOT_ALLOWED', `must not be ${SANDBOX}, which is for sandbox plans`)
-  return route.routeId
-}
-
 async function rowOf<Row extends object>(
   db: Queryable,
   table: AnyTable<Row>,
@@ -144,7 +126,7 @@ async function rowOf<Row extends object>(
   return row
 }
 
-function mustExist({ noun }: { noun: string }): string {
+export function mustExist({ noun }: { noun: string }): string {
   return `must be an existing ${noun}`
 }
 

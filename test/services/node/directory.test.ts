@@ -1,19 +1,22 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { Directory } from '../../../src/domain/configuration/directory.ts'
-import { createAccount } from '../../../src/operations/manage/accounts.ts'
-import { createCarrier } from '../../../src/operations/manage/carriers.ts'
+import { ACCOUNTS } from '../../../src/operations/configuration/accounts.ts'
+import { CARRIERS } from '../../../src/operations/configuration/carriers.ts'
+import { createObject } from '../../../src/operations/configuration/single-changes.ts'
 import { DirectoryService } from '../../../src/services/node/directory.ts'
 import { type Database, type Queryable, withTransaction } from '../../../src/store/database.ts'
 import { databaseOfFile, freshDatabase } from '../../support/database.ts'
-import { aCarrier } from '../../support/directory.ts'
 import { KeptLog, quietLog } from '../../support/log.ts'
 
 const KEY = randomBytes(32)
-const ACCOUNT = { name: 'Example', defaultDlrUrl: null, messagesPerSecond: null, burst: null }
+const ACCOUNT = { name: 'Example' }
 
-function addAccount(db: Database, input: Parameters<typeof createAccount>[2]) {
-  return withTransaction(db, (transaction) => createAccount(transaction, KEY, input))
+async function addAccount(db: Database, body: Readonly<Record<string, unknown>>) {
+  const { row, issued } = await withTransaction(db, (transaction) =>
+    createObject(ACCOUNTS, { transaction, secretKey: KEY }, body),
+  )
+  return { account: row, webhookSecret: issued[0]!.webhookSecret }
 }
 const database = await databaseOfFile()
 
@@ -238,15 +241,13 @@ test('started, it polls by itself until it is stopped', async () => {
 })
 
 test('a secret of one row does not open in the place of another', async () => {
-  const settings = { ...aCarrier(), submitOutcomes: {} }
+  const carrier = { host: 'smpp.example.net', systemId: 'aldis' }
   await using own = await freshDatabase()
   const { db } = own
-  await withTransaction(db, (transaction) =>
-    createCarrier(transaction, KEY, { ...settings, name: 'a', password: 'of a' }),
-  )
-  await withTransaction(db, (transaction) =>
-    createCarrier(transaction, KEY, { ...settings, name: 'b', password: 'of b' }),
-  )
+  for (const name of ['a', 'b'])
+    await withTransaction(db, (transaction) =>
+      createObject(CARRIERS, { transaction, secretKey: KEY }, { ...carrier, name, password: `of ${name}` }),
+    )
   const directory = service({ db })
   await directory.refresh()
   expect(directory.current().contents.carriers.map((carrier) => carrier.password)).toEqual(['of a', 'of b'])

@@ -1,20 +1,18 @@
-import { type Static, Type } from 'typebox'
-import { rateLimitColumns, rateLimitField } from '../../../domain/configuration/settings.ts'
+import { Type } from 'typebox'
+import { rateLimitField } from '../../../domain/configuration/settings.ts'
 import { orUnreadable, type SecretKeys } from '../../../domain/secrets.ts'
 import { MAX_WEBHOOK_HEADERS } from '../../../domain/webhooks/requests.ts'
 import {
-  createAccount,
+  ACCOUNTS,
   deletePreviousWebhookSecret,
   removeAccount,
   rotateWebhookSecret,
-  updateAccount,
   webhookHeadersOf,
-} from '../../../operations/manage/accounts.ts'
+} from '../../../operations/configuration/accounts.ts'
 import { type AccountRecord, accounts as table } from '../../../store/accounts.ts'
-import type { Transaction } from '../../../store/database.ts'
 import { PublicId } from '../../schemas/parameters.ts'
 import { changeBody, Nullable, requestBody, titled } from '../../schemas/shapes.ts'
-import { recordedUrl, shownUrl, withStorableUrl } from './callback-urls.ts'
+import { recordedUrl, shownUrl } from './callback-urls.ts'
 import {
   AccountId,
   BasicPassword,
@@ -31,7 +29,7 @@ import {
   WebhookHeaderValue,
 } from './fields.ts'
 import { type AdminDeps, type AdminScope, addOperation } from './operations.ts'
-import { addChange, addDelete, addIssue, addReads, type Resource, rowChange } from './resource.ts'
+import { addConfigured, type ConfiguredResource, rowChange } from './resource.ts'
 
 const WebhookHeaders = Type.Array(
   Type.Object(
@@ -54,28 +52,27 @@ const WebhookCredentials = Type.Object(
       'Basic credentials of every webhook whose URL has none; they exclude a header Authorization; null: none',
   },
 )
-const settings = {
-  defaultDlrUrl: Type.Optional(
-    Nullable(described(CallbackUrl, 'URL for receipts of messages that name none; null: none')),
-  ),
-  webhookHeaders: Type.Optional(Nullable(WebhookHeaders)),
-  webhookCredentials: Type.Optional(Nullable(WebhookCredentials)),
-  rateLimit: Type.Optional(Nullable(RateLimitField)),
-}
 export const AccountCreation = requestBody(
   'AccountCreation',
-  { accountId: Type.Optional(AccountId), name: DisplayName, ...settings },
+  {
+    accountId: Type.Optional(AccountId),
+    name: DisplayName,
+    defaultDlrUrl: Type.Optional(
+      Nullable(described(CallbackUrl, 'URL for receipts of messages that name none; null: none')),
+    ),
+    webhookHeaders: Type.Optional(Nullable(WebhookHeaders)),
+    webhookCredentials: Type.Optional(Nullable(WebhookCredentials)),
+    rateLimit: Type.Optional(Nullable(RateLimitField)),
+  },
   {
     accountId: '64f0c0ffee64f0c0ffee64f0',
     name: 'Example Ltd',
     defaultDlrUrl: 'https://hooks.example.com/receipts',
   },
 )
-const Change = changeBody(
-  'AccountChange',
-  { name: Type.Optional(DisplayName), ...settings },
-  { rateLimit: { messagesPerSecond: 100, burst: 200 } },
-)
+const Change = changeBody('AccountChange', AccountCreation, ['accountId'], {
+  rateLimit: { messagesPerSecond: 100, burst: 200 },
+})
 const Params = Type.Object({ accountId: AccountId })
 const Account = titled('Account', {
   accountId: Type.String(),
@@ -91,36 +88,16 @@ const Created = titled('CreatedAccount', { ...Account.properties, webhookSecret:
 const Rotated = titled('RotatedWebhookSecret', { accountId: Type.String(), webhookSecret: Type.String() })
 
 export function registerAccounts(scope: AdminScope, deps: AdminDeps): void {
-  const { secretKey } = deps
-  const accounts = accountsOf(secretKey)
-  const prepare = withStorableUrl(deps, 'defaultDlrUrl')
-
-  addIssue(scope, deps, accounts, {
-    body: AccountCreation,
-    answer: Created,
-    issue: async (transaction, { rateLimit, ...rest }) => {
-      const input = { ...rest, ...rateLimitColumns(rateLimit) }
-      const { account, webhookSecret } = await createAccount(transaction, secretKey, input)
-      return { row: account, secret: { webhookSecret } }
-    },
-    prepare,
-  })
-  addReads(scope, deps, accounts, pageQuery(PublicId, { search: Type.Optional(NameSearch) }))
-  const change = (
-    transaction: Transaction,
-    accountId: string,
-    { rateLimit, ...rest }: Static<typeof Change>,
-  ) => updateAccount(transaction, secretKey, accountId, { ...rest, ...rateLimitColumns(rateLimit) })
-  addChange(scope, deps, accounts, Change, change, prepare)
-  addDelete(scope, deps, accounts, removeAccount)
+  const accounts = accountsOf(deps.secretKey)
+  addConfigured(scope, deps, accounts)
   registerWebhookSecret(scope, deps, accounts)
 }
 
-type Accounts = Resource<typeof Account, AccountRecord>
+type Accounts = ConfiguredResource<typeof Account, AccountRecord>
 
 function accountsOf(secretKey: SecretKeys): Accounts {
   return {
-    table,
+    kind: ACCOUNTS,
     path: '/accounts',
     texts: {
       create: 'The account owns service plans and tokens. Its webhook secret is shown in this answer only.',
@@ -130,6 +107,11 @@ function accountsOf(secretKey: SecretKeys): Accounts {
     key: 'accountId',
     keyField: AccountId,
     item: Account,
+    creation: AccountCreation,
+    created: Created,
+    change: Change,
+    query: pageQuery(PublicId, { search: Type.Optional(NameSearch) }),
+    remove: removeAccount,
     present: (account) => withUrl(secretKey, account, shownUrl(secretKey, account.defaultDlrUrl)),
     settings: (account) => withUrl(secretKey, account, recordedUrl(secretKey, account.defaultDlrUrl)),
   }
@@ -169,7 +151,7 @@ function registerWebhookSecret(
         const before = await table.find(transaction, accountId, 'for update')
         const { account, webhookSecret } = await rotateWebhookSecret(transaction, secretKey, accountId)
         const value = { accountId: account.accountId, webhookSecret }
-        return { value, entry: rowChange(accounts, before, account) }
+        return { value, entry: rowChange({ ...accounts, table }, before, account) }
       })
     },
   })
@@ -185,7 +167,7 @@ function registerWebhookSecret(
       await change(request, async (transaction) => {
         const before = await table.find(transaction, accountId, 'for update')
         const account = await deletePreviousWebhookSecret(transaction, accountId)
-        return { value: null, entry: rowChange(accounts, before, account) }
+        return { value: null, entry: rowChange({ ...accounts, table }, before, account) }
       })
     },
   })

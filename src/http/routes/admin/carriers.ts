@@ -14,10 +14,11 @@ import {
 import { outcomesByHexStatus } from '../../../domain/configuration/settings.ts'
 import { BIND_STATES, bindStates, type LivingNode, nodeCondition } from '../../../domain/nodes.ts'
 import { notFound } from '../../../errors.ts'
-import { createCarrier, updateCarrier } from '../../../operations/manage/carriers.ts'
+import { CARRIERS } from '../../../operations/configuration/carriers.ts'
 import { readNodes } from '../../../operations/read-nodes.ts'
 import { type CarrierRecord, carriers, carriers as table } from '../../../store/carriers.ts'
 import {
+  changeBody,
   Nullable,
   nullableInteger,
   nullableNumber,
@@ -37,16 +38,7 @@ import {
   Timestamp,
 } from './fields.ts'
 import { type AdminDeps, type AdminScope, addOperation } from './operations.ts'
-import {
-  AT_ONCE,
-  addChange,
-  addCreate,
-  addList,
-  addRemoval,
-  addShow,
-  documentOf,
-  type Resource,
-} from './resource.ts'
+import { AT_ONCE, addConfigured, addList, type ConfiguredResource, documentOf } from './resource.ts'
 
 const BindError = titled('BindError', {
   at: Type.String({ format: 'date-time', description: 'when last' }),
@@ -222,12 +214,7 @@ export const CarrierCreation = requestBody(
   { name: LinkName, ...required, password: Password, ...Type.Partial(Type.Object(settings)).properties },
   { name: 'acme', host: 'smpp.example.net', systemId: 'aldis', password: 'secret08', binds: 2 },
 )
-const Change = Type.Partial(Type.Object({ name: LinkName, ...required, password: Password, ...settings }), {
-  title: 'CarrierChange',
-  examples: [{ messagesPerSecond: 100 }],
-  additionalProperties: false,
-  minProperties: 1,
-})
+const Change = changeBody('CarrierChange', CarrierCreation, [], { messagesPerSecond: 100 })
 const Link = titled('CarrierLink', {
   state: Type.String(),
   since: Nullable(Timestamp),
@@ -273,28 +260,19 @@ const ListedCarrier = titled('ListedCarrier', {
 })
 
 export function registerCarriers(scope: AdminScope, deps: AdminDeps): void {
-  const { secretKey } = deps
   const carriers = carriersOf(deps)
-
-  addCreate(scope, deps, carriers, CarrierCreation, (transaction, body) =>
-    createCarrier(transaction, secretKey, body),
-  )
+  addConfigured(scope, deps, carriers)
   addCarrierList(scope, deps, carriers)
-  addShow(scope, deps, carriers)
-  addChange(scope, deps, carriers, Change, (transaction, carrier, body) =>
-    updateCarrier(transaction, secretKey, carrier, body),
-  )
-  addRemoval(scope, deps, carriers, 'the carrier is still used by a route')
 }
 
 /** The settings of each, and the binds on every node: of the whole page in one read. */
 function addCarrierList(
   scope: AdminScope,
   { reads, ownReport = () => null }: AdminDeps,
-  carriers: Resource<typeof Carrier, CarrierRecord>,
+  carriers: Carriers,
 ): void {
   addList(scope, carriers.path, {
-    ...documentOf(carriers, 'list'),
+    ...documentOf({ ...carriers, table }, 'list'),
     query: pageQuery(LinkName, {}),
     item: ListedCarrier,
     fetch: async ({ query: { after = '' } }, limit) => {
@@ -310,9 +288,11 @@ function addCarrierList(
   })
 }
 
-function carriersOf({ linkSummary, carrierAnomalies }: AdminDeps): Resource<typeof Carrier, CarrierRecord> {
+type Carriers = ConfiguredResource<typeof Carrier, CarrierRecord>
+
+function carriersOf({ linkSummary, carrierAnomalies }: AdminDeps): Carriers {
   return {
-    table,
+    kind: CARRIERS,
     path: '/carriers',
     texts: {
       create:
@@ -324,6 +304,9 @@ function carriersOf({ linkSummary, carrierAnomalies }: AdminDeps): Resource<type
     key: 'carrier',
     keyField: LinkKey,
     item: Carrier,
+    creation: CarrierCreation,
+    change: Change,
+    inUse: 'the carrier is still used by a route',
     keyOf: (carrier) => carrier.name,
     present: (carrier) => ({
       ...settingsOf(carrier),

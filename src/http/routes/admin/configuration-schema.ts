@@ -7,7 +7,7 @@ import {
 import { nearestName } from '../../../domain/near-names.ts'
 import { type Fault, fault } from '../../../errors.ts'
 import type { WantedConfiguration } from '../../../operations/configuration/apply.ts'
-import type { Entry } from '../../../operations/configuration/scene.ts'
+import type { FileEntry } from '../../../operations/configuration/file-scene.ts'
 import { mapInSlices } from '../../../slices.ts'
 import { portablePattern } from '../../openapi-components.ts'
 import { Nullable } from '../../schemas/shapes.ts'
@@ -130,7 +130,7 @@ const checkDisplayName = checkOf(DisplayName)
 
 /** The objects of a configuration, a Map for each kind, and the faults of what does not fit their schema. */
 export async function readConfiguration(configuration: object): Promise<WantedConfiguration> {
-  const entries = new Map<KindName, Entry[]>()
+  const entries = new Map<KindName, FileEntry[]>()
   const faults: Fault[] = []
   for (const [kind, objects] of Object.entries(configuration)) {
     if (!isKind(kind)) faults.push(unknown(kind, kind, 'a kind of object', CONFIGURATION_KINDS))
@@ -142,7 +142,7 @@ export async function readConfiguration(configuration: object): Promise<WantedCo
   return { entries, faults }
 }
 
-function readEntry(kind: KindName, name: string, value: unknown, faults: Fault[]): Entry {
+function readEntry(kind: KindName, name: string, value: unknown, faults: Fault[]): FileEntry {
   const path = `${kind}.${name}`
   const { key, value: check } = CHECKS[kind]!
   const isNamedByKey =

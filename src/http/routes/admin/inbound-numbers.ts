@@ -1,10 +1,9 @@
 import { Type } from 'typebox'
-import { createInboundNumber, updateInboundNumber } from '../../../operations/manage/inbound-numbers.ts'
-import { type InboundNumberRecord, inboundNumbers } from '../../../store/inbound-numbers.ts'
+import { NUMBERS } from '../../../operations/configuration/inbound-numbers.ts'
 import { changeBody, requestBody, titled } from '../../schemas/shapes.ts'
 import { InboundNumberField, Keyword, pageQuery, ServicePlanId, Timestamp } from './fields.ts'
 import type { AdminDeps, AdminScope } from './operations.ts'
-import { addChange, addCreate, addReads, addRemoval, type Resource } from './resource.ts'
+import { addConfigured } from './resource.ts'
 
 const Keywords = Type.Array(Keyword, {
   maxItems: 100,
@@ -15,11 +14,9 @@ export const InboundNumberCreation = requestBody(
   { number: InboundNumberField, servicePlanId: ServicePlanId, keywords: Type.Optional(Keywords) },
   { number: '71234', servicePlanId: '65f0c0ffee65f0c0ffee65f0', keywords: ['JOIN'] },
 )
-const Change = changeBody(
-  'InboundNumberChange',
-  { servicePlanId: Type.Optional(ServicePlanId), keywords: Type.Optional(Keywords) },
-  { keywords: ['JOIN', 'INFO'] },
-)
+const Change = changeBody('InboundNumberChange', InboundNumberCreation, ['number'], {
+  keywords: ['JOIN', 'INFO'],
+})
 const Query = pageQuery(InboundNumberField, { servicePlanId: Type.Optional(ServicePlanId) })
 const InboundNumber = titled('InboundNumber', {
   number: Type.String(),
@@ -28,23 +25,21 @@ const InboundNumber = titled('InboundNumber', {
   createdAt: Timestamp,
 })
 
-const NUMBERS: Resource<typeof InboundNumber, InboundNumberRecord> = {
-  table: inboundNumbers,
-  path: '/inbound-numbers',
-  texts: {
-    create: 'Messages to this number belong to the service plan.',
-    show: 'Returns its service plan and its keywords.',
-    remove: 'Messages to it belong to nobody from now on; they are kept as unowned.',
-  },
-  key: 'number',
-  keyField: InboundNumberField,
-  item: InboundNumber,
-  present: (record) => record,
-}
-
 export function registerInboundNumbers(scope: AdminScope, deps: AdminDeps): void {
-  addCreate(scope, deps, NUMBERS, InboundNumberCreation, createInboundNumber)
-  addReads(scope, deps, NUMBERS, Query)
-  addChange(scope, deps, NUMBERS, Change, updateInboundNumber)
-  addRemoval(scope, deps, NUMBERS)
+  addConfigured(scope, deps, {
+    kind: NUMBERS,
+    path: '/inbound-numbers',
+    texts: {
+      create: 'Messages to this number belong to the service plan.',
+      show: 'Returns its service plan and its keywords.',
+      remove: 'Messages to it belong to nobody from now on; they are kept as unowned.',
+    },
+    key: 'number',
+    keyField: InboundNumberField,
+    item: InboundNumber,
+    creation: InboundNumberCreation,
+    change: Change,
+    query: Query,
+    present: (record) => record,
+  })
 }

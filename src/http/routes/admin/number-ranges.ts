@@ -1,10 +1,11 @@
 import { Type } from 'typebox'
-import { putNumberRange, putNumberRanges } from '../../../operations/manage/number-ranges.ts'
+import { putNumberRange, putNumberRanges } from '../../../operations/configuration/number-ranges.ts'
+import { deleteRow } from '../../../operations/manage/configuration-rows.ts'
 import { type NumberRangeRecord, numberRanges } from '../../../store/number-ranges.ts'
 import { requestBody, titled } from '../../schemas/shapes.ts'
 import { Mccmnc, NumberPrefix, pageQuery, Timestamp } from './fields.ts'
 import { type AdminDeps, type AdminScope, addOperation } from './operations.ts'
-import { addImport, addReads, addRemoval, ImportResult, type Resource, rowChange } from './resource.ts'
+import { addDelete, addImport, addReads, ImportResult, type Resource, rowChange } from './resource.ts'
 
 export const NumberRangeChange = requestBody('NumberRangeChange', { mccmnc: Mccmnc }, { mccmnc: '23410' })
 /** 1,000 of the longest take 54 kB; a body may have 64 KiB. */
@@ -72,5 +73,5 @@ export function registerNumberRanges(scope: AdminScope, deps: AdminDeps): void {
   })
 
   addReads(scope, deps, RANGES, Query)
-  addRemoval(scope, deps, RANGES)
+  addDelete(scope, deps, RANGES, (transaction, prefix) => deleteRow(transaction, numberRanges, prefix))
 }

@@ -1,6 +1,5 @@
 import { Type } from 'typebox'
-import { createRate, importRates, updateRate } from '../../../operations/manage/rates.ts'
-import { type RateRecord, rates } from '../../../store/rates.ts'
+import { importRates, RATES } from '../../../operations/configuration/rates.ts'
 import { changeBody, Nullable, requestBody, titled } from '../../schemas/shapes.ts'
 import {
   Amount,
@@ -17,15 +16,7 @@ import {
   Timestamp,
 } from './fields.ts'
 import type { AdminDeps, AdminScope } from './operations.ts'
-import {
-  addChange,
-  addCreate,
-  addImport,
-  addReads,
-  addRemoval,
-  ImportResult,
-  type Resource,
-} from './resource.ts'
+import { addConfigured, addImport, ImportResult } from './resource.ts'
 
 const DECIMAL = 'decimal, for one segment'
 const Price = described(Amount, `Price: ${DECIMAL}`)
@@ -43,11 +34,9 @@ export const RateCreation = requestBody(
   },
   { mccmnc: '23410', price: '0.035', currency: 'EUR' },
 )
-const Change = changeBody(
-  'RateChange',
-  { price: Type.Optional(Price), ptf: Type.Optional(Ptf), currency: Type.Optional(CurrencyCode) },
-  { price: '0.034' },
-)
+const Change = changeBody('RateChange', RateCreation, ['servicePlanId', 'prefix', 'country', 'mccmnc'], {
+  price: '0.034',
+})
 const Import = requestBody(
   'RateImport',
   { rates: Type.Array(RateCreation, { minItems: 1, maxItems: 1_000 }) },
@@ -76,8 +65,8 @@ const Rate = titled('Rate', {
   createdAt: Timestamp,
 })
 
-const RATES: Resource<typeof Rate, RateRecord> = {
-  table: rates,
+const RESOURCE = {
+  table: RATES.table,
   path: '/rates',
   texts: {
     create:
@@ -87,27 +76,28 @@ const RATES: Resource<typeof Rate, RateRecord> = {
     import: 'Adds up to 1,000 rates, or changes the amounts of those that exist: all or none.',
     remove: 'Messages that were charged by it keep their price.',
   },
-  key: 'rateId',
-  keyField: RateId,
-  item: Rate,
-  present: (rate) => rate,
-}
+} as const
 
 /** For every plan, to anywhere, with no fee. */
 const DEFAULTS = { servicePlanId: null, prefix: null, country: null, mccmnc: null, ptf: '0' }
 
 export function registerRates(scope: AdminScope, deps: AdminDeps): void {
   const imported = { body: Import, bodyLimit: IMPORT_BYTES, answer: ImportResult }
-  addImport(scope, deps, RATES, imported, (transaction, body) =>
+  addImport(scope, deps, RESOURCE, imported, (transaction, body) =>
     importRates(
       transaction,
       body.rates.map((rate) => ({ ...DEFAULTS, ...rate })),
     ),
   )
-  addCreate(scope, deps, RATES, RateCreation, (transaction, body) =>
-    createRate(transaction, { ...DEFAULTS, ...body }),
-  )
-  addReads(scope, deps, RATES, Query)
-  addChange(scope, deps, RATES, Change, updateRate)
-  addRemoval(scope, deps, RATES)
+  addConfigured(scope, deps, {
+    ...RESOURCE,
+    kind: RATES,
+    key: 'rateId',
+    keyField: RateId,
+    item: Rate,
+    creation: RateCreation,
+    change: Change,
+    query: Query,
+    present: (rate) => rate,
+  })
 }

@@ -1,6 +1,9 @@
 import { Type } from 'typebox'
 import { type ObjectChange, withHiddenFields } from '../../../domain/audit-log.ts'
+import type { Settings } from '../../../domain/configuration/configuration-changes.ts'
 import { notFound } from '../../../errors.ts'
+import type { TableKind } from '../../../operations/configuration/kind.ts'
+import { createObject, judgeRequest, updateObject } from '../../../operations/configuration/single-changes.ts'
 import { deleteRow } from '../../../operations/manage/configuration-rows.ts'
 import type { AnyTable } from '../../../store/configuration-table.ts'
 import type { Transaction } from '../../../store/database.ts'
@@ -39,7 +42,7 @@ export interface DocumentedRows {
 
 /** Rows of one table: how one is shown, and at which path. */
 export interface Resource<Item extends Type.TSchema, Row extends object> extends DocumentedRows {
-  readonly table: AnyTable<Row>
+  readonly table: Pick<AnyTable<Row>, 'noun' | 'find' | 'list'>
   /** The path parameter of a single row: `ruleId`. */
   readonly key: string
   readonly keyField: Type.TString
@@ -54,27 +57,62 @@ export interface Resource<Item extends Type.TSchema, Row extends object> extends
 /** What an import answers that changes what exists. */
 export const ImportResult = titled('ImportResult', { created: Type.Integer(), changed: Type.Integer() })
 
-/** `POST` of the list: 201 with the new row and its location. `prepare`: what cannot be part of the transaction. */
-export function addCreate<Item extends Type.TSchema, Row extends object, Body extends Type.TSchema>(
-  scope: AdminScope,
-  deps: AdminDeps,
-  resource: Resource<Item, Row>,
-  body: Body,
-  create: (transaction: Transaction, body: Type.Static<Body>) => Promise<Row>,
-  prepare?: (body: Type.Static<Body>) => Promise<Type.Static<Body>>,
-): void {
-  const issue = async (transaction: Transaction, given: Type.Static<Body>) => {
-    return { row: await create(transaction, given), secret: {} }
-  }
-  addIssue(scope, deps, resource, { body, answer: resource.item, issue, ...(prepare && { prepare }) })
+/** Rows that a configuration file has too. */
+export interface ConfiguredResource<Item extends Type.TSchema, Row extends object>
+  extends Omit<Resource<Item, Row>, 'table'> {
+  readonly kind: TableKind<Row>
+  readonly creation: Type.TSchema
+  /** What the answer to a creation has; default: `item`. */
+  readonly created?: Type.TSchema
+  readonly change: Type.TSchema
+  /** A `pageQuery` with filters of the table. Absent: the list has a route of its own. */
+  readonly query?: Type.TSchema
+  /** Refuses a row that does not exist. Default: deletes the row. */
+  readonly remove?: (transaction: Transaction, key: string) => Promise<void>
+  /** Why a row that others refer to is not deleted. */
+  readonly inUse?: string
 }
 
-/** `addCreate` whose answer, and nothing else, also has a secret. */
-export function addIssue<Item extends Type.TSchema, Row extends object, Body extends Type.TSchema>(
+/** `POST` and `GET` of the list; `GET`, `PATCH` and `DELETE` of one row. */
+export function addConfigured<Item extends Type.TSchema, Row extends object>(
+  scope: AdminScope,
+  deps: AdminDeps,
+  configured: ConfiguredResource<Item, Row>,
+): void {
+  const { kind, creation, created, change, query, remove, inUse } = configured
+  const resource = { ...configured, table: kind.table }
+  addIssue(scope, deps, resource, {
+    body: creation,
+    answer: created ?? resource.item,
+    prepare: (body) => judgeRequest(kind, body as Settings, deps),
+    issue: async (transaction, body, judged) => {
+      const context = { transaction, secretKey: deps.secretKey, judged }
+      const { row, issued } = await createObject(kind, context, body as Settings)
+      return { row, secret: created === undefined ? {} : { webhookSecret: issued[0]!.webhookSecret } }
+    },
+  })
+  if (query === undefined) addShow(scope, deps, resource)
+  else addReads(scope, deps, resource, query)
+  addChange(scope, deps, resource, kind, change)
+  addDelete(
+    scope,
+    deps,
+    resource,
+    remove ?? ((transaction, key) => deleteRow(transaction, kind.table, key, inUse)),
+  )
+}
+
+/** `POST` of the list: 201 with the new row and its location, and, in no other answer, its secret. */
+export function addIssue<
+  Item extends Type.TSchema,
+  Row extends object,
+  Body extends Type.TSchema,
+  Prepared = undefined,
+>(
   scope: AdminScope,
   { change }: AdminDeps,
   resource: Resource<Item, Row>,
-  { body, answer, issue, prepare }: Issue<Row, Body>,
+  { body, answer, issue, prepare }: Issue<Row, Body, Prepared>,
 ): void {
   const { path, present } = resource
   addOperation(scope, `POST ${path}`, {
@@ -83,9 +121,9 @@ export function addIssue<Item extends Type.TSchema, Row extends object, Body ext
     answer,
     statuses: [201],
     run: async (request, reply) => {
-      const prepared = prepare === undefined ? request.body : await prepare(request.body)
+      const prepared = (await prepare?.(request.body)) as Prepared
       const { row, secret } = await change(request, async (transaction) => {
-        const value = await issue(transaction, prepared)
+        const value = await issue(transaction, request.body, prepared)
         return { value, entry: rowChange(resource, undefined, value.row, request.body as object) }
       })
       reply.header('location', `${scope.prefix}${path}/${keyOf(resource, row)}`)
@@ -94,14 +132,16 @@ export function addIssue<Item extends Type.TSchema, Row extends object, Body ext
   })
 }
 
-interface Issue<Row, Body extends Type.TSchema> {
+interface Issue<Row, Body extends Type.TSchema, Prepared> {
   readonly body: Body
   readonly answer: Type.TSchema
   readonly issue: (
     transaction: Transaction,
     body: Type.Static<Body>,
+    prepared: Prepared,
   ) => Promise<{ readonly row: Row; readonly secret: object }>
-  readonly prepare?: (body: Type.Static<Body>) => Promise<Type.Static<Body>>
+  /** What cannot be part of the transaction. */
+  readonly prepare?: (body: Type.Static<Body>) => Promise<Prepared>
 }
 
 interface List<Query extends Type.TSchema, Params extends Type.TSchema, Item extends Type.TSchema, Row>
@@ -160,7 +200,7 @@ export function addReads<Item extends Type.TSchema, Row extends object>(
 }
 
 /** `GET` of one row, or 404. */
-export function addShow<Item extends Type.TSchema, Row extends object>(
+function addShow<Item extends Type.TSchema, Row extends object>(
   scope: AdminScope,
   { reads }: AdminDeps,
   resource: Resource<Item, Row>,
@@ -179,14 +219,13 @@ export function addShow<Item extends Type.TSchema, Row extends object>(
   })
 }
 
-/** `PATCH` of one row; answers the changed row. `change` refuses a row that does not exist. `prepare`: as in `addCreate`. */
-export function addChange<Item extends Type.TSchema, Row extends object, Body extends Type.TSchema>(
+/** `PATCH` of one row; answers the changed row. */
+function addChange<Item extends Type.TSchema, Row extends object>(
   scope: AdminScope,
   deps: AdminDeps,
   resource: Resource<Item, Row>,
-  body: Body,
-  change: (transaction: Transaction, key: string, body: Type.Static<Body>) => Promise<Row>,
-  prepare?: (body: Type.Static<Body>) => Promise<Type.Static<Body>>,
+  kind: TableKind<Row>,
+  body: Type.TSchema,
 ): void {
   const { path, ...one } = pathOfOne(resource)
   addOperation(scope, `PATCH ${path}`, {
@@ -196,11 +235,12 @@ export function addChange<Item extends Type.TSchema, Row extends object, Body ex
     answer: resource.item,
     run: async (request) => {
       const key = request.params[resource.key]!
-      const prepared = prepare === undefined ? request.body : await prepare(request.body)
+      const given = request.body as Settings
+      const judged = await judgeRequest(kind, given, deps, key)
       const row = await deps.change(request, async (transaction) => {
-        const before = await resource.table.find(transaction, key, 'for update')
-        const value = await change(transaction, key, prepared)
-        return { value, entry: rowChange(resource, before, value, request.body as object) }
+        const context = { transaction, secretKey: deps.secretKey, judged }
+        const { before, after } = await updateObject(kind, context, key, given)
+        return { value: after, entry: rowChange(resource, before, after, given) }
       })
       return resource.present(row)
     },
@@ -227,16 +267,6 @@ export function addDelete<Item extends Type.TSchema, Row extends object>(
         return { value: null, entry: rowChange(resource, before, await table.find(transaction, key)) }
       }),
   })
-}
-
-/** `DELETE` of a row that only needs removing. 409 with the text of `inUse` when others refer to it. */
-export function addRemoval<Item extends Type.TSchema, Row extends object>(
-  scope: AdminScope,
-  deps: AdminDeps,
-  resource: Resource<Item, Row>,
-  inUse?: string,
-): void {
-  addDelete(scope, deps, resource, (transaction, key) => deleteRow(transaction, resource.table, key, inUse))
 }
 
 /** `POST` of many rows, all or none. `run` answers what it did, which the audit log keeps. */

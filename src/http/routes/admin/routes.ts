@@ -1,16 +1,14 @@
 import { Type } from 'typebox'
-import { completeFloor, completeRouteCarrier } from '../../../domain/configuration/settings.ts'
 import { FAILURES } from '../../../domain/error-codes.ts'
 import { fieldFaults, MAX_BODY_CHARACTERS } from '../../../domain/messages/send-requests.ts'
 import { explainRoute, type RouteExplanation } from '../../../domain/routing/route-explanation.ts'
 import { ERRORS, type ErrorCode, type Fault, fault, invalid } from '../../../errors.ts'
-import { createRoute, updateRoute } from '../../../operations/manage/routes.ts'
+import { ROUTES } from '../../../operations/configuration/routes.ts'
 import { findOptOuts } from '../../../store/opt-outs.ts'
-import { type RouteRecord, routes } from '../../../store/routes.ts'
 import { changeBody, Nullable, requestBody, titled } from '../../schemas/shapes.ts'
 import { described, LinkName, NullableText, pageQuery, RouteKey, ServicePlanId, Timestamp } from './fields.ts'
 import { type AdminDeps, type AdminScope, addOperation } from './operations.ts'
-import { AT_ONCE, addChange, addCreate, addReads, addRemoval, type Resource } from './resource.ts'
+import { AT_ONCE, addConfigured } from './resource.ts'
 
 const Priority = Type.Integer({ minimum: 0, maximum: 1_000, description: 'lowest first; default: 0' })
 const Weight = Type.Integer({
@@ -62,15 +60,7 @@ export const RouteCreation = requestBody(
   { name: LinkName, carriers: Entries, qualityFloor: Type.Optional(Nullable(NewFloor)) },
   { name: 'main', carriers: [{ carrier: 'acme', priority: 0, weight: 1 }] },
 )
-const Change = changeBody(
-  'RouteChange',
-  {
-    name: Type.Optional(LinkName),
-    carriers: Type.Optional(Entries),
-    qualityFloor: Type.Optional(Nullable(NewFloor)),
-  },
-  { qualityFloor: { minDelivered: 80 } },
-)
+const Change = changeBody('RouteChange', RouteCreation, [], { qualityFloor: { minDelivered: 80 } })
 const Route = titled('Route', {
   routeId: Type.Integer(),
   name: Type.String(),
@@ -86,40 +76,29 @@ const Route = titled('Route', {
   createdAt: Timestamp,
 })
 
-const ROUTES: Resource<typeof Route, RouteRecord> = {
-  table: routes,
-  path: '/routes',
-  texts: {
-    create: 'A route lists carriers by priority and weight. Service plans and routing rules lead to routes.',
-    show: 'Returns its carriers and its quality floor.',
-    change: `The carriers given replace all of its carriers. ${AT_ONCE}`,
-    remove: 'A route that a service plan or routing rule uses cannot be deleted.',
-  },
-  key: 'route',
-  keyField: RouteKey,
-  item: Route,
-  keyOf: (route) => route.name,
-  present: (route) => route,
-}
+const Carrier = Type.Optional(described(LinkName, 'Name of a carrier that they have'))
 
 export function registerRoutes(scope: AdminScope, deps: AdminDeps): void {
-  addCreate(scope, deps, ROUTES, RouteCreation, (transaction, { name, carriers, qualityFloor = null }) =>
-    createRoute(transaction, {
-      name,
-      carriers: carriers.map(completeRouteCarrier),
-      qualityFloor: completeFloor(qualityFloor),
-    }),
-  )
-  const carrier = Type.Optional(described(LinkName, 'Name of a carrier that they have'))
-  addReads(scope, deps, ROUTES, pageQuery(LinkName, { carrier }))
-  addChange(scope, deps, ROUTES, Change, (transaction, route, { carriers, qualityFloor, ...rest }) =>
-    updateRoute(transaction, route, {
-      ...rest,
-      ...(carriers !== undefined && { carriers: carriers.map(completeRouteCarrier) }),
-      ...(qualityFloor !== undefined && { qualityFloor: completeFloor(qualityFloor) }),
-    }),
-  )
-  addRemoval(scope, deps, ROUTES, 'the route is still used by a service plan or a routing rule')
+  addConfigured(scope, deps, {
+    kind: ROUTES,
+    path: '/routes',
+    texts: {
+      create:
+        'A route lists carriers by priority and weight. Service plans and routing rules lead to routes.',
+      show: 'Returns its carriers and its quality floor.',
+      change: `The carriers given replace all of its carriers. ${AT_ONCE}`,
+      remove: 'A route that a service plan or routing rule uses cannot be deleted.',
+    },
+    key: 'route',
+    keyField: RouteKey,
+    item: Route,
+    keyOf: (route) => route.name,
+    creation: RouteCreation,
+    change: Change,
+    query: pageQuery(LinkName, { carrier: Carrier }),
+    inUse: 'the route is still used by a service plan or a routing rule',
+    present: (route) => route,
+  })
 }
 
 const Query = Type.Object(

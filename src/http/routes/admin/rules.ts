@@ -1,13 +1,6 @@
 import { Type } from 'typebox'
 import { SENDER_TYPES } from '../../../domain/messages/addresses.ts'
-import { changeRow } from '../../../operations/manage/configuration-rows.ts'
-import { createRoutingRule, createSenderRule, updateRoutingRule } from '../../../operations/manage/rules.ts'
-import {
-  type RoutingRuleRecord,
-  routingRules,
-  type SenderRuleRecord,
-  senderRules,
-} from '../../../store/rules.ts'
+import { RULES, SENDER_RULES } from '../../../operations/configuration/rules.ts'
 import { Nullable, requestBody, titled } from '../../schemas/shapes.ts'
 import {
   CountryCode,
@@ -24,7 +17,7 @@ import {
   Timestamp,
 } from './fields.ts'
 import type { AdminDeps, AdminScope } from './operations.ts'
-import { AT_ONCE, addChange, addCreate, addReads, addRemoval, type Resource } from './resource.ts'
+import { AT_ONCE, addConfigured } from './resource.ts'
 
 /** As long as a sender may be. Whether it is a valid sender is judged when a rule is written. */
 const Sender = octetString(16, 1)
@@ -58,31 +51,25 @@ const RoutingRuleQuery = pageQuery(RuleId, {
   route: Type.Optional({ ...LinkName, examples: ['main'] } as Type.TString),
 })
 
-const UNLIMITED = { servicePlanId: null, from: null, prefix: null, country: null, mccmnc: null }
-
-const ROUTING_RULES: Resource<typeof RoutingRule, RoutingRuleRecord> = {
-  table: routingRules,
-  path: '/routing-rules',
-  texts: {
-    create:
-      "Overrides the plan's route for messages of a service plan, from a sender, or to a network, prefix or country. The most specific rule applies.",
-    show: 'Returns what it applies to and its route.',
-    change: 'What the rule applies to cannot be changed.',
-    remove: `Messages take the next rule that applies, or the route of their plan. ${AT_ONCE}`,
-  },
-  key: 'ruleId',
-  keyField: RuleId,
-  item: RoutingRule,
-  present: (rule) => rule,
-}
-
 export function registerRoutingRules(scope: AdminScope, deps: AdminDeps): void {
-  addCreate(scope, deps, ROUTING_RULES, RoutingRuleCreation, (transaction, body) =>
-    createRoutingRule(transaction, { ...UNLIMITED, ...body }),
-  )
-  addReads(scope, deps, ROUTING_RULES, RoutingRuleQuery)
-  addChange(scope, deps, ROUTING_RULES, RoutingRuleChange, updateRoutingRule)
-  addRemoval(scope, deps, ROUTING_RULES)
+  addConfigured(scope, deps, {
+    kind: RULES,
+    path: '/routing-rules',
+    texts: {
+      create:
+        "Overrides the plan's route for messages of a service plan, from a sender, or to a network, prefix or country. The most specific rule applies.",
+      show: 'Returns what it applies to and its route.',
+      change: 'What the rule applies to cannot be changed.',
+      remove: `Messages take the next rule that applies, or the route of their plan. ${AT_ONCE}`,
+    },
+    key: 'ruleId',
+    keyField: RuleId,
+    item: RoutingRule,
+    creation: RoutingRuleCreation,
+    change: RoutingRuleChange,
+    query: RoutingRuleQuery,
+    present: (rule) => rule,
+  })
 }
 
 const SenderTypes = Type.Array(Type.Enum([...SENDER_TYPES], { title: 'SenderType' }), {
@@ -111,27 +98,21 @@ const SenderRule = titled('SenderRule', {
   createdAt: Timestamp,
 })
 
-const SENDER_RULES: Resource<typeof SenderRule, SenderRuleRecord> = {
-  table: senderRules,
-  path: '/sender-rules',
-  texts: {
-    create: 'Sets which types of sender are allowed for recipients in a country.',
-    show: 'Returns its country and the types of sender that it allows.',
-    remove: 'Senders are judged by the next rule that applies, if any, and by the service plan.',
-  },
-  key: 'ruleId',
-  keyField: RuleId,
-  item: SenderRule,
-  present: (rule) => rule,
-}
-
 export function registerSenderRules(scope: AdminScope, deps: AdminDeps): void {
-  addCreate(scope, deps, SENDER_RULES, SenderRuleCreation, (transaction, body) =>
-    createSenderRule(transaction, { servicePlanId: null, ...body }),
-  )
-  addReads(scope, deps, SENDER_RULES, SenderRuleQuery)
-  addChange(scope, deps, SENDER_RULES, SenderRuleChange, (transaction, ruleId, body) =>
-    changeRow(transaction, senderRules, ruleId, body),
-  )
-  addRemoval(scope, deps, SENDER_RULES)
+  addConfigured(scope, deps, {
+    kind: SENDER_RULES,
+    path: '/sender-rules',
+    texts: {
+      create: 'Sets which types of sender are allowed for recipients in a country.',
+      show: 'Returns its country and the types of sender that it allows.',
+      remove: 'Senders are judged by the next rule that applies, if any, and by the service plan.',
+    },
+    key: 'ruleId',
+    keyField: RuleId,
+    item: SenderRule,
+    creation: SenderRuleCreation,
+    change: SenderRuleChange,
+    query: SenderRuleQuery,
+    present: (rule) => rule,
+  })
 }

@@ -1,16 +1,11 @@
 import { Type } from 'typebox'
 import { CALLING_CODE, SENDSMS_DLR_URL } from '../../../domain/configuration/configuration.ts'
-import {
-  createSendsmsUser,
-  updateSendsmsUser,
-  withHashedPassword,
-} from '../../../operations/manage/sendsms-users.ts'
-import { type SendsmsUserRecord, sendsmsUsers } from '../../../store/sendsms-users.ts'
+import { SENDSMS_USERS } from '../../../operations/configuration/sendsms-users.ts'
 import { changeBody, Nullable, requestBody, titled } from '../../schemas/shapes.ts'
 import { patterned } from '../../validate.ts'
 import { NullableText, octetString, pageQuery, SendsmsUsername, ServicePlanId, Timestamp } from './fields.ts'
 import type { AdminDeps, AdminScope } from './operations.ts'
-import { addChange, addCreate, addReads, addRemoval, type Resource } from './resource.ts'
+import { addConfigured } from './resource.ts'
 
 const Password = patterned(/^[^\p{Cc}\p{Cs}]{1,100}$/u, 'must have 1 to 100 printable characters', {
   description: 'Password; only its hash is stored',
@@ -43,10 +38,14 @@ const settings = {
     ),
   ),
 }
-const optional = Type.Partial(Type.Object(settings)).properties
 export const SendsmsUserCreation = requestBody(
   'SendsmsUserCreation',
-  { username: SendsmsUsername, servicePlanId: ServicePlanId, password: Password, ...optional },
+  {
+    username: SendsmsUsername,
+    servicePlanId: ServicePlanId,
+    password: Password,
+    ...Type.Partial(Type.Object(settings)).properties,
+  },
   {
     username: 'tester',
     servicePlanId: '65f0c0ffee65f0c0ffee65f0',
@@ -55,11 +54,7 @@ export const SendsmsUserCreation = requestBody(
     callingCode: '44',
   },
 )
-const Change = changeBody(
-  'SendsmsUserChange',
-  { servicePlanId: Type.Optional(ServicePlanId), password: Type.Optional(Password), ...optional },
-  { password: 'raboof' },
-)
+const Change = changeBody('SendsmsUserChange', SendsmsUserCreation, ['username'], { password: 'raboof' })
 const Query = pageQuery(SendsmsUsername, { servicePlanId: Type.Optional(ServicePlanId) })
 const SendsmsUser = titled('SendsmsUser', {
   username: Type.String(),
@@ -71,23 +66,21 @@ const SendsmsUser = titled('SendsmsUser', {
   createdAt: Timestamp,
 })
 
-const USERS: Resource<typeof SendsmsUser, SendsmsUserRecord> = {
-  table: sendsmsUsers,
-  path: '/sendsms-users',
-  texts: {
-    create: 'The user may send with /cgi-bin/sendsms, from the service plan.',
-    show: 'Returns its service plan and its senders, without the password.',
-    remove: 'Its requests are refused from now on.',
-  },
-  key: 'username',
-  keyField: SendsmsUsername,
-  item: SendsmsUser,
-  present: (user) => user,
-}
-
 export function registerSendsmsUsers(scope: AdminScope, deps: AdminDeps): void {
-  addCreate(scope, deps, USERS, SendsmsUserCreation, createSendsmsUser, withHashedPassword)
-  addReads(scope, deps, USERS, Query)
-  addChange(scope, deps, USERS, Change, updateSendsmsUser, withHashedPassword)
-  addRemoval(scope, deps, USERS)
+  addConfigured(scope, deps, {
+    kind: SENDSMS_USERS,
+    path: '/sendsms-users',
+    texts: {
+      create: 'The user may send with /cgi-bin/sendsms, from the service plan.',
+      show: 'Returns its service plan and its senders, without the password.',
+      remove: 'Its requests are refused from now on.',
+    },
+    key: 'username',
+    keyField: SendsmsUsername,
+    item: SendsmsUser,
+    creation: SendsmsUserCreation,
+    change: Change,
+    query: Query,
+    present: (user) => user,
+  })
 }

@@ -4,26 +4,16 @@ import {
   TEXT_RETENTIONS,
   VALIDITY_SECONDS,
 } from '../../../domain/configuration/configuration.ts'
-import {
-  languageIdentifiers,
-  languageNames,
-  rateLimitColumns,
-  rateLimitField,
-} from '../../../domain/configuration/settings.ts'
+import { languageNames, rateLimitField } from '../../../domain/configuration/settings.ts'
 import { SENDER_TYPES } from '../../../domain/messages/addresses.ts'
 import { MAX_BODY_CHARACTERS } from '../../../domain/messages/send-requests.ts'
 import { MAX_WORD_CHARACTERS, MAX_WORDS } from '../../../domain/opt-outs.ts'
-import type { SecretKeys } from '../../../domain/secrets.ts'
 import { NATIONAL_LANGUAGES } from '../../../domain/text/gsm-national-tables.ts'
-import {
-  createServicePlan,
-  removeServicePlan,
-  updateServicePlan,
-} from '../../../operations/manage/service-plans.ts'
-import { type ServicePlanRecord, servicePlans } from '../../../store/service-plans.ts'
+import { PLANS, removeServicePlan } from '../../../operations/configuration/service-plans.ts'
+import type { ServicePlanRecord } from '../../../store/service-plans.ts'
 import { PublicId } from '../../schemas/parameters.ts'
 import { changeBody, Nullable, requestBody, titled } from '../../schemas/shapes.ts'
-import { recordedUrl, shownUrl, withStorableUrl } from './callback-urls.ts'
+import { recordedUrl, shownUrl } from './callback-urls.ts'
 import {
   AccountId,
   Amount,
@@ -42,7 +32,7 @@ import {
   Timestamp,
 } from './fields.ts'
 import type { AdminDeps, AdminScope } from './operations.ts'
-import { addChange, addCreate, addDelete, addReads, type Resource } from './resource.ts'
+import { addConfigured } from './resource.ts'
 
 const OptOutWords = Type.Unsafe<readonly string[]>(
   Type.Array(Type.String({ minLength: 1, maxLength: MAX_WORD_CHARACTERS }), {
@@ -167,7 +157,6 @@ const settings = {
   }),
   optOut: Nullable(OptOutChange),
 }
-const optional = Type.Partial(Type.Object(settings)).properties
 export const ServicePlanCreation = requestBody(
   'ServicePlanCreation',
   {
@@ -180,14 +169,18 @@ export const ServicePlanCreation = requestBody(
           'Send its messages to the built-in simulator, free of charge, for good; false: send them to carriers; default: send them to carriers',
       }),
     ),
-    ...optional,
+    ...Type.Partial(Type.Object(settings)).properties,
   },
   { servicePlanId: '65f0c0ffee65f0c0ffee65f0', accountId: '64f0c0ffee64f0c0ffee64f0', name: 'Alerts' },
 )
 const Change = changeBody(
   'ServicePlanChange',
-  { name: Type.Optional(DisplayName), ...optional },
-  { route: 'main', inboundUrl: 'https://hooks.example.com/inbound' },
+  ServicePlanCreation,
+  ['servicePlanId', 'accountId', 'sandbox'],
+  {
+    route: 'main',
+    inboundUrl: 'https://hooks.example.com/inbound',
+  },
 )
 const Query = pageQuery(PublicId, {
   accountId: Type.Optional(AccountId),
@@ -211,39 +204,9 @@ const ServicePlan = titled('ServicePlan', {
   createdAt: Timestamp,
 })
 export function registerServicePlans(scope: AdminScope, deps: AdminDeps): void {
-  const plans = plansOf(deps.secretKey)
-  const prepare = withStorableUrl(deps, 'inboundUrl')
-
-  const columns = <Body extends Static<typeof Change>>({ rateLimit, nationalLanguages, ...rest }: Body) => ({
-    ...rest,
-    ...rateLimitColumns(rateLimit),
-    ...(nationalLanguages !== undefined && { nationalLanguages: languageIdentifiers(nationalLanguages) }),
-  })
-  addCreate(
-    scope,
-    deps,
-    plans,
-    ServicePlanCreation,
-    (transaction, body) => createServicePlan(transaction, deps.secretKey, columns(body)),
-    prepare,
-  )
-  addReads(scope, deps, plans, Query)
-  addChange(
-    scope,
-    deps,
-    plans,
-    Change,
-    (transaction, servicePlanId, body) => updateServicePlan(transaction, servicePlanId, columns(body)),
-    prepare,
-  )
-  addDelete(scope, deps, plans, (transaction, servicePlanId) =>
-    removeServicePlan(transaction, servicePlanId, deps.messages),
-  )
-}
-
-function plansOf(secretKey: SecretKeys): Resource<typeof ServicePlan, ServicePlanRecord> {
-  return {
-    table: servicePlans,
+  const { secretKey, messages } = deps
+  addConfigured(scope, deps, {
+    kind: PLANS,
     path: '/service-plans',
     texts: {
       create:
@@ -254,9 +217,13 @@ function plansOf(secretKey: SecretKeys): Resource<typeof ServicePlan, ServicePla
     key: 'servicePlanId',
     keyField: ServicePlanId,
     item: ServicePlan,
+    creation: ServicePlanCreation,
+    change: Change,
+    query: Query,
+    remove: (transaction, servicePlanId) => removeServicePlan(transaction, servicePlanId, messages),
     present: (plan) => withUrl(plan, shownUrl(secretKey, plan.inboundUrl)),
     settings: (plan) => withUrl(plan, recordedUrl(secretKey, plan.inboundUrl)),
-  }
+  })
 }
 
 function withUrl(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { MAX_RATES } from '../../../../src/operations/manage/rates.ts'
+import { MAX_RATES } from '../../../../src/operations/configuration/rates.ts'
 import { adminServerOfFile } from '../../../support/admin-server.ts'
 
 /** As many rates and number ranges as there may be fit into one request, and into one transaction. */

@@ -160,6 +160,13 @@ describe('a file', () => {
     expect((await apply(change)).body.changes).toEqual([])
   })
 
+  it('leaves a sandbox plan its route, even if it asks for none', async () => {
+    const { body } = await apply({ plans: { Trial: { route: null } } })
+    expect([body.errors, body.changes]).toEqual([undefined, []])
+    const { items } = (await server.request('GET', '/service-plans?route=sandbox')).body
+    expect(items).toMatchObject([{ name: 'Trial', sandbox: true }])
+  })
+
   it('renames what it names by id', async () => {
     const renamed = { accounts: { 'Renamed Ltd': { accountId: 'A'.repeat(24) } } }
     expect((await apply(renamed)).body.changes).toMatchObject([
@@ -263,8 +270,8 @@ describe('refused', () => {
         "senders.Alerts.!.status UNKNOWN_STATUS",
         "numbers.71234.keywords REPEATED",
         "rules.none REQUIRED",
-        "rules.two.country EXCLUSIVE",
         "rules.two.route NOT_FOUND",
+        "rules.two.country EXCLUSIVE",
         "senderRules.xx.country NOT_FOUND",
         "rates.c REPEATED",
         "rates.b.price REQUIRED",
@@ -305,6 +312,11 @@ describe('refused', () => {
       'accounts.a\ud800',
       'senders.Alerts.Aldis.status',
     ])
+  })
+
+  it('400 for a rule of a plan that does not exist, and for nothing else', async () => {
+    const { body } = await apply({ rules: { x: { plan: 'Nobody', route: 'main' } } })
+    expect(body.errors.map(({ field }: Fault) => field)).toEqual(['rules.x.plan'])
   })
 
   it('400 for one object by two names', async () => {

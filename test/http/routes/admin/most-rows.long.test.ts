@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { MAX_RATES } from '../../../../src/operations/manage/rates.ts'
+import { MAX_RATES } from '../../../../src/operations/configuration/rates.ts'
 import { adminServerOfFile } from '../../../support/admin-server.ts'
 
 /** Rates and number ranges are kept in memory by every node, so their number is bounded. */

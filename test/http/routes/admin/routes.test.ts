@@ -36,7 +36,7 @@ test('200: the list of those with a carrier; 400 for no name', async () => {
 })
 
 test.each([
-  ['carriers', [{ carrier: 'nobody' }]],
+  ['carriers.0.carrier', [{ carrier: 'nobody' }]],
   ['carriers', [{ carrier: 'acme' }, { carrier: 'acme', priority: 1 }]],
   ['carriers.0.weight', [{ carrier: 'acme', weight: 0 }]],
   ['carriers.0.carrier', [{}]],

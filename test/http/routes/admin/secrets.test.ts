@@ -11,7 +11,7 @@ import {
   type SecretKeys,
   sealingKeyId,
 } from '../../../../src/domain/secrets.ts'
-import { rotateWebhookSecret } from '../../../../src/operations/manage/accounts.ts'
+import { rotateWebhookSecret } from '../../../../src/operations/configuration/accounts.ts'
 import { resealSecrets, type SealedStore } from '../../../../src/operations/reseal-secrets.ts'
 import { DirectoryService } from '../../../../src/services/node/directory.ts'
 import { withTransaction } from '../../../../src/store/database.ts'

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
-import { MAX_SENDER_RULES } from '../../../../src/operations/manage/rules.ts'
+import { MAX_SENDER_RULES } from '../../../../src/operations/configuration/rules.ts'
 import { adminServerOfFile, createPlan } from '../../../support/admin-server.ts'
 
 const server = await adminServerOfFile()

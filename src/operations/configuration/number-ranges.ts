@@ -1,10 +1,20 @@
 import { fault, refuseAny } from '../../errors.ts'
 import type { Transaction } from '../../store/database.ts'
 import * as store from '../../store/number-ranges.ts'
-import { refuseMore } from './configuration-rows.ts'
+import { refuseMore } from '../manage/configuration-rows.ts'
+import { TableKind } from './kind.ts'
 
 /** Every node keeps all of them in memory. */
-export const MAX_NUMBER_RANGES = 200_000
+const MAX_NUMBER_RANGES = 200_000
+
+export const RANGES = new TableKind<store.NumberRangeRecord>({
+  name: 'ranges',
+  table: store.numberRanges,
+  nameField: 'prefix',
+  required: ['mccmnc'],
+  most: MAX_NUMBER_RANGES,
+  settingsOf: ({ mccmnc }) => ({ mccmnc }),
+})
 
 /** Adds or replaces one range. Returns it before and after. */
 export async function putNumberRange(

@@ -1,6 +1,8 @@
+import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { ROUTES } from '../../../src/operations/configuration/routes.ts'
+import { createObject } from '../../../src/operations/configuration/single-changes.ts'
 import { makeChange } from '../../../src/operations/manage/audited-changes.ts'
-import { createRoute } from '../../../src/operations/manage/routes.ts'
 import { withTransaction } from '../../../src/store/database.ts'
 import { routes } from '../../../src/store/routes.ts'
 import { freshDatabase } from '../../support/database.ts'
@@ -25,10 +27,10 @@ test('a route and a change of its carrier that lock each other out are both made
     // The other is to find the deadlock.
     await change.query(`select set_config('deadlock_timeout', '60s', true)`)
     await change.query(`select from carriers where name = 'acme' for update`)
-    const carriers = [{ carrier: 'acme', priority: 0, weight: 1 }]
-    const route = { name: 'default', carriers, qualityFloor: null }
+    const route = { name: 'default', carriers: [{ carrier: 'acme' }] }
     created = makeChange(db, AUTHOR, async (transaction) => {
-      return { value: await createRoute(transaction, route), entry: ADDED }
+      const { row } = await createObject(ROUTES, { transaction, secretKey: randomBytes(32) }, route)
+      return { value: row, entry: ADDED }
     })
     await eventually(waiting)
     await change.query(`update carriers set host = 'other'`)

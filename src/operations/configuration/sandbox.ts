@@ -1,10 +1,10 @@
 import { SANDBOX, SANDBOX_MESSAGES_PER_SECOND } from '../../domain/sandbox.ts'
 import type { SecretKeys } from '../../domain/secrets.ts'
-import { carriers } from '../../store/carriers.ts'
+import { carriers, reserveCarrierIds } from '../../store/carriers.ts'
 import type { Transaction } from '../../store/database.ts'
 import { lockDirectoryVersion } from '../../store/directory.ts'
 import { replaceRouteCarriers, routes } from '../../store/routes.ts'
-import { insertCarrier } from './carriers.ts'
+import { sealCarrierPassword } from './carriers.ts'
 
 /** command_status of ESME_RTHROTTLED, in decimal. */
 const THROTTLED = '88'
@@ -18,7 +18,6 @@ const CARRIER = {
   host: '127.0.0.1',
   port: 0,
   systemId: SANDBOX,
-  password: '',
   window: 100,
   messagesPerSecond: SANDBOX_MESSAGES_PER_SECOND,
   idRule: 'exact',
@@ -36,7 +35,11 @@ export async function keyOfSandboxRoute(transaction: Transaction, secretKey: Sec
 
 async function makeRoute(transaction: Transaction, secretKey: SecretKeys): Promise<number> {
   const carrier = await carriers.find(transaction, SANDBOX)
-  if (carrier === undefined) await insertCarrier(transaction, secretKey, CARRIER)
+  if (carrier === undefined) {
+    const [carrierId] = (await reserveCarrierIds(transaction, 1)) as [number]
+    const password = sealCarrierPassword(secretKey, '', carrierId)
+    await carriers.insert(transaction, { ...CARRIER, carrierId, password })
+  }
   const { routeId } = await routes.insert(transaction, { name: SANDBOX })
   const carriersOfIt = [{ carrier: SANDBOX, priority: 0, weight: 1 }]
   await replaceRouteCarriers(transaction, [{ routeId, carriers: carriersOfIt }])
