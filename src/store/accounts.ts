@@ -28,10 +28,7 @@ export const accounts = new ConfigurationTable<
 >({
   noun: 'account',
   table: 'accounts',
-  select: `t.id, t.account_id as "accountId", t.name, t.default_dlr_url as "defaultDlrUrl",
-    t.messages_per_second as "messagesPerSecond", t.burst, t.webhook_secret as "webhookSecret",
-    t.previous_webhook_secret as "previousWebhookSecret", t.webhook_headers as "webhookHeaders",
-    t.created_at as "createdAt"`,
+  reads: { id: 't.id' },
   key: 'account_id',
   keyOf: canonicalPublicId,
   columns: {

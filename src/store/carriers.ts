@@ -30,16 +30,12 @@ export const carriers = new ConfigurationTable<
 >({
   noun: 'carrier',
   table: 'carriers',
-  select: `t.id as "carrierId", t.name, t.state, t.host, t.port, t.tls, t.tls_ca as "tlsCa",
-    t.tls_server_name as "tlsServerName", t.bind_mode as "bindMode", t.binds, t.system_id as "systemId",
-    t.system_type as "systemType", t.send_window as "window", t.messages_per_second as "messagesPerSecond",
-    t.sender_messages_per_second as "senderMessagesPerSecond", t.long_messages as "longMessages",
-    t.submit_outcomes as "submitOutcomes", t.id_rule as "idRule", t.learned_id_rule as "learnedIdRule",
-    t.validity_seconds as "validitySeconds", t.validity_format as "validityFormat", t.created_at as "createdAt",
-    coalesce((
+  reads: {
+    leases: `coalesce((
       select json_agg(json_build_object('bind', b.bind, 'node', n.name) order by b.bind)
       from carrier_binds b join nodes n on n.node_id = b.node_id
-      where b.carrier_id = t.id and b.bind < t.binds and t.state <> 'stopped'), '[]') as leases`,
+      where b.carrier_id = t.id and b.bind < t.binds and t.state <> 'stopped'), '[]')`,
+  },
   key: 'name',
   named: '(t.name = $1 or t.id::text = $1)',
   columns: {
@@ -66,6 +62,7 @@ export const carriers = new ConfigurationTable<
     validityFormat: 'validity_format',
     password: 'password',
   },
+  hidden: ['password'],
 })
 
 /** Reserves the numbers of new carriers: a password is sealed for the number before the row is written. */

@@ -1,12 +1,14 @@
 import type { Queryable } from './database.ts'
 
-interface Description<Columns> {
+interface Description<Row, Columns> {
   /** What people call one of its rows: `routing rule`. */
   readonly noun: string
   readonly table: string
-  /** The SELECT list that a row is read with. The table is `t`. */
-  readonly select: string
-  /** The tables that `select` reads in addition to `t`. */
+  /** What a row is read as besides its columns and `createdAt`, in SQL by property. The table is `t`. */
+  readonly reads: { readonly [Property in Exclude<keyof Row, keyof Columns | 'createdAt'>]: string } & {
+    readonly [Property in keyof Row]?: string
+  }
+  /** The tables that `reads` needs in addition to `t`. */
   readonly joins?: string
   /** The column of the key by which a row is known outside. Lists are sorted by it. */
   readonly key: string
@@ -14,8 +16,9 @@ interface Description<Columns> {
   readonly keyOf?: (key: string) => string | number
   /** Finds the row that $1 names. Default: the key equals $1. */
   readonly named?: string
-  /** The column of each property that is written. */
+  /** The column of each property that is written, and read unless it is one of `hidden`. */
   readonly columns: { readonly [Property in keyof Columns]-?: string }
+  readonly hidden?: readonly (keyof Columns)[]
   /** Condition of the rows that `count` counts. Default: all. */
   readonly counted?: string
   /** Conditions of a list, by the query parameter that asks for them; `?` stands for its value. */
@@ -42,20 +45,33 @@ export type AnyTable<Row extends object = object> = Pick<
 >
 
 /**
- * The statements that all configuration tables share. Each reads a row as `select` shows it. Nothing in their text comes
+ * The statements that all configuration tables share. Each reads a row as its description says. Nothing in their text comes
  * from a request. A key that is taken, or a row that others refer to, is reported as the database's constraint violation.
  */
 export class ConfigurationTable<Row extends object, Columns extends object> {
   readonly noun: string
-  readonly #of: Description<Columns>
+  readonly #of: Description<Row, Columns>
+  readonly #list: string
   readonly #named: string
   readonly #keyOf: (key: string) => string | number
 
-  constructor(description: Description<Columns>) {
+  constructor(description: Description<Row, Columns>) {
     this.noun = description.noun
     this.#of = description
     this.#named = description.named ?? `t.${description.key} = $1`
     this.#keyOf = description.keyOf ?? ((key) => key)
+    const reads = Object.entries<string | undefined>(description.reads).map(
+      ([name, sql]) => `${sql} as "${name}"`,
+    )
+    this.#list = [this.columnList(description.hidden), 't.created_at as "createdAt"', ...reads].join()
+  }
+
+  /** The SELECT list of the columns of a row: `t.plan_id as "planId"`. */
+  columnList(without: readonly (keyof Columns)[] = []): string {
+    const own = Object.entries<string>(this.#of.columns).filter(
+      ([name]) => !without.includes(name as keyof Columns),
+    )
+    return own.map(([name, column]) => `t.${column} as "${name}"`).join()
   }
 
   /** Every row, by key. */
@@ -176,7 +192,7 @@ export class ConfigurationTable<Row extends object, Columns extends object> {
   }
 
   #select(from: string): string {
-    return `select ${this.#of.select} from ${from} ${this.#of.joins ?? ''}`
+    return `select ${this.#list} from ${from} ${this.#of.joins ?? ''}`
   }
 
   /** Items grouped by the properties that they have values for. Items without values are left out. */

@@ -19,14 +19,17 @@ import { isSandbox } from '../domain/sandbox.ts'
 import { accountSecretContext, carrierSecretContext, SecretError } from '../domain/secrets.ts'
 import { openWebhookHeaders, sentWebhookHeaders } from '../domain/webhooks/requests.ts'
 import { inSlices } from '../slices.ts'
+import { accounts } from './accounts.ts'
+import { carriers } from './carriers.ts'
 import type { Queryable, Transaction } from './database.ts'
+import { servicePlans } from './service-plans.ts'
 
 /** Opens a sealed secret; throws when it cannot. */
 export type SecretOpener = (sealed: string, context: string) => string
 
 interface AccountRow extends RateLimitColumns, Pick<Account, 'id' | 'accountId' | 'name' | 'defaultDlrUrl'> {
-  readonly secret: string
-  readonly previousSecret: string | null
+  readonly webhookSecret: string
+  readonly previousWebhookSecret: string | null
   readonly webhookHeaders: string | null
 }
 
@@ -34,7 +37,7 @@ interface PlanRow
   extends RateLimitColumns,
     Omit<ServicePlan, 'account' | 'sandbox' | 'route' | 'rateLimit' | 'senderTypes' | 'allowedCountries'> {
   readonly account: number
-  readonly route: number | null
+  readonly routeId: number | null
   readonly senderTypes: SenderType[]
   readonly allowedCountries: string[]
 }
@@ -104,33 +107,15 @@ export async function readDirectoryVersion(db: Queryable): Promise<string> {
 const ROWS_AT_ONCE = 250
 
 const PARTS: Readonly<Record<keyof Rows, string>> = {
-  accounts: `
-    select id, account_id as "accountId", name, default_dlr_url as "defaultDlrUrl", webhook_secret as secret,
-      previous_webhook_secret as "previousSecret", webhook_headers as "webhookHeaders",
-      messages_per_second as "messagesPerSecond", burst
-    from accounts order by id`,
-  plans: `
-    select id, service_plan_id as "servicePlanId", account_id as account, name, active, route_id as route,
-      inbound_url as "inboundUrl", messages_per_second as "messagesPerSecond", burst,
-      sender_types as "senderTypes", ambiguous_submits as "ambiguousSubmits", smart_encoding as "smartEncoding",
-      national_languages as "nationalLanguages", opt_out as "optOut", validity_seconds as "validitySeconds",
-      max_validity_seconds as "maxValiditySeconds", allowed_countries as "allowedCountries", texts, caps,
-      limit_events as "limitEvents", pumping_guard as "pumpingGuard"
-    from service_plans order by id`,
+  accounts: `select t.id, ${accounts.columnList()} from accounts t order by id`,
+  plans: `select t.id, ${servicePlans.columnList()} from service_plans t order by id`,
   tokens: `
     select id, account_id as account, name, plan_ids as "planIds", encode(hash, 'hex') as sha256, scopes,
       (extract(epoch from expires_at) * 1000)::float8 as "expiresAtMs"
     from tokens where revoked_at is null`,
   operators: `select name, role, encode(hash, 'hex') as sha256 from operator_tokens where revoked_at is null`,
   senders: `select plan_id as "planId", sender, status from sender_subscriptions`,
-  carriers: `
-    select id, name, state, host, port, tls, tls_ca as "tlsCa", tls_server_name as "tlsServerName",
-      bind_mode as "bindMode", binds, system_id as "systemId", password, system_type as "systemType",
-      send_window as "window", messages_per_second as "messagesPerSecond",
-      sender_messages_per_second as "senderMessagesPerSecond", long_messages as "longMessages",
-      submit_outcomes as "submitOutcomes", id_rule as "idRule", learned_id_rule as "learnedIdRule",
-      validity_seconds as "validitySeconds", validity_format as "validityFormat"
-    from carriers order by id`,
+  carriers: `select t.id, ${carriers.columnList(['carrierId'])} from carriers t order by id`,
   routes: `
     select id, name, quality_floor as "qualityFloor", coalesce((
       select json_agg(json_build_object('carrierId', carrier_id, 'priority', priority, 'weight', weight)
@@ -294,9 +279,9 @@ function tokenOf({ sha256, account, ...token }: TokenRow, accounts: ReadonlyMap<
 }
 
 function accountOf(row: AccountRow, secrets: Secrets): Account {
-  const { id, accountId, name, defaultDlrUrl, secret, previousSecret } = row
+  const { id, accountId, name, defaultDlrUrl, webhookSecret: secret, previousWebhookSecret: previous } = row
   const context = accountSecretContext(accountId)
-  const sealed = previousSecret === null ? [secret] : [secret, previousSecret]
+  const sealed = previous === null ? [secret] : [secret, previous]
   const signing = secrets.attempt((open) => ({
     webhookSecrets: sealed.map((one) => open(one, context)),
     webhookHeaders: sentWebhookHeaders(openWebhookHeaders(open, row.webhookHeaders, accountId)),
@@ -312,11 +297,11 @@ function accountOf(row: AccountRow, secrets: Secrets): Account {
 }
 
 function planOf(
-  { messagesPerSecond, burst, ...plan }: PlanRow,
+  { messagesPerSecond, burst, routeId, ...plan }: PlanRow,
   accounts: ReadonlyMap<number, Account>,
   routes: ReadonlyMap<number, Route>,
 ): ServicePlan {
-  const route = plan.route === null ? null : routes.get(plan.route)!
+  const route = routeId === null ? null : routes.get(routeId)!
   return {
     ...plan,
     account: accounts.get(plan.account)!,

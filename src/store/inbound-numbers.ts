@@ -13,9 +13,10 @@ export const inboundNumbers = new ConfigurationTable<
 >({
   noun: 'inbound number',
   table: 'inbound_numbers',
-  select: 't.number, p.service_plan_id as "servicePlanId", t.keywords, t.created_at as "createdAt"',
+  reads: { servicePlanId: 'p.service_plan_id' },
   joins: 'join service_plans p on p.id = t.plan_id',
   key: 'number',
   columns: { number: 'number', planId: 'plan_id', keywords: 'keywords' },
+  hidden: ['planId'],
   filters: { servicePlanId: 'p.service_plan_id = lower(?)' },
 })

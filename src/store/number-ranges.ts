@@ -15,7 +15,7 @@ export interface NumberRangeRecord extends NumberRange {
 export const numberRanges = new ConfigurationTable<NumberRangeRecord, NumberRange>({
   noun: 'number range',
   table: 'number_ranges',
-  select: 't.prefix, t.mccmnc, t.created_at as "createdAt"',
+  reads: {},
   key: 'prefix',
   columns: { prefix: 'prefix', mccmnc: 'mccmnc' },
   filters: { mccmnc: 't.mccmnc = ?' },

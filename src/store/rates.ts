@@ -22,8 +22,12 @@ export const rates = new ConfigurationTable<
 >({
   noun: 'rate',
   table: 'rates',
-  select: `t.id as "rateId", p.service_plan_id as "servicePlanId", t.prefix, t.country, t.mccmnc,
-    trim_scale(t.price)::text as price, trim_scale(t.ptf)::text as ptf, t.currency, t.created_at as "createdAt"`,
+  reads: {
+    rateId: 't.id',
+    servicePlanId: 'p.service_plan_id',
+    price: 'trim_scale(t.price)::text',
+    ptf: 'trim_scale(t.ptf)::text',
+  },
   joins: 'left join service_plans p on p.id = t.plan_id',
   key: 'id',
   keyOf: Number,
@@ -36,6 +40,7 @@ export const rates = new ConfigurationTable<
     ptf: 'ptf',
     currency: 'currency',
   },
+  hidden: ['planId', 'price', 'ptf'],
   filters: {
     servicePlanId: 'p.service_plan_id = lower(?)',
     prefix: 't.prefix = ?',

@@ -24,12 +24,14 @@ export const routes = new ConfigurationTable<
 >({
   noun: 'route',
   table: 'routes',
-  select: `t.id as "routeId", t.name, t.quality_floor as "qualityFloor", t.created_at as "createdAt",
-    coalesce((
+  reads: {
+    routeId: 't.id',
+    carriers: `coalesce((
       select json_agg(json_build_object('carrier', c.name, 'priority', rc.priority, 'weight', rc.weight)
                       order by rc.priority, c.name)
       from route_carriers rc join carriers c on c.id = rc.carrier_id where rc.route_id = t.id
-    ), '[]') as carriers`,
+    ), '[]')`,
+  },
   key: 'name',
   named: '(t.name = $1 or t.id::text = $1)',
   columns: { name: 'name', qualityFloor: 'quality_floor' },

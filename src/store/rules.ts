@@ -17,8 +17,7 @@ export const routingRules = new ConfigurationTable<
 >({
   noun: 'routing rule',
   table: 'routing_rules',
-  select: `t.id as "ruleId", p.service_plan_id as "servicePlanId", t.sender as "from", t.prefix, t.country,
-    t.mccmnc, r.name as route, t.created_at as "createdAt"`,
+  reads: { ruleId: 't.id', servicePlanId: 'p.service_plan_id', route: 'r.name' },
   joins: 'join routes r on r.id = t.route_id left join service_plans p on p.id = t.plan_id',
   key: 'id',
   keyOf: Number,
@@ -30,6 +29,7 @@ export const routingRules = new ConfigurationTable<
     mccmnc: 'mccmnc',
     routeId: 'route_id',
   },
+  hidden: ['planId', 'routeId'],
   filters: { servicePlanId: 'p.service_plan_id = lower(?)', route: 'r.name = ?' },
 })
 
@@ -48,11 +48,11 @@ export const senderRules = new ConfigurationTable<
 >({
   noun: 'sender rule',
   table: 'sender_rules',
-  select: `t.id as "ruleId", p.service_plan_id as "servicePlanId", t.country, t.sender_types as "senderTypes",
-    t.created_at as "createdAt"`,
+  reads: { ruleId: 't.id', servicePlanId: 'p.service_plan_id' },
   joins: 'left join service_plans p on p.id = t.plan_id',
   key: 'id',
   keyOf: Number,
   columns: { planId: 'plan_id', country: 'country', senderTypes: 'sender_types' },
+  hidden: ['planId'],
   filters: { servicePlanId: 'p.service_plan_id = lower(?)', country: 't.country = ?' },
 })

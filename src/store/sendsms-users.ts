@@ -20,9 +20,7 @@ export type NewSendsmsUser = Pick<SendsmsUserColumns, 'username' | 'planId' | 'p
 export const sendsmsUsers = new ConfigurationTable<SendsmsUserRecord, NewSendsmsUser>({
   noun: 'sendsms user',
   table: 'sendsms_users',
-  select: `t.username, p.service_plan_id as "servicePlanId", t.default_sender as "defaultSender",
-    t.forced_sender as "forcedSender", t.calling_code as "callingCode", t.dlr_url as "dlrUrl",
-    t.created_at as "createdAt"`,
+  reads: { servicePlanId: 'p.service_plan_id' },
   joins: 'join service_plans p on p.id = t.plan_id',
   key: 'username',
   columns: {
@@ -34,6 +32,7 @@ export const sendsmsUsers = new ConfigurationTable<SendsmsUserRecord, NewSendsms
     callingCode: 'calling_code',
     dlrUrl: 'dlr_url',
   },
+  hidden: ['planId', 'password'],
   filters: { servicePlanId: 'p.service_plan_id = lower(?)' },
 })
 

@@ -40,14 +40,12 @@ export const servicePlans = new ConfigurationTable<
 >({
   noun: 'service plan',
   table: 'service_plans',
-  select: `t.id, t.service_plan_id as "servicePlanId", a.account_id as "accountId", t.name, t.active,
-    r.name as route, coalesce(r.name = '${SANDBOX}', false) as sandbox, t.route_id as "routeId", t.inbound_url as "inboundUrl",
-    t.messages_per_second as "messagesPerSecond", t.burst, t.sender_types as "senderTypes",
-    t.ambiguous_submits as "ambiguousSubmits", t.smart_encoding as "smartEncoding",
-    t.national_languages as "nationalLanguages", t.opt_out as "optOut", t.validity_seconds as "validitySeconds",
-    t.max_validity_seconds as "maxValiditySeconds", t.allowed_countries as "allowedCountries", t.texts, t.caps,
-    t.limit_events as "limitEvents", t.pumping_guard as "pumpingGuard",
-    t.created_at as "createdAt"`,
+  reads: {
+    id: 't.id',
+    accountId: 'a.account_id',
+    route: 'r.name',
+    sandbox: `coalesce(r.name = '${SANDBOX}', false)`,
+  },
   joins: 'join accounts a on a.id = t.account_id left join routes r on r.id = t.route_id',
   key: 'service_plan_id',
   keyOf: canonicalPublicId,
@@ -73,6 +71,7 @@ export const servicePlans = new ConfigurationTable<
     limitEvents: 'limit_events',
     pumpingGuard: 'pumping_guard',
   },
+  hidden: ['account'],
   filters: { accountId: 'a.account_id = lower(?)', route: 'r.name = ?', search: NAME_BEGINS },
 })
 

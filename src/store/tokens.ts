@@ -31,11 +31,14 @@ interface TokenColumns {
 export const tokens = new ConfigurationTable<TokenRecord, TokenColumns>({
   noun: 'token',
   table: 'tokens',
-  select: `t.id as "tokenId", a.account_id as "accountId", t.name, t.hint,
-    case when t.plan_ids is not null then array(
+  reads: {
+    tokenId: 't.id',
+    accountId: 'a.account_id',
+    servicePlanIds: `case when t.plan_ids is not null then array(
       select p.service_plan_id from service_plans p where p.id = any (t.plan_ids) order by p.service_plan_id
-    ) end as "servicePlanIds",
-    t.scopes, t.created_at as "createdAt", t.expires_at as "expiresAt", t.revoked_at as "revokedAt"`,
+    ) end`,
+    revokedAt: 't.revoked_at',
+  },
   joins: 'join accounts a on a.id = t.account_id',
   key: 'id',
   keyOf: Number,
@@ -48,6 +51,7 @@ export const tokens = new ConfigurationTable<TokenRecord, TokenColumns>({
     scopes: 'scopes',
     expiresAt: 'expires_at',
   },
+  hidden: ['account', 'planIds', 'hash'],
   filters: {
     accountId: 'a.account_id = lower(?)',
     servicePlanId: 't.plan_ids && array(select p.id from service_plans p where p.service_plan_id = lower(?))',
@@ -72,10 +76,10 @@ interface OperatorTokenColumns extends Operator {
 export const operatorTokens = new ConfigurationTable<OperatorTokenRecord, OperatorTokenColumns>({
   noun: 'operator token',
   table: 'operator_tokens',
-  select: `t.id as "operatorTokenId", t.name, t.role, t.hint, t.created_at as "createdAt",
-    t.revoked_at as "revokedAt"`,
+  reads: { operatorTokenId: 't.id', revokedAt: 't.revoked_at' },
   key: 'id',
   keyOf: Number,
   counted: 'revoked_at is null',
   columns: { name: 'name', role: 'role', hint: 'hint', hash: 'hash' },
+  hidden: ['hash'],
 })

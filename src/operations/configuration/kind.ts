@@ -71,20 +71,12 @@ export interface Judging {
 }
 
 /** A kind whose objects are the rows of a table. A setting without a function here is the column of its name. */
-interface Description<Row extends object> {
-  readonly name: KindName
+interface Description<Row extends object>
+  extends Pick<Kind, 'name' | 'idField' | 'numberField' | 'hasSandbox' | 'most'>,
+    Partial<Pick<Kind, 'secrets' | 'urls' | 'references' | 'names' | 'required'>> {
   readonly table: AnyTable<Row>
-  readonly secrets?: readonly string[]
-  readonly urls?: readonly string[]
-  readonly references?: Readonly<Record<string, NamedKind>>
-  readonly names?: Kind['names']
-  readonly required?: readonly string[]
-  readonly most?: number
-  /** The field by which a row is known, one of these three. A name cannot be changed by a file. */
+  /** The field of the name, without `idField` and `numberField`. A file cannot change it. */
   readonly nameField?: string
-  readonly idField?: 'accountId' | 'servicePlanId'
-  readonly numberField?: string
-  readonly hasSandbox?: true
   /** The database key, if objects of other kinds name those of this one. */
   databaseKey?(row: Row): number
   /** Stored secrets by name, where rows come without them. */
