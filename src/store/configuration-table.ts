@@ -1,4 +1,6 @@
+import { inSlices, mapInSlices } from '../slices.ts'
 import type { Queryable } from './database.ts'
+import { inJsonChunks, type JsonChunk, rowsOf } from './json-chunks.ts'
 
 interface Description<Row, Columns> {
   /** What people call one of its rows: `routing rule`. */
@@ -74,11 +76,13 @@ export class ConfigurationTable<Row extends object, Columns extends object> {
     return own.map(([name, column]) => `t.${column} as "${name}"`).join()
   }
 
-  /** Every row, by key. */
+  /** Every row, by key. There may be 200,000, which are read in slices. */
   async all(db: Queryable): Promise<Row[]> {
     const { table, key } = this.#of
-    const { rows } = await db.query<Row>(`${this.#select(`${table} t`)} order by t.${key}`)
-    return rows
+    const select = `${this.#select(`${table} t`)} order by t.${key}`
+    const { rows } = await db.query<JsonChunk>(inJsonChunks('', select))
+    const read = await inSlices(rowsOf<Row & { createdAt: Date }>(rows))
+    return mapInSlices(read, (row) => Object.assign(row, { createdAt: new Date(row.createdAt) }))
   }
 
   /** Adds rows as `insert` does. Rows that have values for the same properties go in one statement. */

@@ -22,6 +22,7 @@ import { inSlices } from '../slices.ts'
 import { accounts } from './accounts.ts'
 import { carriers } from './carriers.ts'
 import type { Queryable, Transaction } from './database.ts'
+import { inJsonChunks, type JsonChunk } from './json-chunks.ts'
 import { servicePlans } from './service-plans.ts'
 
 /** Opens a sealed secret; throws when it cannot. */
@@ -103,9 +104,6 @@ export async function readDirectoryVersion(db: Queryable): Promise<string> {
   return rows[0]!.version
 }
 
-/** Rows of one part of the answer: 250 service plans are parsed in some 1 ms. */
-const ROWS_AT_ONCE = 250
-
 const PARTS: Readonly<Record<keyof Rows, string>> = {
   accounts: `select t.id, ${accounts.columnList()} from accounts t order by id`,
   plans: `select t.id, ${servicePlans.columnList()} from service_plans t order by id`,
@@ -138,18 +136,11 @@ const PARTS: Readonly<Record<keyof Rows, string>> = {
     where (select bulk_version::text from directory_version) is distinct from $1 order by id`,
 }
 
-/** Each row of the answer has at most 250 of one kind, as a JSON array, or the versions. */
 const DIRECTORY = `
   select 'versions' as kind, json_build_object('version', version::text, 'bulkVersion', bulk_version::text)::text as json
   from directory_version ${Object.entries(PARTS)
-    .map(
-      ([kind, part]) => `
-  union all
-  (select '${kind}', json_agg(object)::text
-   from (select row_to_json(p) as object, (row_number() over () - 1) / ${ROWS_AT_ONCE} as chunk from (${part}) p) o
-   group by chunk order by chunk)`,
-    )
-    .join('')}`
+    .map(([kind, part]) => `union all (${inJsonChunks(kind, part)})`)
+    .join(' ')}`
 
 /**
  * The whole configuration at one instant: one statement sees one snapshot, where several would need a transaction of a
@@ -162,15 +153,13 @@ export async function readDirectory(
   open: SecretOpener,
   previous: Directory | null = null,
 ): Promise<Directory> {
-  const { rows } = await db.query<{ kind: string; json: string }>(DIRECTORY, [previous?.contents.bulkVersion])
+  const { rows } = await db.query<JsonChunk>(DIRECTORY, [previous?.contents.bulkVersion])
   return inSlices(assemble(rows, open, previous))
 }
 
 type Versions = Pick<Directory['contents'], 'version' | 'bulkVersion'>
 
-function* parse(
-  answer: readonly { kind: string; json: string }[],
-): Steps<{ versions: Versions; rows: Rows }> {
+function* parse(answer: readonly JsonChunk[]): Steps<{ versions: Versions; rows: Rows }> {
   let versions: Versions | undefined
   const rows = Object.fromEntries(Object.keys(PARTS).map((kind): [string, object[]] => [kind, []]))
   for (const { kind, json } of answer) {
@@ -182,7 +171,7 @@ function* parse(
 }
 
 function* assemble(
-  answer: readonly { kind: string; json: string }[],
+  answer: readonly JsonChunk[],
   open: SecretOpener,
   previous: Directory | null,
 ): Steps<Directory> {

@@ -3,7 +3,7 @@ import type { SecretKeys } from '../../domain/secrets.ts'
 import { withoutCredentials } from '../../domain/webhooks/callback-url.ts'
 import { mapInSlices } from '../../slices.ts'
 import type { Transaction } from '../../store/database.ts'
-import { readDirectoryVersion, readOneSnapshot } from '../../store/directory.ts'
+import { allowPauses, readDirectoryVersion, readOneSnapshot } from '../../store/directory.ts'
 import { FileScene } from './file-scene.ts'
 import type { Kind } from './kind.ts'
 import { KINDS } from './kinds.ts'
@@ -23,6 +23,7 @@ export async function exportConfiguration(
   secretKey: SecretKeys,
 ): Promise<ExportedConfiguration> {
   await readOneSnapshot(transaction)
+  await allowPauses(transaction)
   const version = await readDirectoryVersion(transaction)
   const scene = new FileScene(transaction, secretKey)
   const configuration = new Map<KindName, [string, Settings][]>()
