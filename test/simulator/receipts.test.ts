@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { isReceipt, parseReceipt } from '../../src/domain/carriers/receipts.ts'
 import { segmentText } from '../../src/domain/text/segments.ts'
 import {
+  networkOf,
   receiptDate,
   receiptDelivery,
   receiptFacts,
@@ -115,4 +116,17 @@ test('dates are UTC to the minute, back and forth', () => {
   expect(receiptDate(Date.parse('2026-12-31T23:59:59.999Z'))).toBe('2612312359')
   expect(receiptDate(Date.parse('2027-01-01T00:00:00Z'))).toBe('2701010000')
   expect(receiptDate(Date.parse('2026-12-31T23:59:00Z'))).toBe('2612312359')
+})
+
+describe('networks', () => {
+  test.each([
+    ['15551230001', '310260'],
+    ['+15551230001', '310260'],
+    ['447700900123', '23415'],
+    ['4915123456789', '26201'],
+    ['35312345678', '00101'],
+    ['', '00101'],
+  ])('%j is in %s', (destination, mccmnc) => {
+    expect(networkOf(destination)).toBe(mccmnc)
+  })
 })

@@ -1,6 +1,13 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
-import { assignBinds, type CarrierBind } from '../../../src/domain/carriers/binds.ts'
+import { describe, expect, test } from 'vitest'
+import {
+  assignBinds,
+  BindErrors,
+  type CarrierBind,
+  type LinkFailure,
+  MAX_BIND_ERRORS,
+  nextPauseMs,
+} from '../../../src/domain/carriers/binds.ts'
 
 const binds = (carrierId: number, nodeIds: readonly (number | null)[]): CarrierBind[] =>
   nodeIds.map((nodeId, bind) => ({ carrierId, bind, nodeId }))
@@ -82,4 +89,56 @@ test('what is shared out stays as it is, whatever order it is read in', () => {
       expect(assignBinds(held.toReversed(), nodes.toReversed())).toEqual(shares)
     }),
   )
+})
+
+describe('errors of a bind', () => {
+  const AT = Date.UTC(2026, 0, 2)
+  const fault = (error: string, status: string | null = null) => ({ error, status, detail: null })
+
+  test('the newest error is first, and a repeated one is counted', () => {
+    const errors = new BindErrors()
+    expect(errors.list()).toEqual([])
+    errors.note(fault('bind_rejected', 'ESME_RINVPASWD'), AT)
+    errors.note(fault('bind_rejected', 'ESME_RALYBND'), AT + 1_000)
+    errors.note(fault('bind_rejected', 'ESME_RINVPASWD'), AT + 2_000)
+    expect(errors.list()).toEqual([
+      { at: '2026-01-02T00:00:02.000Z', ...fault('bind_rejected', 'ESME_RINVPASWD'), count: 2 },
+      { at: '2026-01-02T00:00:01.000Z', ...fault('bind_rejected', 'ESME_RALYBND'), count: 1 },
+    ])
+  })
+
+  test('beyond the limit the one that came longest ago is forgotten', () => {
+    const errors = new BindErrors()
+    for (let index = 0; index < MAX_BIND_ERRORS; index += 1) errors.note(fault(`e${index}`), AT + index)
+    errors.note(fault('e0'), AT + 10)
+    errors.note(fault('more'), AT + 11)
+    expect(errors.list().map(({ error }) => error)).toEqual(['more', 'e0', 'e4', 'e3', 'e2'])
+  })
+})
+
+describe('the pause before another bind', () => {
+  const pauses = (failure: LinkFailure, fromMs = 0) => {
+    const all: number[] = []
+    for (let lastMs = fromMs; all.length < 14; all.push(lastMs / 1_000))
+      lastMs = nextPauseMs(failure, { lastMs, firstMs: 1_000, closes: all.length + 1 })
+    return all
+  }
+
+  test('doubles up to five seconds while the carrier cannot be reached', () => {
+    expect(pauses('unreached').slice(0, 5)).toEqual([1, 2, 4, 5, 5])
+  })
+
+  test('doubles up to a minute while the carrier refuses, to five while it refuses the credentials', () => {
+    expect(pauses('refused').slice(0, 8)).toEqual([1, 2, 4, 8, 16, 32, 60, 60])
+    expect(pauses('unauthorized').slice(6, 10)).toEqual([64, 128, 256, 300])
+  })
+
+  test('stays short for eight closed sessions, as of a carrier that restarts, and then doubles up to a minute', () => {
+    expect(pauses('closed')).toEqual([1, 2, 4, 5, 5, 5, 5, 5, 10, 20, 40, 60, 60, 60])
+  })
+
+  test('of a carrier that comes back and refuses the first binds grows from five seconds', () => {
+    expect(pauses('refused', pauses('unreached').at(-1)! * 1_000).slice(0, 4)).toEqual([10, 20, 40, 60])
+    expect(pauses('unreached', 300_000)[0]).toBe(5)
+  })
 })

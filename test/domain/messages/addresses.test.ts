@@ -4,6 +4,7 @@ import {
   classifySender,
   fromCarrierAddress,
   isE164,
+  maskedNumber,
   readE164,
   toCarrierAddress,
 } from '../../../src/domain/messages/addresses.ts'
@@ -120,4 +121,13 @@ describe('fromCarrierAddress', () => {
       }),
     )
   })
+})
+
+test.each([
+  ['+15551230001', '+155******01'],
+  ['+4670123', '+467**23'],
+  ['123456', '***'],
+  ['', '***'],
+])('the number %s is kept as %s', (number, masked) => {
+  expect(maskedNumber(number)).toBe(masked)
 })

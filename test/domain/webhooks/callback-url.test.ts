@@ -5,6 +5,7 @@ import {
   type CallbackPolicy,
   type CallbackTarget,
   judgeCallbackUrl,
+  maskedUrl,
   openCallbackUrl,
   sealCallbackUrl,
   withoutCredentials,
@@ -250,4 +251,18 @@ test.each([
   ['https://hooks.example.com?a@b', 'https://hooks.example.com?a@b'],
 ])('%s is shown without credentials', (url, shown) => {
   expect(withoutCredentials(url)).toBe(shown)
+})
+
+test.each([
+  ['https://hooks.example.com', 'https://hooks.example.com'],
+  ['https://hooks.example.com/aldis/dlr', 'https://hooks.example.com/aldis/dlr'],
+  ['https://me:pass@hooks.example.com:8443/dlr?key=1&b=2', 'https://hooks.example.com:8443/dlr?***'],
+  ['https://hooks.example.com?key=1', 'https://hooks.example.com?***'],
+  [
+    'https://hooks.example.com/services/T0/xoxb56789012345678901234',
+    'https://hooks.example.com/services/T0/***',
+  ],
+  ['https://hooks.example.com/0f8fad5b-d9cb-469f-a165-70867728950e/in', 'https://hooks.example.com/***/in'],
+])('%s is recorded as %s', (url, recorded) => {
+  expect(maskedUrl(url)).toBe(recorded)
 })
