@@ -1,5 +1,5 @@
 import type { ServicePlan } from './configuration/configuration.ts'
-import { isUuid, lowestIdAt } from './identifiers.ts'
+import { eventId, lowestIdAt } from './identifiers.ts'
 import { DAY_MS } from './instants.ts'
 import {
   type InboundSmsWebhook,
@@ -26,12 +26,6 @@ export type EventPayload =
   | { readonly direction: 'MT'; readonly message: Message }
   | { readonly direction: 'MO'; readonly inbound: InboundMessage }
 
-/** Key of an event. `sequence`: 1, 2, … for the status changes of an outbound message; 0 for an inbound message. */
-export interface EventKey {
-  readonly msgId: string
-  readonly sequence: number
-}
-
 /** Who delivers events that are written now: the node `nodeId`, if it is not null, holds those of `buckets`. */
 export interface EventHolder {
   readonly nodeId: number | null
@@ -53,22 +47,6 @@ export type EventType = 'deliveryReceipt' | 'inboundMessage'
  */
 export const EVENT_STATES = ['pending', 'delivered', 'failed', 'kept'] as const
 export type EventState = (typeof EVENT_STATES)[number]
-
-const MAX_SEQ = 32_767
-
-/** `{msgId}-{sequence}`: the `webhook-id` of every attempt to deliver it. */
-export function eventId({ msgId, sequence }: EventKey): string {
-  return `${msgId}-${sequence}`
-}
-
-/** Null when the text is not an event id. */
-export function parseEventId(text: string): EventKey | null {
-  const at = text.lastIndexOf('-')
-  const msgId = text.slice(0, Math.max(at, 0))
-  const digits = text.slice(at + 1)
-  if (!isUuid(msgId) || !/^(?:0|[1-9][0-9]{0,4})$/.test(digits) || Number(digits) > MAX_SEQ) return null
-  return { msgId: msgId.toLowerCase(), sequence: Number(digits) }
-}
 
 export function eventType(sequence: number): EventType {
   return sequence === 0 ? 'inboundMessage' : 'deliveryReceipt'

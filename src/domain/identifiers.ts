@@ -118,3 +118,25 @@ export function publicId(random: Uint8Array): string {
 export function canonicalPublicId(text: string): string {
   return text.toLowerCase()
 }
+
+/** Key of an event. `sequence`: 1, 2, … for the status changes of an outbound message; 0 for an inbound message. */
+export interface EventKey {
+  readonly msgId: string
+  readonly sequence: number
+}
+
+const MAX_SEQ = 32_767
+
+/** `{msgId}-{sequence}`: the `webhook-id` of every attempt to deliver it. */
+export function eventId({ msgId, sequence }: EventKey): string {
+  return `${msgId}-${sequence}`
+}
+
+/** Null when the text is not an event id. */
+export function parseEventId(text: string): EventKey | null {
+  const at = text.lastIndexOf('-')
+  const msgId = text.slice(0, Math.max(at, 0))
+  const digits = text.slice(at + 1)
+  if (!isUuid(msgId) || !/^(?:0|[1-9][0-9]{0,4})$/.test(digits) || Number(digits) > MAX_SEQ) return null
+  return { msgId: msgId.toLowerCase(), sequence: Number(digits) }
+}

@@ -1,5 +1,4 @@
-import { parseEventId } from './events.ts'
-import { sampleOf } from './identifiers.ts'
+import { parseEventId, sampleOf } from './identifiers.ts'
 import type { WebhookContents } from './webhooks/requests.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { EventKey } from '../domain/events.ts'
+import type { EventKey } from '../domain/identifiers.ts'
 import { highestIdAt, lowestIdAt } from '../domain/identifiers.ts'
 import type { EventFilters } from '../domain/lists.ts'
 import { conflict, invalidField, notFound } from '../errors.ts'

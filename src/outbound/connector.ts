@@ -47,7 +47,8 @@ const READ_BUFFER_BYTES = 16 * 1_024
 export function createConnector(
   options: ConnectorOptions,
 ): (target: CallbackTarget, address: string) => Dialler {
-  const secureContext = contextTrusting(options.caPem)
+  // Made for the first TLS connection: many nodes never send a webhook.
+  let secureContext: SecureContext | undefined
   const buffer = Buffer.allocUnsafeSlow(READ_BUFFER_BYTES)
   return (target, address) => {
     let session: Buffer | undefined
@@ -60,6 +61,7 @@ export function createConnector(
           return true
         },
       }
+      if (target.protocol === 'https:') secureContext ??= contextTrusting(options.caPem)
       const secured = {
         host: address,
         port,

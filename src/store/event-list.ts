@@ -1,5 +1,6 @@
 import sql, { empty, raw, type Sql } from 'sql-template-tag'
-import type { EventKey, EventPayload, EventState } from '../domain/events.ts'
+import type { EventPayload, EventState } from '../domain/events.ts'
+import type { EventKey } from '../domain/identifiers.ts'
 import type { EventFilters, Page } from '../domain/lists.ts'
 import type { TravelWebhook } from '../domain/messages/message-timeline.ts'
 import type { Message, Status } from '../domain/messages/messages.ts'

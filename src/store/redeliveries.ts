@@ -1,4 +1,4 @@
-import type { EventKey } from '../domain/events.ts'
+import type { EventKey } from '../domain/identifiers.ts'
 import { withTables } from './citus.ts'
 import type { Queryable } from './database.ts'
 

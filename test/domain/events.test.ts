@@ -2,15 +2,8 @@ import fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it, test } from 'vitest'
 import { verifyWebhook } from '../../client/src/index.ts'
-import {
-  type EventPayload,
-  eventId,
-  eventType,
-  feedPage,
-  parseEventId,
-  testEvent,
-} from '../../src/domain/events.ts'
-import { messageId } from '../../src/domain/identifiers.ts'
+import { type EventPayload, eventType, feedPage, testEvent } from '../../src/domain/events.ts'
+import { eventId, messageId, parseEventId } from '../../src/domain/identifiers.ts'
 import { formatWebhookSecret, webhookHeaders } from '../../src/domain/webhooks/requests.ts'
 import { anAccount, aPlan } from '../support/directory.ts'
 

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { eventId } from '../../src/domain/events.ts'
-import { drawOf, messageId, sampleOf } from '../../src/domain/identifiers.ts'
+import { drawOf, eventId, messageId, sampleOf } from '../../src/domain/identifiers.ts'
 import {
   isTraced,
   parseTraceparent,

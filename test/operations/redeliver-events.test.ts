@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { EventKey } from '../../src/domain/events.ts'
+import type { EventKey } from '../../src/domain/identifiers.ts'
 import {
   type RedeliveryQuery,
   redeliverEvent,

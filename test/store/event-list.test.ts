@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import type { EventKey } from '../../src/domain/events.ts'
+import type { EventKey } from '../../src/domain/identifiers.ts'
 import type { EventFilters } from '../../src/domain/lists.ts'
 import { findEvent, listEvents } from '../../src/store/event-list.ts'
 import { installedDatabase, newId } from '../support/installation.ts'

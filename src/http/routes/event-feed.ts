@@ -5,13 +5,13 @@ import {
   DEFAULT_FEED_PAGE,
   type EventType,
   eventBody,
-  eventId,
   eventType,
   type FeedPlace,
   feedPage,
   MAX_FEED_PAGE,
   placeBehind,
 } from '../../domain/events.ts'
+import { eventId } from '../../domain/identifiers.ts'
 import { DAY_MS } from '../../domain/instants.ts'
 import { FEED_FILTERS, type FeedFilters, type Page } from '../../domain/lists.ts'
 import { invalidField } from '../../errors.ts'

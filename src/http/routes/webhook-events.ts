@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
-import { EVENT_STATES, type EventKey } from '../../domain/events.ts'
+import { EVENT_STATES } from '../../domain/events.ts'
+import type { EventKey } from '../../domain/identifiers.ts'
 import { EVENT_FILTERS, type EventFilters } from '../../domain/lists.ts'
 import { notFound } from '../../errors.ts'
 import { findEvent, listEvents } from '../../store/event-list.ts'

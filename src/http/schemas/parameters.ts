@@ -1,6 +1,5 @@
 import { type TSchema, Type } from 'typebox'
-import { parseEventId } from '../../domain/events.ts'
-import { PUBLIC_ID } from '../../domain/identifiers.ts'
+import { PUBLIC_ID, parseEventId } from '../../domain/identifiers.ts'
 import { DEFAULT_PAGE, type FilterRules, MAX_PAGE, windowFaults } from '../../domain/lists.ts'
 import { MAX_BODY_CHARACTERS } from '../../domain/messages/send-requests.ts'
 import { fault, WHOLE_REQUEST } from '../../errors.ts'

@@ -1,5 +1,6 @@
 import { type TObject, Type } from 'typebox'
-import { EVENT_STATES, type EventType, eventId, eventType } from '../../domain/events.ts'
+import { EVENT_STATES, type EventType, eventType } from '../../domain/events.ts'
+import { eventId } from '../../domain/identifiers.ts'
 import { MESSAGE_STATUSES } from '../../domain/messages/messages.ts'
 import type { EventAttempt, EventRecord } from '../../store/event-list.ts'
 import {

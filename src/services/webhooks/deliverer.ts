@@ -1,6 +1,7 @@
 import { BoundedMap } from '../../collections/bounded-map.ts'
 import { canSign, type ServicePlan, type SigningAccount } from '../../domain/configuration/configuration.ts'
-import { eventBody, eventId } from '../../domain/events.ts'
+import { eventBody } from '../../domain/events.ts'
+import { eventId } from '../../domain/identifiers.ts'
 import type { SecretKeys } from '../../domain/secrets.ts'
 import {
   DeliveryScheduler,

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import { EVENT_STATES, eventId } from '../../../domain/events.ts'
-import { createdAtMs } from '../../../domain/identifiers.ts'
+import { EVENT_STATES } from '../../../domain/events.ts'
+import { createdAtMs, eventId } from '../../../domain/identifiers.ts'
 import { parseSearch } from '../../../domain/messages/message-search.ts'
 import { attemptsOf, receiptsOf, timelineOf } from '../../../domain/messages/message-timeline.ts'
 import { decimal } from '../../../domain/routing/rates.ts'

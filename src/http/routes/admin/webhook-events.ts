@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
-import { EVENT_STATES, type EventKey, eventId, parseEventId } from '../../../domain/events.ts'
-import { canonicalPublicId } from '../../../domain/identifiers.ts'
+import { EVENT_STATES } from '../../../domain/events.ts'
+import { canonicalPublicId, type EventKey, eventId, parseEventId } from '../../../domain/identifiers.ts'
 import { parseEventFilters } from '../../../domain/lists.ts'
 import { checked, invalidField, notFound } from '../../../errors.ts'
 import { keyOfPlan } from '../../../operations/manage/configuration-rows.ts'
