@@ -42,6 +42,9 @@ class LongestFirst extends BaseSequencer {
 // Workers take what Node has compiled before, as the processes that tests start do (test/support/process.ts).
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/aldis-tests', import.meta.url))
 
+/** As the processes that tests start have it (test/support/process.ts). */
+const YOUNG_ROOM = '--min-semi-space-size=16'
+
 export default defineConfig({
   test: {
     // Bounds that end a hang. How long something takes on a busy machine is no assertion.
@@ -64,6 +67,7 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: [...PURE, ...LONG, ...CITUS],
           globalSetup: ['test/support/global-setup.ts'],
+          execArgv: [YOUNG_ROOM],
         },
       },
       {
@@ -73,6 +77,7 @@ export default defineConfig({
           include: LONG,
           globalSetup: ['test/support/global-setup.ts'],
           testTimeout: 300_000,
+          execArgv: [YOUNG_ROOM],
         },
       },
     ],

@@ -10,7 +10,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { eventually } from './eventually.ts'
-import { MAIN, type Running, start } from './process.ts'
+import { MAIN, type Running, start, YOUNG_ROOM } from './process.ts'
 
 export interface Block {
   readonly language: string
@@ -57,7 +57,7 @@ export function withoutChance(text: string): string {
 }
 
 /** What makes `aldis` in a shell that of this checkout. */
-export const ALDIS = `aldis() { '${process.execPath}' '${MAIN}' "$@"; }`
+export const ALDIS = `aldis() { '${process.execPath}' ${YOUNG_ROOM} '${MAIN}' "$@"; }`
 
 /** A shell that stays: each block is typed into it, as a person would. */
 export class Shell implements AsyncDisposable {
