@@ -9,6 +9,7 @@ import {
   receiptText,
   withoutText,
 } from '../../../src/domain/carriers/receipts.ts'
+import { anyText } from '../../support/any-text.ts'
 
 describe('isReceipt', () => {
   test.each([
@@ -303,7 +304,7 @@ describe('the TLV form', () => {
 
 describe('any text', () => {
   const hostile = fc.oneof(
-    fc.string({ unit: 'binary', maxLength: 500 }),
+    anyText({ maxLength: 500 }),
     fc
       .array(fc.constantFrom('id', 'stat', ':', ' ', 'submit', 'date', '=', '"', 'text', 'x', '\0', 'é'), {
         maxLength: 200,

@@ -10,6 +10,7 @@ import {
   sealCallbackUrl,
   withoutCredentials,
 } from '../../../src/domain/webhooks/callback-url.ts'
+import { anyText } from '../../support/any-text.ts'
 import { CALLBACK_CASES, policyOf, sentenceOf } from '../../support/callback-cases.ts'
 import { STRICT_CALLBACK_POLICY } from '../../support/callback-policy.ts'
 
@@ -200,7 +201,7 @@ describe('any input', () => {
   test('nothing throws, and a refusal has a message', () => {
     const anything = fc.oneof(
       fc.anything(),
-      fc.string({ unit: 'binary' }),
+      anyText(),
       fc.webUrl({ validSchemes: ['https', 'http'], withFragments: true, withQueryParameters: true }),
       urlish.map((rest) => `https://${rest}`),
     )

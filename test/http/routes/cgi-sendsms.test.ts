@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { anyText } from '../../support/any-text.ts'
 import { STRICT_CALLBACK_POLICY } from '../../support/callback-policy.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type Service, startService } from '../../support/service.ts'
@@ -376,7 +377,7 @@ it('no query is answered with a failure of ours', async () => {
   const names = 'to from text coding charset udh mclass validity dlr-mask dlr-url account priority'.split(' ')
   const value = fc.oneof(
     fc.string(),
-    fc.string({ unit: 'binary' }),
+    anyText(),
     fc.integer().map(String),
     fc.constantFrom('15551230000', 'utf-16', '%', '%00', '+', 'https://example.com/%d'),
   )
