@@ -77,7 +77,7 @@ beforeAll(async () => {
   service = await startService({
     smscPort: smscs[0]!.port,
     webhooks: false,
-    app: { heartbeatMs: 100, qualityMs: 100 },
+    app: { heartbeatMs: 250, qualityMs: 100 },
   })
   other = await service.anotherCarrier(smscs[1]!.port)
   await route([0, 1], [1, 1])

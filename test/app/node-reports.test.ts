@@ -9,7 +9,7 @@ import { serviceOfFile } from '../support/tenant-per-test.ts'
 
 const CREDENTIALS: SimulatorOptions['credentials'] = [{ systemId: 'aldis', password: 'secret' }]
 
-const { tenant } = serviceOfFile({ heartbeatMs: 100 })
+const { tenant } = serviceOfFile({ heartbeatMs: 250 })
 let service: Service
 let other: App
 
