@@ -40,7 +40,7 @@ export interface Summary {
 /** The row for findings while no fault is near. */
 const NO_FAULT = 'none'
 /** Rules that a busy machine can break too. */
-const TIMES: ReadonlySet<Rule> = new Set(['slow-to-accept', 'slow-takeover'])
+export const TIMES: ReadonlySet<Rule> = new Set(['slow-to-accept', 'slow-takeover'])
 const LISTED_FINDINGS = 300
 /** A fault may cause findings up to this long before it (by acceptance) and after it. */
 const KNOWN_BEFORE_MS = 15_000
