@@ -21,9 +21,9 @@ export interface ReceiptOptions extends Announcing {
 }
 
 /**
- * Records receipts in the order given. A receipt without a message, or whose message another process
- * has in progress, is parked, unless it is intermediate. A parked one is unparked when it matches. Returns the messages whose status changed, and, by
- * index, the receipts of messages that are here: retry those once their message is at rest. A repeated call changes no message.
+ * Records receipts in the order given. A receipt without a message, or whose message another process has in progress, is
+ * parked, unless it is intermediate. A parked one is unparked when it matches. Returns the messages whose status changed, and,
+ * by index, the receipts of messages that are here: retry those once their message is at rest. A repeated call changes no message.
  */
 export async function recordReceipts(
   db: Database,

@@ -8,9 +8,9 @@ import { NotInLaneError } from './record-changes.ts'
 import { kindOf, type Projected, writeRecords } from './records.ts'
 
 /**
- * Writes these messages with everything that belongs to them, and cuts the lane's journal up to `cut`, in one
- * transaction where there is one server. `fenced`: the lane was taken over, and nothing is written. Repeated with the same messages after an
- * unknown outcome, it writes them once.
+ * Writes these messages with everything that belongs to them, and cuts the lane's journal up to `cut`, in one transaction
+ * where there is one server. `fenced`: the lane was taken over, and nothing is written. Repeated with the same messages after
+ * an unknown outcome, it writes them once.
  */
 export async function projectMessages(
   db: Database,

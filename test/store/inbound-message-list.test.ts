@@ -131,6 +131,8 @@ it('tells the operator whose it is and which carrier brought it', async () => {
   expect(await findInboundForOperator(db, ids[3]!)).toEqual({
     accountId: 'a'.repeat(24),
     servicePlanId: PLANS[1],
+    parts: 1,
+    partsExpected: 1,
     carrier: 'acme',
     msgId: ids[3],
     sender: '+15551230000',

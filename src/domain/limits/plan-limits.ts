@@ -1,7 +1,7 @@
 import { BoundedMap } from '../../collections/bounded-map.ts'
 import { type Fault, fault } from '../../errors.ts'
 import { type FinalResult, tooFewDelivered } from '../carriers/quality.ts'
-import type { PlanCaps, PumpingGuard, ServicePlan } from '../configuration/configuration.ts'
+import type { PlanCaps, PumpingGuard, Rate, ServicePlan } from '../configuration/configuration.ts'
 import type { Directory } from '../configuration/directory.ts'
 import { DAY_MS, HOUR_MS } from '../instants.ts'
 import { formatAmount, parseAmount } from '../routing/rates.ts'
@@ -98,8 +98,19 @@ export function countOf(
   if (unit === MESSAGES) return 1
   const rate = directory.rateOf(message.planId, message.recipient)
   if (rate === null || rate.currency !== unit) return 0
-  const each = (parseAmount(rate.price) ?? 0n) + (parseAmount(rate.ptf) ?? 0n)
-  return Number(each) * message.segments
+  return costOfSegment(rate) * message.segments
+}
+
+const costs = new WeakMap<Rate, number>()
+
+/** In millionths. Read once for each rate, not for each message. */
+function costOfSegment(rate: Rate): number {
+  let cost = costs.get(rate)
+  if (cost === undefined) {
+    cost = Number((parseAmount(rate.price) ?? 0n) + (parseAmount(rate.ptf) ?? 0n))
+    costs.set(rate, cost)
+  }
+  return cost
 }
 
 /** A day or a month of UTC. */

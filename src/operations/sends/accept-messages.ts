@@ -261,14 +261,14 @@ export class GroupAccepter {
     return written ?? (await this.#answerRepeated(accepted.planId, idempotencyKey!)) ?? UNAVAILABLE
   }
 
-  async #write(item: PendingSend): Promise<Written> {
+  #write(item: PendingSend): Promise<Written> {
     const { msgId, accepted, owner, idempotencyKey, deadline } = item
     const { journal } = this.#options
     if (owner === null || !journal.takes(accepted.planId))
-      return journal.away.has(accepted.planId) ? notStored(item) : this.#records.add(item)
+      return journal.away.has(accepted.planId) ? Promise.resolve(notStored(item)) : this.#records.add(item)
     if (idempotencyKey !== null) return this.#keyed.add(item)
     const acceptance = journal.accept({ msgId, accepted, owner, mayStore: () => deadline.mayStore() })
-    return this.#conclude(item, await acceptance)
+    return acceptance.then((one) => this.#conclude(item, one))
   }
 
   #conclude(item: PendingSend, acceptance: Acceptance): Written | Promise<Written> {

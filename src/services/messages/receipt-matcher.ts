@@ -112,9 +112,9 @@ export class ReceiptMatcher {
 }
 
 /**
- * Whether the receipt is for exactly one message and, if it is not intermediate, can still change it here. Its addresses must name the recipient: only
- * messages of this process are seen here, and the carrier may have given the id to another's too. Among the records a
- * receipt without addresses is matched as well, because there the newest submission of the id is known.
+ * Whether the receipt is for exactly one message and, if it is not intermediate, can still change it here. Its addresses
+ * must name the recipient: only messages of this process are seen here, and the carrier may have given the id to another's
+ * too. Among the records a receipt without addresses is matched as well, because there the newest submission of the id is known.
  */
 function isPlainReceipt(row: IncomingReceipt, [{ live }, ...others]: readonly [OfId, ...OfId[]]): boolean {
   const { accepted, state } = live.message
