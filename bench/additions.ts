@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { parseArgs } from 'node:util'
+import { join } from 'node:path'
 import type { ServicePlan } from '../src/domain/configuration/configuration.ts'
 import { messageId } from '../src/domain/identifiers.ts'
 import type { Accepted, LaterFact } from '../src/domain/journal/message-facts.ts'
@@ -18,24 +18,21 @@ import { migrate } from '../src/store/migrate.ts'
 import { aDirectory, aPlan } from '../test/support/directory.ts'
 import { startEmbedded } from './aldis/run-database.ts'
 import { processCpuMs } from './cpu-times.ts'
-import { Rig } from './rig.ts'
+import type { Rig } from './rig.ts'
 
 /**
- * `npm run addition-costs`: the CPU that each addition to the message path takes of a message once it is switched on, in the node
- * and in PostgreSQL, and what that is of the whole message (`--message-us`, from `npm run bench`). Measured in one process without
- * HTTP or SMPP, by calling what the path calls. The collector of traces is a port where nothing listens.
- *
- * Nothing of alarms, the read replica, doctor and the configuration file runs for a message.
+ * The CPU that each addition to the message path takes of a message once it is switched on, in the node and in PostgreSQL.
+ * Measured in this process without HTTP or SMPP, by calling what the path calls. The collector of traces is a port where
+ * nothing listens. Nothing of alarms, the read replica, doctor and the configuration file runs for a message.
  */
 
-const { values } = parseArgs({
-  options: {
-    messages: { type: 'string', default: '500000' },
-    'message-us': { type: 'string', default: '160' },
-  },
-})
-const MESSAGES = Number(values.messages)
-const MESSAGE_US = Number(values['message-us'])
+export interface AdditionCost {
+  readonly name: string
+  /** Of a message. */
+  readonly nodeUs: number
+  readonly databaseUs: number
+}
+
 /** Recipients in so many ranges of numbers. */
 const RANGES = 1_000
 const TRACED_SHARE = 0.01
@@ -62,38 +59,24 @@ const log = createLog('warn')
 const recipients = Array.from({ length: RANGES }, (_, range) => `+1555${String(range).padStart(3, '0')}1234`)
 const recipientOf = (index: number) => recipients[index % RANGES]!
 
-const rig = new Rig(null)
-try {
-  const database = await startEmbedded({ dataDir: rig.folder, explain: false, log: () => undefined })
+/** Each is measured with so many messages, behind a tenth of them that do not count. */
+export async function measureAdditions(rig: Rig, messages: number): Promise<AdditionCost[]> {
+  rig.progress.phase('additions')
+  const dataDir = join(rig.folder, 'additions')
+  const database = await startEmbedded({ dataDir, explain: false, log: () => undefined })
   rig.resources.defer(() => database.stop())
   await migrate({ connectionString: database.url })
   const db = openDatabase({ connectionString: database.url, poolSize: 1 })
   rig.resources.defer(() => db.end())
-  await report(db)
-} finally {
-  await rig.close()
-}
-
-async function report(db: Database): Promise<void> {
   const { rows } = await db.query<{ pid: number }>('select pg_backend_pid() as pid')
   const backend = rows[0]!.pid
-  let sumUs = 0
-  const tell = (name: string, nodeUs: number, databaseUs: number) => {
-    sumUs += nodeUs + databaseUs
-    const share = (100 * (nodeUs + databaseUs)) / MESSAGE_US
-    process.stdout.write(
-      `${name}: ${nodeUs.toFixed(3)} µs, in PostgreSQL ${databaseUs.toFixed(3)} µs, ${share.toFixed(2)} %\n`,
-    )
-  }
+  const costs: AdditionCost[] = []
   for (const addition of await additions(db)) {
-    await measure(addition, MESSAGES / 10, backend)
-    const { nodeUs, databaseUs } = await measure(addition, MESSAGES, backend)
+    await measure(addition, Math.ceil(messages / 10), backend)
+    costs.push({ name: addition.name, ...(await measure(addition, messages, backend)) })
     await addition.stop?.()
-    tell(addition.name, nodeUs, databaseUs)
   }
-  tell(`traces of ${100 * TRACED_SHARE} %`, tracesUs(), 0)
-  const share = ((100 * sumUs) / MESSAGE_US).toFixed(2)
-  process.stdout.write(`together: ${sumUs.toFixed(3)} µs, ${share} % of a message of ${MESSAGE_US} µs\n`)
+  return [...costs, { name: `traces of ${100 * TRACED_SHARE} %`, nodeUs: tracesUs(messages), databaseUs: 0 }]
 }
 
 /** CPU of a message. An empty loop of the same kind is taken off. */
@@ -205,7 +188,7 @@ function limitedPlan(id: number): ServicePlan {
   })
 }
 
-function tracesUs(): number {
+function tracesUs(messages: number): number {
   const ids = Array.from({ length: 100_000 }, () => messageId(Date.now(), randomBytes(9), 7))
   let traced = 0
   const decide = () => {
@@ -213,7 +196,7 @@ function tracesUs(): number {
   }
   decide()
   const beforeUs = cpuUs()
-  const rounds = Math.max(1, MESSAGES / ids.length)
+  const rounds = Math.max(1, messages / ids.length)
   for (let round = 0; round < rounds; round += 1) decide()
   const decisionUs = (cpuUs() - beforeUs) / ids.length / rounds
   spansUs(ids)

@@ -126,7 +126,15 @@ async function measureCase(
   options: BenchOptions,
 ): Promise<CaseRun> {
   const { what, isCompared, leastShare, changes } = CASES[name]
-  const plain = { acceptSeconds: 0, webhookSeconds: 0, latencySeconds: 0, nodes: 1, queued: 0, records: 0 }
+  const plain = {
+    acceptSeconds: 0,
+    webhookSeconds: 0,
+    additionMessages: 0,
+    latencySeconds: 0,
+    nodes: 1,
+    queued: 0,
+    records: 0,
+  }
   const base: BenchOptions = { ...options, ...plain }
   const full = isCompared ? await measureAldis(rigFor(`before ${name}`), base) : null
   const changed = { ...base, ...changes(options, full?.endToEnd?.perSecond ?? 0) }

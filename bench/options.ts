@@ -17,6 +17,8 @@ export interface BenchOptions {
   readonly warmUpSeconds: number
   readonly acceptSeconds: number
   readonly webhookSeconds: number
+  /** Messages with which the cost of each addition is measured; 0: it is not. */
+  readonly additionMessages: number
   /** Share of the full rate at which latencies are measured. */
   readonly latencyShare: number
   readonly latencySeconds: number
@@ -63,6 +65,8 @@ Usage: npm run bench -- [options]
   --latency-share N        that share, in percent (60)
   --accept-seconds N       measured time of the accept run, 0 for none (10)
   --webhook-seconds N      seconds of each measurement of the webhook part (some five minutes in all), 0 for none (20)
+  --addition-messages N    messages with which the cost of each addition (limits, statistics, traces) is measured by itself,
+                           which takes some 15 s, 0 for none (500000)
   --connections N          keep-alive connections of the load generator (64)
   --workers N              processes of the service, and binds of the carrier; not with --profile (1)
   --nodes N                services on one database, each with a bind; the load is spread over them (1)
@@ -121,6 +125,7 @@ export function readOptions(args: readonly string[]): BenchOptions | null {
       'warm-up': { type: 'string', default: '5' },
       'accept-seconds': { type: 'string', default: '10' },
       'webhook-seconds': { type: 'string', default: '20' },
+      'addition-messages': { type: 'string', default: '500000' },
       'latency-seconds': { type: 'string', default: '10' },
       'latency-share': { type: 'string', default: '60' },
       connections: { type: 'string', default: '64' },
@@ -157,6 +162,7 @@ export function readOptions(args: readonly string[]): BenchOptions | null {
     warmUpSeconds: whole('warm-up', values['warm-up'], 0, 600),
     acceptSeconds: whole('accept-seconds', values['accept-seconds'], 0, 600),
     webhookSeconds: whole('webhook-seconds', values['webhook-seconds'], 0, 600),
+    additionMessages: whole('addition-messages', values['addition-messages'], 0, 100_000_000),
     latencyShare: whole('latency-share', values['latency-share'], 1, 100),
     latencySeconds: whole('latency-seconds', values['latency-seconds'], 0, 600),
     connections: whole('connections', values.connections, 1, 1_000),

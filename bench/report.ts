@@ -1,4 +1,5 @@
 import type { Accepts } from './accepts.ts'
+import type { AdditionCost } from './additions.ts'
 import type { CaseFigures, CaseRun } from './cases.ts'
 import type { Comparison, Run } from './comparison.ts'
 import { type EndToEnd, type Latencies, type Paced, totalMs } from './end-to-end.ts'
@@ -18,7 +19,7 @@ type Row = [name: string, value: string]
 
 /** The figures as text for people. */
 export function figuresText(figures: Figures): string {
-  const { machine, endToEnd, paced, queued, accepts, checked, options, webhooks, lists } = figures
+  const { machine, endToEnd, paced, queued, accepts, checked, options, webhooks, lists, additions } = figures
   return aligned([
     ...Object.entries(machine),
     ['options', JSON.stringify(options)],
@@ -30,6 +31,7 @@ export function figuresText(figures: Figures): string {
     ...(checked === 0 ? [] : totalsRow(checked)),
     ...(webhooks === null ? [] : webhookRows(webhooks)),
     ...(lists === null ? [] : [['', ''] as Row, ...lists.map(listRow)]),
+    ...(additions === null ? [] : [['', ''] as Row, ...additionRows(additions, endToEnd)]),
   ])
 }
 
@@ -213,6 +215,18 @@ function endToEndRows(endToEnd: EndToEnd, { throughput }: BenchOptions): Row[] {
     ...(endToEnd.walBytes === null
       ? []
       : [['WAL for one message', `${whole(endToEnd.walBytes)} bytes`] as Row]),
+  ]
+}
+
+/** What each addition costs once it is switched on, also as a share of the measured message. */
+function additionRows(additions: readonly AdditionCost[], endToEnd: EndToEnd | null): Row[] {
+  const share = (us: number) =>
+    endToEnd === null ? '' : `, ${((100 * us) / (1_000 * totalMs(endToEnd.cpu.subject))).toFixed(2)} %`
+  const cost = (us: number) => `${us.toFixed(2)} µs of CPU a message${share(us)}`
+  const sum = additions.reduce((all, { nodeUs, databaseUs }) => all + nodeUs + databaseUs, 0)
+  return [
+    ...additions.map(({ name, nodeUs, databaseUs }): Row => [name, cost(nodeUs + databaseUs)]),
+    ['all additions together', `${cost(sum)} (wanted: at most 2 %)`],
   ]
 }
 

@@ -40,7 +40,15 @@ function expectedSeconds(options: BenchOptions): number {
   if (against !== null) return 2 * pairs * run
   const lists = records === 0 ? 0 : 300 + records / 50_000
   const queued = options.queued / 2_000
-  return run + lists + queued + 3 * acceptSeconds + (webhookSeconds === 0 ? 0 : 200 + 4 * webhookSeconds)
+  const additions = options.additionMessages / 35_000
+  return (
+    run +
+    lists +
+    queued +
+    additions +
+    3 * acceptSeconds +
+    (webhookSeconds === 0 ? 0 : 200 + 4 * webhookSeconds)
+  )
 }
 
 async function main(): Promise<void> {

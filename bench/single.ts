@@ -2,6 +2,7 @@ import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createServerCertificate, createTestAuthority } from '../test/support/certificates.ts'
 import { type Accepts, acceptFigures, runAccepts } from './accepts.ts'
+import { type AdditionCost, measureAdditions } from './additions.ts'
 import { type Aldis, startAldis } from './aldis/aldis.ts'
 import { planIdOf } from './aldis/database.ts'
 import { selfTimesText } from './aldis/profile.ts'
@@ -30,6 +31,7 @@ export interface Figures extends MessageFigures {
   readonly checked: number
   readonly lists: readonly ListFigure[] | null
   readonly webhooks: WebhookFigures | null
+  readonly additions: readonly AdditionCost[] | null
 }
 
 type AldisParts = Parts & { readonly subject: Aldis }
@@ -86,7 +88,9 @@ async function measureWith(rig: Rig, options: BenchOptions, fill: Fill | null): 
   }))
   const lists = options.records === 0 ? null : await measureLists(parts.subject, rig.progress)
   const webhooks = webhookSeconds === 0 ? null : await measureWebhookPart(parts, tools, tls, webhookSeconds)
-  return { machine, options, ...ofMessages, lists, webhooks }
+  const messages = options.additionMessages
+  const additions = messages === 0 ? null : await measureAdditions(rig, messages)
+  return { machine, options, ...ofMessages, lists, webhooks, additions }
 }
 
 /**

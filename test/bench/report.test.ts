@@ -4,7 +4,7 @@ import type { Run } from '../../bench/comparison.ts'
 import type { EndToEnd } from '../../bench/end-to-end.ts'
 import { kannelConfiguration } from '../../bench/kannel/configuration.ts'
 import { readOptions } from '../../bench/options.ts'
-import { casesText, comparisonText } from '../../bench/report.ts'
+import { casesText, comparisonText, figuresText } from '../../bench/report.ts'
 
 const LATENCY = { count: 10, p50: 1, p99: 2, max: 3 }
 const LATENCIES = { accept: LATENCY, acceptToDelivered: LATENCY, receiptToDelivered: LATENCY }
@@ -68,7 +68,21 @@ const FIGURES = {
   checked: 10,
   lists: null,
   webhooks: null,
+  additions: null,
 }
+
+it('an addition is shown beside the message that was measured, and all of them together', () => {
+  const additions = [
+    { name: 'caps', nodeUs: 1.5, databaseUs: 0.5 },
+    { name: 'statistics', nodeUs: 1, databaseUs: 0 },
+  ]
+  const { endToEnd } = run('Aldis', 4_000, 0.15, 0.1)
+  const text = figuresText({ ...FIGURES, options: readOptions([])!, endToEnd, additions })
+  expect(text).toMatch(/^caps +2\.00 µs of CPU a message, 0\.50 %$/m)
+  expect(text).toMatch(
+    /^all additions together +3\.00 µs of CPU a message, 0\.75 % \(wanted: at most 2 %\)$/m,
+  )
+})
 
 it('a case has its share of the full rate before it, and one without figures says why', () => {
   const options = readOptions(['--cases', 'window,quiet'])!
