@@ -278,7 +278,7 @@ export const INBOUND_NUMBER = /^(?:\+[1-9][0-9]{6,14}|[0-9]{3,8})$/
 /** Begins with a letter or a digit, so that no command takes it for an option. */
 export const SENDSMS_USERNAME = /^[A-Za-z0-9][A-Za-z0-9._@+-]{0,63}$/
 /** Where delivery reports go: percent signs are for escapes, which the host may not have. Credentials would be shown. */
-export const SENDSMS_DLR_URL = /^(?=.{1,2048}$)https?:\/\/[^\s\p{Cc}/?#@%]+(?:[/?#][^\s\p{Cc}]*)?$/u
+export const SENDSMS_DLR_URL = /^(?=.{1,2048}$)https?:\/\/[^\s\p{Cc}/?#@%\\]+(?:[/?#][^\s\p{Cc}]*)?$/u
 /** An international calling code (ITU-T E.164). */
 export const CALLING_CODE = /^[1-9][0-9]{0,2}$/
 /** Who an inbound message is from: carriers have short codes, names, national numbers and forms of their own. */

@@ -162,7 +162,7 @@ async function plan(
     await scene.want(kind, entries ?? [])
     if (entries === undefined) continue
     const objects = scene.wanted(kind.name)
-    scene.faults.push(...(await inSlices(repeatedObjects(objects))))
+    scene.faults.push(...(await inSlices(repeatedObjects(objects))).slice(0, MAX_FAULTS))
     const changes = await inSlices(changesOf(objects, present, prune))
     await scene.requireSettings(kind, changes.creations)
     planned.push({ kind, changes })
@@ -235,10 +235,11 @@ function recordOf({ kind, changes }: Planned): ObjectChange[] {
 const HIDDEN = '***'
 
 /** Settings as they may be shown. A secret is masked, so only its presence shows. */
-function shown({ secrets, urls }: Kind, settings: Settings): Settings {
+function shown({ secrets, urls, openUrls }: Kind, settings: Settings): Settings {
+  const masked = [...urls, ...openUrls]
   const visible = Object.entries(settings).map(([name, value]): [string, unknown] => {
     if (value !== null && secrets.includes(name)) return [name, HIDDEN]
-    return [name, typeof value === 'string' && urls.includes(name) ? maskedUrl(value) : value]
+    return [name, typeof value === 'string' && masked.includes(name) ? maskedUrl(value) : value]
   })
   return Object.fromEntries(visible)
 }

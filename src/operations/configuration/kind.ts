@@ -33,6 +33,8 @@ export interface Kind {
   readonly secrets: readonly string[]
   /** URLs, whose credentials are never shown. */
   readonly urls: readonly string[]
+  /** URLs without credentials. Like `urls` they are masked where they are kept: they may have tokens. */
+  readonly openUrls: readonly string[]
   /** Settings that name an object of another kind, or, if they are null, none or all of them. */
   readonly references: Readonly<Record<string, NamedKind>>
   /** The field of the id of an account or a service plan, whose name for people need not be unique. */
@@ -73,7 +75,7 @@ export interface Judging {
 /** A kind whose objects are the rows of a table. A setting without a function here is the column of its name. */
 interface Description<Row extends object>
   extends Pick<Kind, 'name' | 'idField' | 'numberField' | 'hasSandbox' | 'most'>,
-    Partial<Pick<Kind, 'secrets' | 'urls' | 'references' | 'names' | 'required'>> {
+    Partial<Pick<Kind, 'secrets' | 'urls' | 'openUrls' | 'references' | 'names' | 'required'>> {
   readonly table: AnyTable<Row>
   /** The field of the name, without `idField` and `numberField`. A file cannot change it. */
   readonly nameField?: string
@@ -116,6 +118,7 @@ export class TableKind<Row extends object = object> implements Kind {
   readonly table: AnyTable<Row>
   readonly secrets: readonly string[]
   readonly urls: readonly string[]
+  readonly openUrls: readonly string[]
   readonly references: Kind['references']
   readonly required: readonly string[]
   readonly names: Kind['names']
@@ -127,7 +130,7 @@ export class TableKind<Row extends object = object> implements Kind {
   readonly #keyField: string
 
   constructor(of: Description<Row>) {
-    const { name, table, secrets = [], urls = [], references = {}, required = [], names } = of
+    const { name, table, secrets = [], urls = [], openUrls = [], references = {}, required = [], names } = of
     this.of = of
     this.idField = of.idField
     this.numberField = of.numberField
@@ -139,6 +142,7 @@ export class TableKind<Row extends object = object> implements Kind {
     this.table = table
     this.secrets = secrets
     this.urls = urls
+    this.openUrls = openUrls
     this.references = references
     this.required = required
     this.names = { ...namesOf(references), ...names }

@@ -48,7 +48,8 @@ export const ROUTES = new TableKind<RouteRecord>({
       routeId: scene.keys.routes.get(identity)!,
       carriers: settings.carriers as RouteCarrierRecord[],
     }))
-    await replaceRouteCarriers(scene.db, entries)
+    const missing = await replaceRouteCarriers(scene.db, entries)
+    if (missing.length > 0) throw conflict(`removed or renamed in the meantime: ${missing.join(', ')}`)
   },
   refuseChange(route) {
     if (isSandbox(route)) throw conflict(`the route ${SANDBOX} cannot be changed`)

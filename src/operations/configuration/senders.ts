@@ -20,6 +20,7 @@ export const SENDERS: Kind = {
   noun: 'sender',
   secrets: [],
   urls: [],
+  openUrls: [],
   references: {},
   required: [],
   names: { plans: ({ identity }) => [identity.split('/')[0]] },

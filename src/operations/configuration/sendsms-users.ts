@@ -17,6 +17,7 @@ export const SENDSMS_USERS = new TableKind<SendsmsUserRecord>({
   table: sendsmsUsers,
   nameField: 'username',
   secrets: ['password'],
+  openUrls: ['dlrUrl'],
   required: ['plan', 'password'],
   references: { plan: 'plans' },
   most: MAX_SENDSMS_USERS,

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { CALLING_CODE, SENDSMS_DLR_URL } from '../../../domain/configuration/configuration.ts'
+import { maskedUrl } from '../../../domain/webhooks/callback-url.ts'
 import { SENDSMS_USERS } from '../../../operations/configuration/sendsms-users.ts'
 import { changeBody, Nullable, requestBody, titled } from '../../schemas/shapes.ts'
 import { patterned } from '../../validate.ts'
@@ -82,5 +83,6 @@ export function registerSendsmsUsers(scope: AdminScope, deps: AdminDeps): void {
     change: Change,
     query: Query,
     present: (user) => user,
+    settings: (user) => ({ ...user, dlrUrl: user.dlrUrl && maskedUrl(user.dlrUrl) }),
   })
 }

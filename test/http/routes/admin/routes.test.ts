@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
+import { withTransaction } from '../../../../src/store/database.ts'
 import { adminServerOfFile, CARRIER, createAccount } from '../../../support/admin-server.ts'
+import { eventually } from '../../../support/eventually.ts'
 
 const server = await adminServerOfFile()
 await server.request('POST', '/carriers', CARRIER)
@@ -59,6 +61,28 @@ test('200: a change of carriers takes the place of all, a new name keeps them', 
   const renamed = await server.request('PATCH', '/routes/changing', { name: 'changed' })
   expect(renamed.body).toMatchObject({ name: 'changed', carriers: [{ carrier: 'backup' }] })
   expect((await server.request('PATCH', '/routes/changed', { name: 'default' })).status).toBe(409)
+})
+
+test('409 when a carrier is removed while the route that is to have it is changed; the route keeps its own', async () => {
+  const { db } = server.database
+  await server.request('POST', '/carriers', { ...CARRIER, name: 'leaving' })
+  await server.request('POST', '/routes', { name: 'staying', carriers: [{ carrier: 'acme' }] })
+  const carriers = [{ carrier: 'leaving' }]
+  const sent: ReturnType<typeof server.request>[] = []
+  await withTransaction(db, async (other) => {
+    await other.query(`delete from carriers where name = 'leaving'`)
+    sent.push(server.request('PATCH', '/routes/staying', { carriers }))
+    sent.push(server.request('POST', '/routes', { name: 'coming', carriers }))
+    const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+    await eventually(async () => (await db.query(waiting)).rowCount === 2)
+  })
+  for (const { status, body } of await Promise.all(sent)) {
+    expect(status).toBe(409)
+    expect(body.errorMessage).toContain('leaving')
+  }
+  const { body } = await server.request('GET', '/routes/staying')
+  expect(body.carriers).toMatchObject([{ carrier: 'acme' }])
+  expect((await server.request('GET', '/routes/coming')).status).toBe(404)
 })
 
 test('a quality floor is set, completed, changed and lifted', async () => {

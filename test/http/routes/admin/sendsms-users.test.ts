@@ -49,6 +49,7 @@ test.each([
   ['dlrUrl', { dlrUrl: 'ftp://app.example.com/dlr' }],
   ['dlrUrl', { dlrUrl: 'https://me:hush@app.example.com/dlr' }],
   ['dlrUrl', { dlrUrl: 'https://%P/dlr' }],
+  ['dlrUrl', { dlrUrl: 'https://\\/me:hush@app.example.com/dlr' }],
   ['dlrUrl', { dlrUrl: `https://app.example.com/${'x'.repeat(2_048)}` }],
 ])('the fault of %s is told', async (field, change) => {
   const user = { username: 'faulty', servicePlanId: PLAN, password: 'x', ...change }
@@ -65,6 +66,23 @@ test('a configuration file changes a password only to another one', async () => 
   expect(await passwordOf('fromfile')).toBe(hash)
   expect((await apply('two')).body.changes).toMatchObject([{ action: 'update', after: { password: '***' } }])
   expect(await passwordOf('fromfile')).not.toBe(hash)
+})
+
+test('what may be a token in a URL is not kept: neither in the audit log nor in the answer of an apply', async () => {
+  const urls = ['one', 'two'].map((name) => `https://app.example.com/dlr?token=s3cret-${name}&id=%I`)
+  const user = { username: 'reported', servicePlanId: PLAN, password: 'hushhush', defaultSender: 'Aldis' }
+  await server.request('POST', '/sendsms-users', { ...user, dlrUrl: urls[0] })
+  const changed = await server.request('PATCH', '/sendsms-users/reported', { dlrUrl: urls[1] })
+  expect(changed.body.dlrUrl).toBe(urls[1])
+  const applied = await server.request('POST', '/configuration/apply', {
+    sendsmsUsers: { reported: { plan: 'Plan', dlrUrl: urls[0] } },
+  })
+  const masked = 'https://app.example.com/dlr?***'
+  expect(applied.body.changes).toMatchObject([{ before: { dlrUrl: masked }, after: { dlrUrl: masked } }])
+  const { rows } = await server.database.db.query<{ text: string }>('select l::text as text from audit_log l')
+  const logged = rows.map(({ text }) => text).join('\n')
+  expect(logged).toContain(masked)
+  expect(logged).not.toContain('s3cret')
 })
 
 test('a plan that has users is not deleted', async () => {
