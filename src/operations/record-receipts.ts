@@ -1,6 +1,7 @@
 import type { LaterFact } from '../domain/journal/message-facts.ts'
 import type { ChangedMessage, MessageInProgress } from '../domain/journal/messages-in-progress.ts'
 import { isFinal } from '../domain/messages/messages.ts'
+import { isSharded } from '../store/citus.ts'
 import { type Database, type Queryable, withTransaction } from '../store/database.ts'
 import { lockRecords, messageOfRow } from '../store/messages-at-rest.ts'
 import { type ParkedReceipt, parkReceipts, unparkReceipts } from '../store/parked-receipts.ts'
@@ -24,6 +25,9 @@ export interface ReceiptOptions extends Announcing {
  * Records receipts in the order given. A receipt without a message, or whose message another process has in progress, is
  * parked, unless it is intermediate. A parked one is unparked when it matches. Returns the messages whose status changed, and,
  * by index, the receipts of messages that are here: retry those once their message is at rest. A repeated call changes no message.
+ *
+ * On several servers (store/citus.ts), a record may show a little after its submissions, so there the receipt of a message
+ * without a record is parked as well.
  */
 export async function recordReceipts(
   db: Database,
@@ -41,7 +45,8 @@ export async function recordReceipts(
       const match = matches.get(index)
       // Of an intermediate one only a row of its own is written, so it does not matter where the message is.
       const isIntermediate = receipt.outcome === 'SENT'
-      if (match !== undefined && (match.lane === null || isIntermediate)) {
+      const isAtRest = match?.lane === null && (match.message !== null || !isSharded(db))
+      if (match !== undefined && (isAtRest || isIntermediate)) {
         if (receipt.parkedId !== null) unparked.push(receipt)
         if (match.message !== null)
           changes.add(match.message, factOf(receipt, match.message, match.segments, options))

@@ -39,6 +39,22 @@ test('all kinds in one batch: each message changes once, with one event', async 
   expect(left).toEqual([{ id: 'unread', unread: true }])
 })
 
+test('on several servers: a receipt waits among the parked ones until the record of its message shows', async () => {
+  const msgId = await submitted()
+  const sharded: Database = Object.create(db, { sharded: { value: true } })
+  const told = receipt(`${msgId}/0`, 'DELIVERED')
+  const key = { carrierId: CARRIER_ID, carrierMessageId: told.carrierMessageId }
+  await db.query('create table hidden as select * from messages where msg_id = $1', [msgId])
+  await db.query('delete from messages where msg_id = $1', [msgId])
+  expect(await apply([told], { pool: sharded })).toEqual([])
+  const [parked] = await findParkedReceipts(db, [key])
+  expect(await apply([parked!], { pool: sharded })).toEqual([])
+  expect(await findParkedReceipts(db, [key])).toEqual([parked])
+  await db.query('insert into messages select * from hidden')
+  expect(await apply([parked!], { pool: sharded })).toMatchObject([{ msgId, status: 'DELIVERED' }])
+  expect(await findParkedReceipts(db, [key])).toEqual([])
+})
+
 test('nothing to do: nothing is asked of the database', async () => {
   const nobody = { connect: () => Promise.reject(new Error('asked')) } as unknown as Database
   await recordReceipts(nobody, [], receiptOptions())

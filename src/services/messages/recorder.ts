@@ -281,7 +281,7 @@ export class Recorder {
   async #recordReceipts(): Promise<void> {
     await this.#project()
     if (this.#receipts.length === 0) return
-    const items = this.#receipts.slice(0, MAX_BATCH)
+    const items = nextReceipts(this.#receipts)
     const refused = new Set<ReceiptItem>()
     const recorded = await writeInHalves<ReceiptItem, ReceiptItem | null>(
       items,
@@ -327,4 +327,20 @@ export class Recorder {
       here.has(index) ? { row: rows[index]!, done, hasWaited: true } : null,
     )
   }
+}
+
+/**
+ * The receipts of the next batch. A parked one waits until those of its id before it have taken effect: where a carrier has
+ * given an id twice, the newest message that is still open gets the receipt.
+ */
+function nextReceipts(waiting: readonly ReceiptItem[]): readonly ReceiptItem[] {
+  const first = waiting.slice(0, MAX_BATCH)
+  const ids = new Set<string>()
+  const end = first.findIndex(({ row }) => {
+    const id = `${row.carrierId} ${row.carrierMessageId}`
+    if (row.parkedId !== null && ids.has(id)) return true
+    ids.add(id)
+    return false
+  })
+  return end === -1 ? first : first.slice(0, end)
 }

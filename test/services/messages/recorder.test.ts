@@ -103,6 +103,24 @@ describe('submissions and receipts', () => {
     expect(await countOf(database.db, 'parked_receipts')).toBe(0)
   })
 
+  test('two parked receipts of an id that the carrier has given twice: each ends a message', async () => {
+    const [older, newer] = [await storeMessage(database.db, plan), await storeMessage(database.db, plan)]
+    const repeated = ['one', 'two'].map((text) =>
+      receipt('repeated', 'DELIVERED', { receipt: { text, tlvs: {} } }),
+    )
+    expect(
+      await Promise.all(repeated.map((row) => new Promise((done) => recorder.addReceipt({ row, done })))),
+    ).toEqual([true, true])
+    expect(await countOf(database.db, 'parked_receipts')).toBe(2)
+    for (const msgId of [older, newer]) {
+      recorder.addOutcome(submission(plan, msgId, 'repeated'))
+      recorder.addOutcome(sent(plan, msgId))
+    }
+    await eventually(async () => (await countOf(database.db, 'parked_receipts')) === 0)
+    for (const msgId of [older, newer])
+      expect(await announced(database.db, msgId)).toEqual(['SENT', 'DELIVERED'])
+  })
+
   test('no submission is written before the settlement that is there: another node may have its receipt', async () => {
     const ids = Array.from({ length: 1_200 }, (_, index) => newId(Date.now(), index % 256))
     await insertMessages(
