@@ -2,7 +2,7 @@ import type { EventPayload } from '../domain/events.ts'
 import type { TravelWebhook } from '../domain/messages/message-timeline.ts'
 import type { Endpoint } from '../domain/webhooks/targets.ts'
 import { byPlan, isSharded, ofPlan } from './citus.ts'
-import type { Queryable } from './database.ts'
+import { CommitOutcomeUnknownError, type Queryable } from './database.ts'
 import {
   type EventOfPlan,
   PAYLOAD_COLUMNS,
@@ -85,7 +85,10 @@ const WITH_PAYLOADS = `
 
 type TakenRow = Omit<EventRow, keyof PayloadRow> & EventOfPlan
 
-/** Runs a statement that ends in `taken`, and reads what the events tell: in another one where they are on other servers. */
+/**
+ * Runs a statement that ends in `taken`, and reads what the events tell: in another one where they are on other servers. If
+ * that fails the node holds events that it does not know: @throws CommitOutcomeUnknownError, so that they are looked for.
+ */
 async function take(
   db: Queryable,
   { name, text, values }: { readonly name: string; readonly text: string; readonly values: unknown[] },
@@ -101,7 +104,11 @@ async function take(
       from taken t order by t.due_at`,
     values,
   })
-  return await withPayloads(db, rows)
+  try {
+    return await withPayloads(db, rows)
+  } catch (cause) {
+    throw new CommitOutcomeUnknownError('events are taken, and cannot be read', { cause })
+  }
 }
 
 /**

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { withTransaction } from '../../src/store/database.ts'
+import { isOutcomeUnknown, withTransaction } from '../../src/store/database.ts'
 import {
   type AttemptRow,
   listHeldEvents,
@@ -56,6 +56,18 @@ async function rows(msgId: string) {
 }
 
 describe('holding what is due', () => {
+  test('taken, but not read from the server that has them: their holder has to look for them', async () => {
+    const msgId = await delivered()
+    const failing = {
+      sharded: true,
+      query: (statement: { text: string }) =>
+        statement.text.includes('join events') ? Promise.reject(new Error('no answer')) : db.query(statement),
+    }
+    const taking = takeDueEvents(failing as never, { nodeId: NODE, buckets: ALL, limit: 10 })
+    expect(isOutcomeUnknown(await taking.catch((error) => error))).toBe(true)
+    expect(await listHeldEvents(db, NODE)).toMatchObject([{ msgId, sequence: 1 }])
+  })
+
   test('the first event of a message alone, as the message was then', async () => {
     const msgId = await delivered()
     const [event, ...others] = await hold()
