@@ -2,14 +2,14 @@ import type { EventPayload } from '../domain/events.ts'
 import type { TravelWebhook } from '../domain/messages/message-timeline.ts'
 import type { Endpoint } from '../domain/webhooks/targets.ts'
 import { byPlan, isSharded, ofPlan } from './citus.ts'
-import { CommitOutcomeUnknownError, type Queryable } from './database.ts'
+import type { Queryable } from './database.ts'
 import {
   type EventOfPlan,
   PAYLOAD_COLUMNS,
   type PayloadRow,
   payloadJoins,
   payloadOf,
-  withPayloads,
+  takenWithPayloads,
 } from './event-list.ts'
 
 /** An event to be delivered: an inbound message (sequence 0), or a message as it was after one of its status changes. */
@@ -85,10 +85,7 @@ const WITH_PAYLOADS = `
 
 type TakenRow = Omit<EventRow, keyof PayloadRow> & EventOfPlan
 
-/**
- * Runs a statement that ends in `taken`, and reads what the events tell: in another one where they are on other servers. If
- * that fails the node holds events that it does not know: @throws CommitOutcomeUnknownError, so that they are looked for.
- */
+/** Runs a statement that ends in `taken`, and reads what the events tell: in another one where they are on other servers. */
 async function take(
   db: Queryable,
   { name, text, values }: { readonly name: string; readonly text: string; readonly values: unknown[] },
@@ -104,11 +101,7 @@ async function take(
       from taken t order by t.due_at`,
     values,
   })
-  try {
-    return await withPayloads(db, rows)
-  } catch (cause) {
-    throw new CommitOutcomeUnknownError('events are taken, and cannot be read', { cause })
-  }
+  return await takenWithPayloads(db, rows)
 }
 
 /**

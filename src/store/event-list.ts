@@ -5,7 +5,7 @@ import type { EventFilters, Page } from '../domain/lists.ts'
 import type { TravelWebhook } from '../domain/messages/message-timeline.ts'
 import type { Message, Status } from '../domain/messages/messages.ts'
 import { byPlan, isSharded } from './citus.ts'
-import type { Queryable } from './database.ts'
+import { CommitOutcomeUnknownError, type Queryable } from './database.ts'
 import { allOf, createdIn, equals } from './list-conditions.ts'
 
 /** An event, and what has become of it. */
@@ -213,6 +213,17 @@ export async function withPayloads<Event extends EventOfPlan>(
   return events.flatMap((event) => {
     const payload = payloads.get(keyOf(event))
     return payload === undefined ? [] : [{ ...event, ...payload }]
+  })
+}
+
+/**
+ * The same of events that were just taken. If it fails, the node holds events that it does not know.
+ *
+ * @throws CommitOutcomeUnknownError, so that they are looked for
+ */
+export async function takenWithPayloads<Event extends EventOfPlan>(db: Queryable, events: readonly Event[]) {
+  return await withPayloads(db, events).catch((cause) => {
+    throw new CommitOutcomeUnknownError('events are taken, and cannot be read', { cause })
   })
 }
 

@@ -255,7 +255,11 @@ test('a closing server answers the one under way, and ends its connection with t
   socket.write(send())
   const { pid } = (await lock.query('select pg_backend_pid() as pid')).rows[0]
   await vi.waitFor(async () => {
-    const { rows } = await service.db.query('select from pg_locks where not granted and pid <> $1', [pid])
+    const { rows } = await service.db.query(
+      `select from pg_locks l join pg_database d on d.oid = l.database
+       where d.datname = current_database() and not l.granted and l.pid <> $1`,
+      [pid],
+    )
     expect(rows).toHaveLength(1)
   })
   const closed = service.app.close()
