@@ -195,7 +195,7 @@ export function payloadJoins(plan: string): string {
 export type EventOfPlan = Pick<PayloadRow, 'planId' | 'msgId' | 'sequence'>
 
 /** These events with what they tell, read on the servers of their plans. Those that are not kept any more are left out. */
-export async function withPayloads<Event extends EventOfPlan>(
+async function withPayloads<Event extends EventOfPlan>(
   db: Queryable,
   events: readonly Event[],
 ): Promise<(Event & PayloadRow)[]> {
