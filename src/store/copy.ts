@@ -7,7 +7,12 @@ import { writeUuid } from '../domain/identifiers.ts'
 import { parseAmount } from '../domain/routing/rates.ts'
 
 const SIGNATURE = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1')
+/** In front of the signature, for the head of a CopyData message: its type, and its length as an int32. */
+const HEAD_OCTETS = 5
+const COPY_DATA = 0x64
 const FIRST_OCTETS = 16_384
+/** The rows of a projection take some 300 KiB of a table. A buffer that had to hold more is not kept. */
+const MOST_KEPT_OCTETS = 2 * 2 ** 20
 const END_OF_ROWS = -1
 const NULL_LENGTH = -1
 /** Most UTF-8 octets that a UTF-16 unit takes. */
@@ -40,8 +45,9 @@ export class CopyRows {
   row(columns: number): void {
     this.#rows += 1
     if (this.#rows === 1) {
-      this.#buffer = Buffer.allocUnsafe(octetsOf.get(this.statement) ?? FIRST_OCTETS)
-      this.#length = SIGNATURE.copy(this.#buffer)
+      this.#buffer = spare.get(this.statement) ?? Buffer.allocUnsafeSlow(FIRST_OCTETS)
+      spare.delete(this.statement)
+      this.#length = HEAD_OCTETS + SIGNATURE.copy(this.#buffer, HEAD_OCTETS)
     }
     this.#reserve(MOST_OCTETS)
     this.#int16(columns)
@@ -123,12 +129,19 @@ export class CopyRows {
       this.#int16(Math.floor(group) % 10_000)
   }
 
-  /** All rows, as COPY reads them. */
+  /** All rows, as one CopyData message (PostgreSQL manual, "Message Formats"). */
   written(): Buffer {
     this.#reserve(2)
     this.#int16(END_OF_ROWS)
-    octetsOf.set(this.statement, this.#length + (this.#length >> 3))
+    this.#buffer[0] = COPY_DATA
+    this.#buffer.writeInt32BE(this.#length - 1, 1)
     return this.#buffer.subarray(0, this.#length)
+  }
+
+  /** Leaves its buffer to the next rows of the statement. The server must have read these. */
+  release(): void {
+    if (this.#buffer.length <= MOST_KEPT_OCTETS) spare.set(this.statement, this.#buffer)
+    this.#buffer = EMPTY
   }
 
   /** Writes the length of the next value. */
@@ -148,15 +161,15 @@ export class CopyRows {
 
   #reserve(octets: number): void {
     if (this.#length + octets <= this.#buffer.length) return
-    const larger = Buffer.allocUnsafe(2 * this.#buffer.length + octets)
+    const larger = Buffer.allocUnsafeSlow(2 * this.#buffer.length + octets)
     this.#buffer.copy(larger, 0, 0, this.#length)
     this.#buffer = larger
   }
 }
 
 const EMPTY = Buffer.alloc(0)
-/** Octets for the next rows of each statement, by how many the last took. A buffer that grows to 300 KiB leaves as much garbage. */
-const octetsOf = new Map<string, number>()
+/** Buffers that the next rows of a statement are written into. */
+const spare = new Map<string, Buffer>()
 
 /** PostgreSQL stores no NUL in a text. */
 export function storable(text: string): string {
@@ -166,12 +179,13 @@ export function storable(text: string): string {
 /** Writes the rows of several tables, one after the other, in one round trip. Tables without rows are left out. */
 export async function copyIn(client: pg.PoolClient, tables: readonly CopyRows[]): Promise<void> {
   const filled = tables.filter(({ isEmpty }) => !isEmpty)
-  if (filled.length > 0) await client.query(new CopyIn(filled)).done
+  if (filled.length === 0) return
+  await client.query(new CopyIn(filled)).done
+  for (const rows of filled) rows.release()
 }
 
 /** What `pg` requires of a statement that is not its own. */
 interface CopyConnection extends pg.Connection {
-  sendCopyFromChunk(chunk: Buffer): void
   endCopyFrom(): void
 }
 
@@ -199,7 +213,7 @@ class CopyIn implements pg.Submittable {
   submit(connection: pg.Connection): void {
     connection.query(this.#text)
     for (const rows of this.#data) {
-      ;(connection as CopyConnection).sendCopyFromChunk(rows)
+      connection.stream.write(rows)
       ;(connection as CopyConnection).endCopyFrom()
     }
   }

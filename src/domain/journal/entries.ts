@@ -24,9 +24,12 @@ const KINDS = Object.keys(FACTS)
 const FIELDS_OF = Object.values(FACTS).map((fields) => Object.entries(fields) as [string, Field<unknown>][])
 const NUMBER_OF = new Map(KINDS.map((kind, number) => [kind, number]))
 
+/** Used again, because each entry would leave three times its octets of larger and larger buffers. */
+const to = new Writer()
+
 /** @throws RangeError for a number that is negative, or not whole. */
 export function encodeEntry(facts: readonly JournalFact[]): Buffer {
-  const to = new Writer()
+  to.begin()
   to.whole(UNCOMPRESSED)
   to.whole(facts.length)
   for (const { msgId, fact } of facts) {
@@ -37,7 +40,7 @@ export function encodeEntry(facts: readonly JournalFact[]): Buffer {
       field.write(to, (fact as unknown as Record<string, unknown>)[name])
   }
   const { written } = to
-  return written.length < COMPRESSED_FROM ? written : compressed(written)
+  return written.length < COMPRESSED_FROM ? Buffer.from(written) : compressed(written)
 }
 
 /** @throws RangeError for data that `encodeEntry` of this version has not written. */

@@ -5,14 +5,22 @@ import { writeUuid } from '../identifiers.ts'
 const UUID_OCTETS = 16
 /** Seven bits per octet, least significant first; the eighth says that more follow. */
 const MORE = 0x80
-const FIRST_OCTETS = 1_024
+const FIRST_OCTETS = 65_536
+/** Most that a writer keeps when it begins anew. */
+const MOST_KEPT_OCTETS = 1_024 * 1_024
 
 /** At most, in UTF-8. */
 const OCTETS_OF_UNIT = 3
 
 export class Writer {
-  #buffer = Buffer.allocUnsafe(FIRST_OCTETS)
+  #buffer = Buffer.allocUnsafeSlow(FIRST_OCTETS)
   #length = 0
+
+  /** Begins anew. What `written` returned is written over. */
+  begin(): void {
+    this.#length = 0
+    if (this.#buffer.length > MOST_KEPT_OCTETS) this.#buffer = Buffer.allocUnsafeSlow(FIRST_OCTETS)
+  }
 
   get written(): Buffer {
     return this.#buffer.subarray(0, this.#length)
@@ -55,7 +63,7 @@ export class Writer {
 
   #reserve(octets: number): void {
     if (this.#length + octets <= this.#buffer.length) return
-    const larger = Buffer.allocUnsafe(2 * this.#buffer.length + octets)
+    const larger = Buffer.allocUnsafeSlow(2 * this.#buffer.length + octets)
     this.#buffer.copy(larger)
     this.#buffer = larger
   }
