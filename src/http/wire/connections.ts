@@ -1,11 +1,14 @@
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
+import type { Server as HttpServer, IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Answer } from '../short-sends.ts'
 import { ShortHeads, type ShortRequest } from './short-heads.ts'
+
+/** Node's own field of a server: whether a client that has sent its last request still gets its answers. */
+type Server = HttpServer & { httpAllowHalfOpen?: boolean }
 
 /** Node's own fields of a connection: whether reading is paused, and the parser. */
 type ServerSocket = IncomingMessage['socket'] & {
   _paused?: boolean
-  parser?: { resume(): void } | null
+  parser?: { resume(): void; incoming?: IncomingMessage | null } | null
 }
 
 interface Connection {
@@ -100,9 +103,17 @@ export class Connections {
     this.#shortWay = shortWay
     const [serve] = server.listeners('request') as RequestListener[]
     this.#serve = serve!
+    server.httpAllowHalfOpen = true
     server.removeListener('request', serve!)
     server.on('request', (request, response) => this.#arrive(request, response))
-    server.on('connection', (socket: ServerSocket) => this.#open(socket))
+    server.on('connection', (socket: ServerSocket) => {
+      this.#open(socket)
+      socket.once('end', () => {
+        // Node would wait for the rest of the body.
+        if (socket.parser?.incoming?.complete === false)
+          server.emit('clientError', new Error('cut off'), socket)
+      })
+    })
     server.on('timeout', (socket: ServerSocket) => this.#stalled(socket))
     // Node's own method ends idle connections before it has read what they sent.
     server.closeIdleConnections = () => this.#endQuietAfterRead()
@@ -149,7 +160,8 @@ export class Connections {
   #readFirst(connection: Connection, { target, answer }: ShortWay): void {
     const { socket } = connection
     const [parse] = socket.listeners('data') as ((bytes: Buffer) => void)[]
-    if (parse === undefined) return
+    const end = socket.listeners('end').at(-1) as (() => void) | undefined
+    if (parse === undefined || end === undefined) return
     const short: ShortState = {
       heads: new ShortHeads(target),
       isKnown: false,
@@ -157,6 +169,11 @@ export class Connections {
       behind: NOTHING,
     }
     connection.short = short
+    // Node would end the connection: it knows of no request.
+    socket.removeListener('end', end)
+    socket.on('end', () => {
+      if (!short.isAnswering) end.call(socket)
+    })
     socket.removeListener('data', parse)
     socket.on('data', (bytes: Buffer) => {
       if (short.isAnswering) {
@@ -182,6 +199,7 @@ export class Connections {
         becomeQuiet(connection)
         if (text !== null) this.#write(connection, text)
         else parse.call(socket, bytes)
+        if (socket.readableEnded) end.call(socket)
         if (short.behind.length === 0 || socket.destroyed) return
         resume(socket)
         parse.call(socket, short.behind)
@@ -242,6 +260,9 @@ export class Connections {
     becomeQuiet(connection)
     // The body of a request that was refused by its headers may still come.
     if (!request.closed) request.once('close', () => becomeQuiet(connection))
+    // Node keeps the connection when the last answer is a failure.
+    if (connection.socket.readableEnded && connection.outstanding === 0 && !isBusy(connection))
+      connection.socket.end()
     this.#offer(connection)
   }
 

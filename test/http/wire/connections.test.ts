@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers'
 import { describe, expect, it, vi } from 'vitest'
 import { Connections } from '../../../src/http/wire/connections.ts'
 import { startHttpService, TOKEN, validMessage } from '../../support/http-service.ts'
-import { openSocket, requestBytes } from '../../support/raw-http.ts'
+import { nextAnswer, openSocket, requestBytes } from '../../support/raw-http.ts'
 
 it('no more is read from a connection whose sends wait, and all are answered in the end', async () => {
   await using service = await startHttpService({ limits: { pipelinedRequests: 64 } })
@@ -45,6 +45,48 @@ it('no more is read from a connection whose sends wait, and all are answered in 
   await vi.waitFor(() => expect(answered()).toBe(total), { timeout: 60_000, interval: 100 })
   socket.destroy()
   expect(await service.storedMessages()).toBe(total)
+})
+
+describe('a client that closes its side behind its last request', () => {
+  const message = (body: string) =>
+    requestBytes({
+      method: 'POST',
+      path: '/v1/sendsms',
+      headers: {
+        'content-type': 'application/json',
+        authorization: `Bearer ${TOKEN}`,
+        connection: 'keep-alive',
+      },
+      body,
+    })
+  const send = message(JSON.stringify(validMessage()))
+  const refused = message('{}')
+  const cut = send.subarray(0, -1)
+  it.each<[string, Buffer[], Buffer[], number[]]>([
+    ['the first', [], [send], [202]],
+    ['a look-up', [], [Buffer.from('GET /livez HTTP/1.0\r\n\r\n')], [200]],
+    ['one that takes the short way', [send, send], [send], [202]],
+    ['one that the short way leaves to the ordinary one', [send, send], [refused], [400]],
+    ['three at once', [], [send, refused, send], [202, 400, 202]],
+    ['three at once behind one that takes the short way', [send], [send, send, refused], [202, 202, 400]],
+    ['none', [send, send], [], []],
+    ['half of one', [], [send, cut], [202, 400]],
+    ['half of one behind one that takes the short way', [send, send], [send, cut], [202, 400]],
+  ])('gets every answer: %s', async (_what, before, last, statuses) => {
+    await using service = await startHttpService()
+    const socket = await openSocket(service.port)
+    for (const bytes of before) {
+      const answer = nextAnswer(socket)
+      socket.write(bytes)
+      await answer
+    }
+    const text = received(socket)
+    socket.end(Buffer.concat(last))
+    await once(socket, 'close')
+    expect([...text().matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => Number(status))).toEqual(statuses)
+    const all = before.length + statuses.filter((status) => status === 202).length
+    expect(await service.storedMessages()).toBe(all)
+  })
 })
 
 it('a closing server stores no send that it does not answer', async () => {
