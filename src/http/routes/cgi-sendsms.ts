@@ -183,7 +183,12 @@ const REFUSALS: ReadonlySet<ErrorCode> = new Set([
   'SERVICE_PLAN_INACTIVE',
   'SERVICE_PLAN_INCOMPLETE',
 ])
-const TEMPORARY: ReadonlySet<ErrorCode> = new Set(['RATE_LIMITED', 'CAP_REACHED', 'SERVICE_UNAVAILABLE'])
+const TEMPORARY: ReadonlySet<ErrorCode> = new Set([
+  'RATE_LIMITED',
+  'CAP_REACHED',
+  'COUNTRY_PAUSED',
+  'SERVICE_UNAVAILABLE',
+])
 
 function answerInText(error: unknown, request: FastifyRequest, reply: FastifyReply) {
   const { code, status, message } = failureOf(error, request, reply)

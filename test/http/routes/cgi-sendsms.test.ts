@@ -325,6 +325,19 @@ describe('users', () => {
     await capped[Symbol.asyncDispose]()
   })
 
+  it('a plan that may not send to a country for a while may send again later', async () => {
+    const pumpingGuard = { messagesPerPrefix: 1, pauseMinutes: 10 }
+    const guarded = await service.tenant({ plan: { sandbox: true, route: undefined, pumpingGuard } })
+    await createUser(guarded, 'guarded', { password: 'guarded', defaultSender: 'Aldis' })
+    const refused = await eventually(async () => {
+      const answer = await ask('username=guarded&password=guarded&to=15551230000&text=x')
+      return answer.status !== 202 && answer
+    })
+    expect([refused.status, refused.text]).toEqual([503, 'Temporal failure, try again later.'])
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    await guarded[Symbol.asyncDispose]()
+  })
+
   it('more numbers than a burst of the plan are sent to, and the next request waits for them', async () => {
     const slow = await service.tenant({ plan: { rateLimit: { messagesPerSecond: 1, burst: 2 } } })
     await createUser(slow, 'slow', { password: 'slow', defaultSender: 'Aldis' })
