@@ -79,12 +79,15 @@ export class MessageReads {
     this.#options = options
   }
 
-  /** One message of any of these plans. */
+  /**
+   * One message of any of these plans. One of another plan is looked for like one that does not exist: not even the time tells
+   * them apart.
+   */
   async find(planIds: readonly number[], msgId: string): Promise<Message | null> {
     const { db, records, own, others } = this.#options
     const id = msgId.toLowerCase()
     const mine = own.get(id)
-    if (mine !== undefined && !own.isLeaving(id)) return ofPlans(planIds, messageOf(mine))
+    if (isOf(planIds, mine) && !own.isLeaving(id)) return messageOf(mine)
     let record: (Message & InLane) | null = null
     for (let look = 0; look < 2; look += 1) {
       // What was not found is asked of the primary again.
@@ -92,9 +95,9 @@ export class MessageReads {
       // No record, and in no lane when they were read before: there is no such message.
       if (record?.lane === null || (record === null && look > 0)) break
       const lane = record?.lane ?? null
-      if (this.#inMemory(id, lane) === undefined) await others.catchUp()
+      if (!isOf(planIds, this.#inMemory(id, lane))) await others.catchUp()
       const message = this.#inProgress(id, lane)
-      if (message !== undefined) return ofPlans(planIds, messageOf(message))
+      if (isOf(planIds, message)) return messageOf(message)
     }
     return record === null ? null : withoutLane(record)
   }
@@ -343,8 +346,11 @@ export function isInProgress(
   return lane !== null && others.get(message.msgId, lane) === message
 }
 
-function ofPlans(planIds: readonly number[], message: Message): Message | null {
-  return planIds.includes(message.planId) ? message : null
+function isOf(
+  planIds: readonly number[],
+  message: MessageInProgress | undefined,
+): message is MessageInProgress {
+  return message !== undefined && planIds.includes(message.accepted.planId)
 }
 
 export function keyOf({ msgId, accepted }: MessageInProgress): MessageKey {

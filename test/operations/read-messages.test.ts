@@ -71,17 +71,24 @@ test('a look-up of an own message asks the database nothing', async () => {
   const { reads } = { reads: readsOf({ query: () => Promise.reject(new Error('asked')) } as Queryable, node) }
   expect(await reads.find([plan], msgId)).toEqual(messageOf(node.get(msgId)!))
   expect(await reads.find([plan], msgId.toUpperCase())).toMatchObject({ msgId, status: 'QUEUED' })
-  expect(await reads.find([silentPlan], msgId)).toBe(null)
 })
 
-test('a look-up of an id that nobody has reads the lanes once, and the records before and after', async () => {
+test("a look-up of an id that nobody has, or that is another plan's, reads the lanes once, and the records before and after", async () => {
   const asked: (string | undefined)[] = []
   const query = (statement: { name?: string; text: string }) => {
     asked.push(statement.name)
     return db.query(statement)
   }
-  expect(await readsOf({ query } as unknown as Queryable).find([plan], newId(Date.now()))).toBe(null)
-  expect(asked).toEqual([undefined, 'read_lanes', undefined])
+  const [node, other] = await nodes()
+  const [inMemory = ''] = await node.accept(plan)
+  const [elsewhere = ''] = await other.accept(plan)
+  const [recorded = ''] = await node.accept(plan)
+  await node.project([recorded])
+  for (const id of [newId(Date.now()), inMemory, elsewhere, recorded]) {
+    asked.length = 0
+    expect(await readsOf({ query } as unknown as Queryable, node).find([silentPlan], id)).toBe(null)
+    expect(asked).toEqual([undefined, 'read_lanes', undefined])
+  }
 })
 
 test('a plan whose messages are only in progress is not removed, by whichever node', async () => {
