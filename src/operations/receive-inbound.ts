@@ -94,31 +94,31 @@ export async function receiveInbound(
   deps: InboundDeps,
   segments: readonly InboundSegment[],
 ): Promise<ReceivedInbound[]> {
-  const attempt: Attempt = { messages: [] }
+  const unconfirmed: Unconfirmed = { messages: [] }
   try {
-    return counted(deps, await recordSegments(deps, segments, attempt))
+    return counted(deps, await recordSegments(deps, segments, unconfirmed))
   } catch (error) {
     if (!isOutcomeUnknown(error) || !(await isRecorded(deps))) throw error
     return counted(
       deps,
-      recordedOf(attempt.messages, ({ row }) => isHeldBy(deps.holder, row)),
+      recordedOf(unconfirmed.messages, ({ row }) => isHeldBy(deps.holder, row)),
     )
   }
 }
 
 /** What was about to be recorded, in case the answer to its COMMIT is lost. */
-interface Attempt {
+interface Unconfirmed {
   messages: readonly Addressed[]
 }
 
 async function recordSegments(
   deps: InboundDeps,
   segments: readonly InboundSegment[],
-  attempt: Attempt,
+  unconfirmed: Unconfirmed,
 ): Promise<Recorded> {
   const contents = segments.filter(({ part }) => part === null).map(singleContent)
   const rounds = roundsOf(segments.flatMap(partOf))
-  if (rounds.length === 0) return recordSingles(deps, contents, attempt)
+  if (rounds.length === 0) return recordSingles(deps, contents, unconfirmed)
   return withTransaction(deps.db, async (transaction) => {
     for (const parts of rounds) {
       contents.push(...joinedContents(await takeSupersededSets(transaction, parts)))
@@ -126,8 +126,8 @@ async function recordSegments(
       const senders = parts.map(({ carrierId, sender }) => ({ carrierId, sender }))
       contents.push(...joinedContents(await takeFinishedSets(transaction, senders, MAX_PARTS_PER_SENDER)))
     }
-    attempt.messages = addressed(deps, contents)
-    return recordAndAnswer(transaction, deps, attempt.messages)
+    unconfirmed.messages = addressed(deps, contents)
+    return recordAndAnswer(transaction, deps, unconfirmed.messages)
   })
 }
 
@@ -195,10 +195,10 @@ interface Recorded {
 async function recordSingles(
   deps: InboundDeps,
   contents: readonly Content[],
-  attempt: Attempt,
+  unconfirmed: Unconfirmed,
 ): Promise<Recorded> {
   const messages = addressed(deps, contents)
-  attempt.messages = messages
+  unconfirmed.messages = messages
   if (messages.every(({ request }) => request === null)) return record(deps.db, deps, messages)
   return withTransaction(deps.db, (transaction) => recordAndAnswer(transaction, deps, messages))
 }

@@ -43,17 +43,17 @@ export async function countWaitingMessages(db: Queryable): Promise<CountedMessag
       )
       select s.plan_id as "planId", s.route_id as "routeId", s.chosen_carrier_id as "chosenCarrierId",
              coalesce(nullif(s.chosen_carrier_id, 0), d.carrier_id) as "carrierId", d.ambiguous,
-             d.attempt > 0 as retried, d.due, count(*)::integer as count,
+             d.failed_attempts > 0 as retried, d.due, count(*)::integer as count,
              min(d.msg_id::text collate "C") as "oldestMsgId", s.share::integer, s.pairs::integer
       from shares s
       cross join lateral (
-        (select carrier_id, ambiguous, attempt, msg_id, true as due
+        (select carrier_id, ambiguous, failed_attempts, msg_id, true as due
          from dispatches
          where plan_id = s.plan_id and route_id = s.route_id
            and chosen_carrier_id = s.chosen_carrier_id and due_at <= now()
          order by due_at limit s.share)
         union all
-        (select carrier_id, ambiguous, attempt, msg_id, false from dispatches
+        (select carrier_id, ambiguous, failed_attempts, msg_id, false from dispatches
          where plan_id = s.plan_id and route_id = s.route_id
            and chosen_carrier_id = s.chosen_carrier_id and due_at > now()
          order by due_at limit s.share)
@@ -81,7 +81,7 @@ export async function findWaitingMessage(
 ): Promise<(WaitingGroup & { readonly dueAt: Date }) | undefined> {
   const { rows } = await db.query<WaitingGroup & { dueAt: Date }>(
     `select plan_id as "planId", route_id as "routeId", coalesce(nullif(chosen_carrier_id, 0), carrier_id) as "carrierId",
-            ambiguous, attempt > 0 as retried, due_at <= now() as due, due_at as "dueAt", 1 as count,
+            ambiguous, failed_attempts > 0 as retried, due_at <= now() as due, due_at as "dueAt", 1 as count,
             msg_id as "oldestMsgId"
      from dispatches where bucket = $1 and msg_id = $2`,
     [bucketOf(msgId), msgId],
@@ -119,11 +119,11 @@ export async function countWaitingEvents(
         select d.*, count(*) over (partition by d.plan_id) >= s.share as full
         from shares s
         cross join lateral (
-          select plan_id, destination, state, attempt, began_at, due_at <= now() as due from event_deliveries
+          select plan_id, destination, state, failed_attempts, began_at, due_at <= now() as due from event_deliveries
           where holder is null and plan_id = s.plan_id and due_at < 'infinity' order by due_at limit s.share
         ) d
       )
-      select f.due, f.attempt > 0 or f.destination is not null as retried, count(*)::integer as count,
+      select f.due, f.failed_attempts > 0 or f.destination is not null as retried, count(*)::integer as count,
              min(f.began_at) as "oldestAt", bool_or(f.full) as full
       from found f
       where not exists (select from webhook_destinations t

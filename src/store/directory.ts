@@ -230,7 +230,7 @@ class Secrets {
   }
 
   /** What `read` makes of secrets; null if one of them cannot be opened. */
-  attempt<T>(read: (open: SecretOpener) => T): T | null {
+  tryRead<T>(read: (open: SecretOpener) => T): T | null {
     try {
       const value = read(this.#open)
       this.#isAnyReadable = true
@@ -249,7 +249,7 @@ class Secrets {
 }
 
 function carrierOf(row: CarrierRow, secrets: Secrets): Carrier {
-  const password = secrets.attempt((open) => open(row.password, carrierSecretContext(row.id)))
+  const password = secrets.tryRead((open) => open(row.password, carrierSecretContext(row.id)))
   const outcomes = Object.entries(row.submitOutcomes)
   return {
     ...row,
@@ -271,7 +271,7 @@ function accountOf(row: AccountRow, secrets: Secrets): Account {
   const { id, accountId, name, defaultDlrUrl, webhookSecret: secret, previousWebhookSecret: previous } = row
   const context = accountSecretContext(accountId)
   const sealed = previous === null ? [secret] : [secret, previous]
-  const signing = secrets.attempt((open) => ({
+  const signing = secrets.tryRead((open) => ({
     webhookSecrets: sealed.map((one) => open(one, context)),
     webhookHeaders: sentWebhookHeaders(openWebhookHeaders(open, row.webhookHeaders, accountId)),
   }))

@@ -19,8 +19,8 @@ export interface WebhookEvent {
   readonly sequence: number
   /** Node that has it in memory. */
   readonly holder: number
-  /** Failed attempts of its schedule. */
-  readonly attempt: number
+  /** Of its schedule. */
+  readonly failedAttempts: number
   /** Attempts made before its schedule was restarted. */
   readonly earlierAttempts: number
   readonly beganAtMs: number
@@ -31,7 +31,7 @@ export interface WebhookEvent {
 
 interface EventRow extends PayloadRow {
   readonly destination: string | null
-  readonly attempt: number
+  readonly failedAttempts: number
   readonly earlierAttempts: number
   readonly beganAt: Date
 }
@@ -64,17 +64,17 @@ const TAKEN = `
   taken as (
     update event_deliveries e
     set holder = $1, state = 'waiting',
-        (attempt, earlier_attempts, began_at) = (
-          select e.attempt, e.earlier_attempts, e.began_at where e.due_at < 'infinity'
+        (failed_attempts, earlier_attempts, began_at) = (
+          select e.failed_attempts, e.earlier_attempts, e.began_at where e.due_at < 'infinity'
           union all
-          select 0::smallint, least(e.earlier_attempts + e.attempt, ${MOST_EARLIER}), now() where e.due_at = 'infinity')
+          select 0::smallint, least(e.earlier_attempts + e.failed_attempts, ${MOST_EARLIER}), now() where e.due_at = 'infinity')
     from due
     where e.plan_id = any (array[due.plan_id]) and e.msg_id = due.msg_id and e.sequence = due.sequence and coalesce(e.holder, 0) = 0
     returning e.*
   )`
 
 const TAKEN_COLUMNS = `
-  t.destination, t.attempt, t.earlier_attempts as "earlierAttempts", t.began_at as "beganAt"`
+  t.destination, t.failed_attempts as "failedAttempts", t.earlier_attempts as "earlierAttempts", t.began_at as "beganAt"`
 
 /** What the events tell, with them. */
 const WITH_PAYLOADS = `
@@ -184,12 +184,12 @@ export async function takeProbes(
         from webhook_destinations d
         cross join lateral (
           select msg_id, sequence from (
-            select msg_id, sequence, attempt, due_at from event_deliveries e
+            select msg_id, sequence, failed_attempts, due_at from event_deliveries e
             where plan_id = d.plan_id and destination = d.destination and state = 'parked' and coalesce(holder, 0) = 0
               and bucket = any ($2::smallint[]) and ${FIRST_OF_ITS_MESSAGE}
             order by due_at limit ${PROBED_IN_TURN}
           ) oldest
-          order by attempt, due_at limit 1
+          order by failed_attempts, due_at limit 1
         ) parked
         where d.state = 'open' and d.probe_at <= now()
         limit $3
@@ -207,14 +207,14 @@ export async function takeProbes(
 }
 
 function eventOf(row: EventRow, holder: number): WebhookEvent {
-  const { planId, msgId, sequence, attempt, earlierAttempts } = row
+  const { planId, msgId, sequence, failedAttempts, earlierAttempts } = row
   const beganAtMs = row.beganAt.getTime()
   return {
     planId,
     msgId,
     sequence,
     holder,
-    attempt,
+    failedAttempts,
     earlierAttempts,
     beganAtMs,
     waited: true,
@@ -231,9 +231,9 @@ export interface AttemptRow
     Pick<WebhookEvent, 'waited'>,
     Pick<TravelWebhook, 'attemptedAt' | 'latencyMs' | 'responseStatus' | 'error' | 'responseHead'> {
   /** Failed attempts of the schedule, this one included. */
+  readonly failedAttempts: number
+  /** Its number among all attempts, from 1. */
   readonly attempt: number
-  /** Of all attempts, from 1. */
-  readonly number: number
   readonly destination: string | null
   /**
    * `delivered` ends it; `again` after `delayMs`; `parked` until its destination takes it or `delayMs` (null: no end) are
@@ -258,12 +258,12 @@ export async function recordAttempts(db: Queryable, attempts: readonly AttemptRo
         select *, now() as at, now() + "delayMs" * interval '1 ms' as later,
                "attemptedAt" + "latencyMs" * interval '1 ms' as "answeredAt"
         from json_to_recordset($1) as i (
-          "planId" integer, "msgId" uuid, sequence smallint, holder integer, attempt smallint, number smallint,
+          "planId" integer, "msgId" uuid, sequence smallint, holder integer, "failedAttempts" smallint, attempt smallint,
           "attemptedAt" timestamptz, "latencyMs" integer, "responseStatus" smallint, error text, "responseHead" text,
           destination text, waited boolean, outcome text, "delayMs" bigint)
       ), delivered as (
         update events e
-        set delivered_at = i."answeredAt", attempts = i.number,
+        set delivered_at = i."answeredAt", attempts = i.attempt,
             latency_ms = i."latencyMs", response_status = i."responseStatus", response_head = i."responseHead",
             destination = i.destination
         from input i
@@ -275,7 +275,7 @@ export async function recordAttempts(db: Queryable, attempts: readonly AttemptRo
           and e.sequence = i.sequence and (e.holder is null or e.holder = i.holder)
       ), requeued as (
         update event_deliveries e
-        set holder = null, attempt = i.attempt, destination = i.destination,
+        set holder = null, failed_attempts = i."failedAttempts", destination = i.destination,
             state = case when i.outcome = 'again' then 'waiting' else i.outcome end::delivery_state,
             due_at = case when i.outcome = 'failed' then 'infinity' else coalesce(i.later, 'infinity') end
         from input i
@@ -292,8 +292,8 @@ export async function recordAttempts(db: Queryable, attempts: readonly AttemptRo
       )
       insert into webhook_attempts (msg_id, sequence, attempt, plan_id, attempted_at, latency_ms, response_status, error,
                                     response_head)
-      select "msgId", sequence, number, "planId", "attemptedAt", "latencyMs", "responseStatus", error, "responseHead" from input
-      where outcome <> 'kept' and (outcome <> 'delivered' or number > 1)
+      select "msgId", sequence, attempt, "planId", "attemptedAt", "latencyMs", "responseStatus", error, "responseHead" from input
+      where outcome <> 'kept' and (outcome <> 'delivered' or attempt > 1)
       on conflict do nothing`,
       values: [JSON.stringify(items), planId],
     })

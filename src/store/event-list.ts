@@ -50,7 +50,7 @@ export const EVENT_STATE = `
 const RECORD = raw(`
   e.plan_id as "planId", e.msg_id as "msgId", e.sequence, e.position, e.status as "messageStatus", ${EVENT_STATE} as state,
   e.occurred_at as "occurredAt", e.delivered_at as "deliveredAt",
-  greatest(d.earlier_attempts + d.attempt, e.attempts, last.attempt, 0) as attempts,
+  greatest(d.earlier_attempts + d.failed_attempts, e.attempts, last.attempt, 0) as attempts,
   case when d.state <> 'failed' and d.due_at < 'infinity' then d.due_at end as "nextAttemptAt",
   coalesce(d.destination, e.destination) as destination,
   case when last.attempt > coalesce(e.attempts, 0) then last.response_status else e.response_status end

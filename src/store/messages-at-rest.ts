@@ -51,7 +51,7 @@ const HAS_WAITING_EVENTS = `
 
 /** Of a row `d` of dispatches: a RecordRow's `dispatch`. */
 export const DISPATCH_COLUMNS = `json_build_object(
-  'attempt', d.attempt, 'carrierId', d.carrier_id, 'acceptedPduBits', d.accepted_pdu_bits::text,
+  'failedAttempts', d.failed_attempts, 'carrierId', d.carrier_id, 'acceptedPduBits', d.accepted_pdu_bits::text,
   'segmentation', d.segmentation, 'startedOver', d.started_over, 'ambiguous', d.ambiguous, 'routeId', d.route_id,
   'chosenCarrierId', d.chosen_carrier_id, 'dueAtMs', floor(extract(epoch from d.due_at) * 1000)::bigint,
   'expiresAtMs', floor(extract(epoch from d.expires_at) * 1000)::bigint)`

@@ -243,7 +243,7 @@ export async function findMessageForOperator(
           order by event, attempt limit $2) w) as "webhookAttempts",
        (select coalesce(json_agg(e), '[]') from (
           select e.sequence as event, e.status, ${EVENT_STATE} as state,
-                 greatest(d.earlier_attempts + d.attempt, e.attempts, 0) as attempts, e.occurred_at as "occurredAt",
+                 greatest(d.earlier_attempts + d.failed_attempts, e.attempts, 0) as attempts, e.occurred_at as "occurredAt",
                  e.delivered_at as "deliveredAt",
                  case when d.state <> 'failed' and d.due_at < 'infinity' then d.due_at end as "dueAt"
           from events e left join event_deliveries d using (plan_id, msg_id, sequence)

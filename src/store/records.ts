@@ -86,7 +86,7 @@ function isUntouched({ message: { loaded, submissions } }: Projected): boolean {
   return (
     sequence === 0 &&
     dispatch !== null &&
-    dispatch.attempt === 0 &&
+    dispatch.failedAttempts === 0 &&
     !dispatch.ambiguous &&
     dispatch.carrierId === null &&
     dispatch.acceptedPduBits === 0n &&
@@ -145,7 +145,7 @@ function emptyRecords() {
         sent_at, updated_at, sender, recipient, body, callback_url, country, mccmnc, error_code, carrier_code, price,
         ptf, currency, route_id, route_reason, segmentation, lane, discards_text) from stdin (format binary)`),
     dispatches: new CopyRows(`
-      copy dispatches (bucket, msg_id, plan_id, attempt, accepted_pdu_bits, ambiguous, due_at, expires_at, route_id,
+      copy dispatches (bucket, msg_id, plan_id, failed_attempts, accepted_pdu_bits, ambiguous, due_at, expires_at, route_id,
         chosen_carrier_id, carrier_id, segmentation, started_over) from stdin (format binary)`),
     submissions: new CopyRows(`
       copy submissions (carrier_id, carrier_message_id, msg_id, plan_id, answered_ms, latency_ms, segment, outcome,
@@ -208,7 +208,7 @@ function writeDispatch(to: CopyRows, { message }: Projected): void {
   to.int2(bucketOf(msgId))
   to.uuid(msgId)
   to.int4(accepted.planId)
-  to.int2(dispatch.attempt)
+  to.int2(dispatch.failedAttempts)
   to.bits(dispatch.acceptedPduBits)
   to.bool(dispatch.ambiguous)
   to.timestamptz(dispatch.dueAtMs)

@@ -64,7 +64,8 @@ const queued = (ahead: string) => `
     ) earlier
     where r.made < ${MAX_ATTEMPTS}
     on conflict (plan_id, msg_id, sequence) do update
-    set state = 'waiting', attempt = 0, earlier_attempts = d.earlier_attempts + d.attempt, due_at = excluded.due_at,
+    set state = 'waiting', failed_attempts = 0,
+        earlier_attempts = d.earlier_attempts + d.failed_attempts, due_at = excluded.due_at,
         began_at = excluded.began_at
     where d.holder is null
     returning d.msg_id

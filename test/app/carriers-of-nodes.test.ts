@@ -136,7 +136,7 @@ test('a message that is requeued comes back to the node that has its carrier', a
   await eventually(async () => {
     const { rows } = await service.db.query(
       `select 1 from dispatches d join carriers c on c.id = d.chosen_carrier_id
-       where d.attempt = 1 and c.name = $1`,
+       where d.failed_attempts = 1 and c.name = $1`,
       [CARRIER],
     )
     return rows.length === 1
@@ -153,7 +153,7 @@ test('a message that is requeued goes over another node when its carrier has lef
   const before = smscs.map(({ submits }) => submits.length)
   const msgId = await accepted(nodes[0]!)
   await eventually(async () => {
-    const { rows } = await service.db.query('select 1 from dispatches where attempt = 1')
+    const { rows } = await service.db.query('select 1 from dispatches where failed_attempts = 1')
     return rows.length === 1
   })
   smscs[0]!.answerSubmits((pdu, link, index) => accept(pdu, link, `m-${index}`))

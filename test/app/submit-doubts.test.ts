@@ -18,7 +18,7 @@ tenantPerTest({ app: { ambiguityWaitMs: 60_000, linkTimings: { responseTimeoutMs
 
 async function dispatch(msgId: string) {
   const { rows } = await service.db.query(
-    `select attempt, ambiguous, accepted_pdu_bits::integer as segments, extract(epoch from due_at - now())::integer as wait_s
+    `select failed_attempts, ambiguous, accepted_pdu_bits::integer as segments, extract(epoch from due_at - now())::integer as wait_s
      from dispatches where msg_id = $1`,
     [msgId],
   )
@@ -141,7 +141,7 @@ describe('never answered', () => {
     const waits: number[] = []
     for (let attempt = 1; attempt <= 3; attempt += 1) {
       waits.push(
-        (await eventually(async () => (await dispatch(msgId))?.attempt === attempt && dispatch(msgId)))
+        (await eventually(async () => (await dispatch(msgId))?.failed_attempts === attempt && dispatch(msgId)))
           .wait_s,
       )
       await service.makeDue()
@@ -158,7 +158,7 @@ describe('never answered', () => {
     ['refused for the third time', STATUSES.ESME_RSUBMITFAIL, 2],
   ])('and %s afterwards: the first may have come through', async (_name, status, attempt) => {
     smsc.answerSubmits((pdu, link) => link.respond(pdu, status))
-    const msgId = await waiting(`ambiguous = true, attempt = ${attempt}`)
+    const msgId = await waiting(`ambiguous = true, failed_attempts = ${attempt}`)
     expect(await service.until(msgId, 'UNKNOWN')).toMatchObject({ errorCode: '103' })
     expect(smsc.submits).toHaveLength(1)
     expect(await attempts(msgId)).toEqual([{ outcome: 'refused', resubmission: true }])
@@ -183,7 +183,7 @@ async function halfAccepted(): Promise<string> {
     else accept(pdu, link, `m-${index}`)
   })
   const msgId = await service.sent({ body: TWO_PARTS })
-  await eventually(async () => (await dispatch(msgId))?.attempt === 1)
+  await eventually(async () => (await dispatch(msgId))?.failed_attempts === 1)
   return msgId
 }
 

@@ -35,7 +35,7 @@ async function routeThatIsDown(): Promise<string> {
 
 async function dispatch(msgId: string) {
   const { rows } = await service.db.query(
-    `select attempt, ambiguous, accepted_pdu_bits::integer as segments from dispatches where msg_id = $1`,
+    `select failed_attempts, ambiguous, accepted_pdu_bits::integer as segments from dispatches where msg_id = $1`,
     [msgId],
   )
   return rows[0]
@@ -86,7 +86,7 @@ describe('ESME_RMSGQFUL', () => {
     await eventually(() => waits(second))
     await service.until(await service.sent({ body: 'elsewhere' }), 'SENT')
     expect(bodies()).toEqual(['first', 'elsewhere'])
-    expect((await dispatch(second)).attempt).toBe(0)
+    expect((await dispatch(second)).failed_attempts).toBe(0)
     isFull = false
     await service.db.query('update dispatches set due_at = now() where msg_id = $1', [first])
     await service.until(first, 'SENT')

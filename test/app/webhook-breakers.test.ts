@@ -308,7 +308,7 @@ test('a destination that failed a few times is tried at once when it is resumed'
   await eventually(async () => {
     const { rows } = await service.db.query(
       `select 1 from event_deliveries
-       where plan_id = $1 and attempt = 1 and due_at > now() and holder is null and destination is not null`,
+       where plan_id = $1 and failed_attempts = 1 and due_at > now() and holder is null and destination is not null`,
       [hostile.plan],
     )
     return rows.length === 3

@@ -61,7 +61,7 @@ async function laneOf(nodeId: number) {
     /** A message that was tried twice, and taken out of its record with an entry. */
     async taken() {
       const msgId = await storeMessage(db, plan, { msg_id: newId(NOW_MS - 1_000) })
-      await db.query('update dispatches set attempt = 2 where msg_id = $1', [msgId])
+      await db.query('update dispatches set failed_attempts = 2 where msg_id = $1', [msgId])
       const [loaded] = await withTransaction(db, (tx) => takeDue(tx, lane.lane, requestFor(plan)))
       const { msgId: _, ...fact } = loaded!
       await this.append([{ msgId, fact: { kind: 'loaded', ...fact } }])
@@ -79,7 +79,7 @@ async function laneOf(nodeId: number) {
 
 async function dispatchOf(msgId: string) {
   const { rows } = await db.query(
-    'select attempt, ambiguous, due_at as due from dispatches where msg_id = $1 and bucket = 7',
+    'select failed_attempts as "failedAttempts", ambiguous, due_at as due from dispatches where msg_id = $1 and bucket = 7',
     [msgId],
   )
   return rows[0]
@@ -106,8 +106,8 @@ test('what was not begun is due now; what was begun is in doubt, and due later',
   const begun = await lane.tell(() => [], true)
   const begunLater = await lane.tell((_, atMs) => [{ kind: 'begun', atMs }])
   expect(await recover()).toBe(3)
-  const inDoubt = { attempt: 0, ambiguous: true, due: expect.any(Date) }
-  expect(await dispatchOf(waiting)).toEqual({ attempt: 0, ambiguous: false, due: new Date(NOW_MS - 1_000) })
+  const inDoubt = { failedAttempts: 0, ambiguous: true, due: expect.any(Date) }
+  expect(await dispatchOf(waiting)).toEqual({ failedAttempts: 0, ambiguous: false, due: new Date(NOW_MS - 1_000) })
   expect(await dispatchOf(begun)).toEqual(inDoubt)
   expect(await dispatchOf(begunLater)).toEqual(inDoubt)
   const { rows } = await db.query(
@@ -132,8 +132,8 @@ test('what was taken out of its record is written back, unless it is with anothe
       .sort()
       .map((msg_id) => ({ msg_id, lane: msg_id === moved ? second.lane : null })),
   )
-  expect(await dispatchOf(idle)).toMatchObject({ attempt: 2, ambiguous: false })
-  expect(await dispatchOf(begun)).toMatchObject({ attempt: 2, ambiguous: true })
+  expect(await dispatchOf(idle)).toMatchObject({ failedAttempts: 2, ambiguous: false })
+  expect(await dispatchOf(begun)).toMatchObject({ failedAttempts: 2, ambiguous: true })
   expect([await dispatchOf(moved), await dispatchOf(returned)]).toEqual([undefined, undefined])
 })
 
@@ -388,7 +388,7 @@ test.each(['before', 'after'] as const)(
       await recoverAll()
       expect([await statusOf(db, waiting), await statusOf(db, sent)]).toEqual(['QUEUED', 'SENT'])
       expect(await dispatchOf(waiting)).toMatchObject({ ambiguous: false })
-      expect(await dispatchOf(taken)).toMatchObject({ attempt: 2, ambiguous: false })
+      expect(await dispatchOf(taken)).toMatchObject({ failedAttempts: 2, ambiguous: false })
       const { rows } = await db.query(
         'delete from dispatches returning (select lane from messages m where m.msg_id = dispatches.msg_id)',
       )

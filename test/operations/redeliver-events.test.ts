@@ -23,7 +23,7 @@ beforeEach(async () => {
 
 async function delivery({ msgId, sequence }: EventKey) {
   const { rows } = await db.query(
-    `select attempt, earlier_attempts as earlier, state, holder, bucket, due_at <= now() as due,
+    `select failed_attempts as "failedAttempts", earlier_attempts as earlier, state, holder, bucket, due_at <= now() as due,
             began_at > now() - interval '10 s' as anew
      from event_deliveries where msg_id = $1 and sequence = $2`,
     [msgId, sequence],
@@ -32,7 +32,7 @@ async function delivery({ msgId, sequence }: EventKey) {
 }
 
 const longAgo = { occurredAt: new Date(Date.now() - 3_600_000) }
-const queued = { attempt: 0, state: 'waiting', holder: null, due: true, anew: true }
+const queued = { failedAttempts: 0, state: 'waiting', holder: null, due: true, anew: true }
 
 describe('one event', () => {
   test('that failed is due at once, and its attempts go on counting', async () => {
@@ -40,7 +40,7 @@ describe('one event', () => {
     await redeliverEvent(db, planId, { msgId, sequence: 1 })
     expect(await delivery({ msgId, sequence: 1 })).toEqual({ ...queued, earlier: 12, bucket: 7 })
     const [event] = await takeDueEvents(db, { nodeId: NODE, buckets: BUCKETS, limit: 10 })
-    expect(event).toMatchObject({ msgId, sequence: 1, attempt: 0, earlierAttempts: 12 })
+    expect(event).toMatchObject({ msgId, sequence: 1, failedAttempts: 0, earlierAttempts: 12 })
   })
 
   test('that was delivered at once is sent again, and its first attempt is not forgotten', async () => {
@@ -76,7 +76,7 @@ describe('one event', () => {
     expect(await delivery({ msgId, sequence: 1 })).toMatchObject({ ...queued, earlier: 3 })
     const held = await storeEvent(db, { planId, ...longAgo, state: 'held', attempts: 3 })
     await redeliverEvent(db, planId, { msgId: held, sequence: 1 })
-    expect(await delivery({ msgId: held, sequence: 1 })).toMatchObject({ attempt: 3, earlier: 0, holder: 1 })
+    expect(await delivery({ msgId: held, sequence: 1 })).toMatchObject({ failedAttempts: 3, earlier: 0, holder: 1 })
   })
 
   test('goes behind an earlier one of its message that waits', async () => {
@@ -270,14 +270,14 @@ describe('many events', () => {
   })
 })
 
-function answered(msgId: string, number: number) {
+function answered(msgId: string, attempt: number) {
   return {
     planId,
     msgId,
     sequence: 1,
     holder: NODE,
-    attempt: 1,
-    number,
+    failedAttempts: 1,
+    attempt,
     attemptedAt: new Date().toISOString(),
     latencyMs: 3,
     responseStatus: 204,

@@ -11,18 +11,18 @@ beforeEach(async () => {
 
 /** Messages that wait, `count` alike. */
 async function waiting(count: number, values: Record<string, unknown> = {}): Promise<void> {
-  const { planId = plan, routeId = 1, dueInS = -1, ambiguous = false, attempt = 0 } = values
+  const { planId = plan, routeId = 1, dueInS = -1, ambiguous = false, failedAttempts = 0 } = values
   await db.query(
-    `insert into dispatches (bucket, msg_id, plan_id, route_id, due_at, ambiguous, attempt, expires_at)
+    `insert into dispatches (bucket, msg_id, plan_id, route_id, due_at, ambiguous, failed_attempts, expires_at)
      select n % 256, overlay(gen_random_uuid()::text placing 'ffff' from 1)::uuid, $2, $3, now() + $4 * interval '1 s', $5, $6, now() from generate_series(1, $1) n`,
-    [count, planId, routeId, dueInS, ambiguous, attempt],
+    [count, planId, routeId, dueInS, ambiguous, failedAttempts],
   )
 }
 
 describe('messages', () => {
   test('are counted by plan, route and what tells the cause', async () => {
     await waiting(3)
-    await waiting(2, { planId: other, routeId: 2, dueInS: 60, attempt: 1 })
+    await waiting(2, { planId: other, routeId: 2, dueInS: 60, failedAttempts: 1 })
     await waiting(1, { dueInS: 60, ambiguous: true })
     const oldest = newId(Date.UTC(2026, 0, 1))
     await db.query(
@@ -83,11 +83,11 @@ describe('messages', () => {
 
 describe('webhooks', () => {
   async function delivery(values: Record<string, unknown> = {}): Promise<void> {
-    const { dueAt = 'now', destination = null, state = 'waiting', attempt = 0, holder = null } = values
+    const { dueAt = 'now', destination = null, state = 'waiting', failedAttempts = 0, holder = null } = values
     await db.query(
-      `insert into event_deliveries (plan_id, msg_id, sequence, bucket, due_at, began_at, destination, state, attempt, holder)
+      `insert into event_deliveries (plan_id, msg_id, sequence, bucket, due_at, began_at, destination, state, failed_attempts, holder)
        values ($1, gen_random_uuid(), 1, 7, $2, '2026-01-01T00:00:00Z', $3, $4, $5, $6)`,
-      [plan, dueAt, destination, state, attempt, holder],
+      [plan, dueAt, destination, state, failedAttempts, holder],
     )
   }
 
@@ -98,7 +98,7 @@ describe('webhooks', () => {
       [plan, open],
     )
     await delivery()
-    await delivery({ dueAt: 'tomorrow', destination: fine, attempt: 1 })
+    await delivery({ dueAt: 'tomorrow', destination: fine, failedAttempts: 1 })
     await delivery({ dueAt: 'tomorrow' })
     await delivery({ dueAt: 'tomorrow' })
     await delivery({ dueAt: 'tomorrow', destination: open, state: 'parked' })

@@ -30,7 +30,7 @@ async function row(msgId: string) {
 describe('taking what is due', () => {
   test('gives everything the submitter needs, once', async () => {
     const msgId = await storeMessage(db, plan, { body: 'due', segments: 2 })
-    await db.query('update dispatches set attempt = 2, accepted_pdu_bits = 1::bigint << 62, ambiguous = true')
+    await db.query('update dispatches set failed_attempts = 2, accepted_pdu_bits = 1::bigint << 62, ambiguous = true')
     expect(await hold()).toEqual([
       {
         planId: plan,
@@ -39,7 +39,7 @@ describe('taking what is due', () => {
         recipient: '+15551230000',
         body: 'due',
         segments: 2,
-        attempt: 2,
+        failedAttempts: 2,
         acceptedPduBits: 1n << 62n,
         segmentation: null,
         startedOver: false,

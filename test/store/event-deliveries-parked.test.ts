@@ -28,12 +28,12 @@ const hold = (nodeId = NODE) => ({ nodeId, buckets: ALL, limit: 100 })
 
 /** A message whose first event has failed so many times and is parked; the second waits behind it. */
 async function parked(
-  changes: { delayMs?: number | null; attempt?: number; planId?: number; destination?: string } = {},
+  changes: { delayMs?: number | null; failedAttempts?: number; planId?: number; destination?: string } = {},
 ): Promise<string> {
-  const { delayMs = DAY_MS, attempt = 1, planId = plan, destination = DESTINATION } = changes
+  const { delayMs = DAY_MS, failedAttempts = 1, planId = plan, destination = DESTINATION } = changes
   const msgId = await storeDelivered(db, planId)
   await takeDueEvents(db, hold())
-  await recordAttempts(db, [outcome(msgId, { outcome: 'parked', delayMs, attempt, planId, destination })])
+  await recordAttempts(db, [outcome(msgId, { outcome: 'parked', delayMs, failedAttempts, planId, destination })])
   return msgId
 }
 
@@ -46,8 +46,8 @@ function outcome(
     msgId,
     sequence: 1,
     holder: NODE,
-    attempt: 1,
-    number: changes.attempt ?? 1,
+    failedAttempts: 1,
+    attempt: changes.failedAttempts ?? 1,
     attemptedAt: new Date().toISOString(),
     latencyMs: 12,
     responseStatus: changes.outcome === 'delivered' ? 200 : 500,
@@ -65,7 +65,7 @@ const open = (probeAfterMs = 0, changes = {}) =>
 
 async function rows(msgId: string) {
   const found = await db.query(
-    `select sequence, holder, attempt, earlier_attempts as earlier, state, due_at <= now() as due, due_at = 'infinity' as endless,
+    `select sequence, holder, failed_attempts as "failedAttempts", earlier_attempts as earlier, state, due_at <= now() as due, due_at = 'infinity' as endless,
             began_at > now() - interval '1 minute' as fresh
      from event_deliveries where msg_id = $1 order by sequence`,
     [msgId],
@@ -83,7 +83,7 @@ describe('what is parked', () => {
       { sequence: 2, holder: null, state: 'waiting', due: false },
     ])
     expect(await takeDueEvents(db, hold())).toEqual([])
-    expect(await takeParkedEvents(db, hold(), endpoint)).toMatchObject([{ msgId, sequence: 1, attempt: 1 }])
+    expect(await takeParkedEvents(db, hold(), endpoint)).toMatchObject([{ msgId, sequence: 1, failedAttempts: 1 }])
     expect(await takeParkedEvents(db, hold(), endpoint)).toEqual([])
     expect((await rows(msgId))[0]).toMatchObject({ holder: NODE, state: 'waiting' })
   })
@@ -91,20 +91,20 @@ describe('what is parked', () => {
   test('once it is delivered, the next event of its message is due', async () => {
     const msgId = await parked()
     await takeParkedEvents(db, hold(), endpoint)
-    await recordAttempts(db, [outcome(msgId, { outcome: 'delivered', number: 2 })])
-    expect(await takeDueEvents(db, hold())).toMatchObject([{ msgId, sequence: 2, attempt: 0 }])
+    await recordAttempts(db, [outcome(msgId, { outcome: 'delivered', attempt: 2 })])
+    expect(await takeDueEvents(db, hold())).toMatchObject([{ msgId, sequence: 2, failedAttempts: 0 }])
   })
 
   test('is due at the end of its schedule', async () => {
     const msgId = await parked({ delayMs: 0 })
-    expect(await takeDueEvents(db, hold())).toMatchObject([{ msgId, sequence: 1, attempt: 1 }])
+    expect(await takeDueEvents(db, hold())).toMatchObject([{ msgId, sequence: 1, failedAttempts: 1 }])
   })
 
   test('without end: begins its schedule anew, and those behind it do', async () => {
-    const msgId = await parked({ delayMs: null, attempt: 3 })
+    const msgId = await parked({ delayMs: null, failedAttempts: 3 })
     await db.query(`update event_deliveries set began_at = now() - interval '5 days'`)
     expect(await rows(msgId)).toMatchObject([{ endless: true }, { endless: true, fresh: false }])
-    expect(await takeParkedEvents(db, hold(), endpoint)).toMatchObject([{ attempt: 0, earlierAttempts: 3 }])
+    expect(await takeParkedEvents(db, hold(), endpoint)).toMatchObject([{ failedAttempts: 0, earlierAttempts: 3 }])
     await recordAttempts(db, [outcome(msgId, { outcome: 'delivered', number: 4 })])
     expect(await rows(msgId)).toMatchObject([{ sequence: 2, due: true, endless: false, fresh: true }])
   })
@@ -121,7 +121,7 @@ describe('what is parked', () => {
     await takeParkedEvents(db, hold(), endpoint)
     const returned = { planId: plan, msgId, sequence: 1, holder: NODE }
     await requeueEvents(db, [{ ...returned, delayMs: null, destination: DESTINATION }])
-    expect((await rows(msgId))[0]).toMatchObject({ holder: null, state: 'parked', endless: true, attempt: 1 })
+    expect((await rows(msgId))[0]).toMatchObject({ holder: null, state: 'parked', endless: true, failedAttempts: 1 })
     await takeParkedEvents(db, hold(), endpoint)
     await requeueEvents(db, [{ ...returned, delayMs: 0, destination: null }])
     expect((await rows(msgId))[0]).toMatchObject({ holder: null, state: 'waiting', due: true })
@@ -135,7 +135,7 @@ describe('probes', () => {
     expect(await takeProbes(db, hold(), 60_000)).toEqual([])
     await open()
     expect(await takeProbes(db, hold(), 60_000)).toMatchObject([
-      { destination: DESTINATION, probe: { sequence: 1, attempt: 1, holder: NODE } },
+      { destination: DESTINATION, probe: { sequence: 1, failedAttempts: 1, holder: NODE } },
     ])
     expect(await takeProbes(db, hold(NODE + 1), 60_000)).toEqual([])
     await db.query('update webhook_destinations set probe_at = now()')
@@ -166,8 +166,8 @@ describe('probes', () => {
   })
 
   test('the event that was tried least goes first', async () => {
-    await parked({ attempt: 2, delayMs: 1_000_000 })
-    const fresh = await parked({ attempt: 1, delayMs: 2_000_000 })
+    await parked({ failedAttempts: 2, delayMs: 1_000_000 })
+    const fresh = await parked({ failedAttempts: 1, delayMs: 2_000_000 })
     await open()
     expect(await takeProbes(db, hold(), 60_000)).toMatchObject([{ probe: { msgId: fresh } }])
   })

@@ -31,8 +31,8 @@ function attempt(msgId: string, changes: Partial<AttemptRow> = {}): AttemptRow {
     msgId,
     sequence: 1,
     holder: NODE,
+    failedAttempts: 1,
     attempt: 1,
-    number: 1,
     attemptedAt: new Date().toISOString(),
     latencyMs: 12,
     responseStatus: 200,
@@ -48,7 +48,7 @@ function attempt(msgId: string, changes: Partial<AttemptRow> = {}): AttemptRow {
 
 async function rows(msgId: string) {
   const found = await db.query(
-    `select sequence, holder, attempt, state, due_at <= now() as due
+    `select sequence, holder, failed_attempts as "failedAttempts", state, due_at <= now() as due
      from event_deliveries where msg_id = $1 order by sequence`,
     [msgId],
   )
@@ -72,7 +72,7 @@ describe('holding what is due', () => {
     const msgId = await delivered()
     const [event, ...others] = await hold()
     expect(others).toEqual([])
-    expect(event).toMatchObject({ planId: plan, msgId, sequence: 1, attempt: 0 })
+    expect(event).toMatchObject({ planId: plan, msgId, sequence: 1, failedAttempts: 0 })
     expect(event!.payload).toMatchObject({
       direction: 'MT',
       message: {
@@ -99,11 +99,11 @@ describe('holding what is due', () => {
     await db.query('update event_deliveries set due_at = now() where msg_id = $1', [msgId])
     expect(await hold()).toMatchObject([{ sequence: 1 }])
     await recordAttempts(db, [
-      attempt(msgId, { outcome: 'failed', attempt: 2, number: 2, responseStatus: 410 }),
+      attempt(msgId, { outcome: 'failed', failedAttempts: 2, attempt: 2, responseStatus: 410 }),
     ])
     expect(await hold()).toMatchObject([{ sequence: 2 }])
     expect(await rows(msgId)).toMatchObject([
-      { sequence: 1, holder: null, attempt: 2, state: 'failed' },
+      { sequence: 1, holder: null, failedAttempts: 2, state: 'failed' },
       { sequence: 2, holder: NODE },
     ])
   })
@@ -163,7 +163,7 @@ describe('holding what is due', () => {
         msgId,
         sequence: 0,
         holder: NODE,
-        attempt: 0,
+        failedAttempts: 0,
         earlierAttempts: 0,
         beganAtMs: message.occurredAtMs,
         waited: true,
@@ -185,7 +185,7 @@ describe('attempts', () => {
     })
     await recordAttempts(db, [late])
     expect(await rows(msgId)).toMatchObject([
-      { sequence: 1, holder: NODE, attempt: 0 },
+      { sequence: 1, holder: NODE, failedAttempts: 0 },
       { sequence: 2, holder: null },
     ])
   })
@@ -211,7 +211,7 @@ describe('attempts', () => {
     expect((await rows(msgId))[0]).toEqual({
       sequence: 1,
       holder: null,
-      attempt: 1,
+      failedAttempts: 1,
       state: 'waiting',
       due: false,
     })
@@ -245,7 +245,7 @@ describe('requeueing', () => {
       { planId: plan, msgId: later, sequence: 1, holder: NODE, delayMs: 60_000, destination: null },
     ])
     expect(await listHeldEvents(db, NODE)).toEqual([])
-    expect(await hold()).toMatchObject([{ msgId: now, sequence: 1, attempt: 0 }])
+    expect(await hold()).toMatchObject([{ msgId: now, sequence: 1, failedAttempts: 0 }])
   })
 
   test('a takeover frees what dead nodes held, not what living ones hold', async () => {

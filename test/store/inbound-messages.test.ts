@@ -50,7 +50,7 @@ describe('insertInboundMessages', () => {
         sequence: 0,
         plan_id: 1,
         holder: 3,
-        attempt: 0,
+        failedAttempts: 0,
         state: 'waiting',
         due_at: new Date(NOW_MS),
       },

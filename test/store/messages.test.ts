@@ -51,11 +51,11 @@ describe('storing', () => {
       lane: null,
     })
     const { rows } = await db.query(
-      `select bucket, attempt, ambiguous, extract(epoch from expires_at - due_at) * 1000 as validity
+      `select bucket, failed_attempts, ambiguous, extract(epoch from expires_at - due_at) * 1000 as validity
        from dispatches where msg_id = $1`,
       [row.msg_id],
     )
-    expect(rows).toMatchObject([{ bucket: bucketOf(row.msg_id), attempt: 0, ambiguous: false }])
+    expect(rows).toMatchObject([{ bucket: bucketOf(row.msg_id), failed_attempts: 0, ambiguous: false }])
     expect(Number(rows[0].validity)).toBe(row.validity_ms)
   })
 

@@ -55,7 +55,7 @@ describe('a message that is to be submitted', () => {
             chosenCarrierId: 0,
             atMs,
             dueAtMs: atMs,
-            attempt: 2,
+            failedAttempts: 2,
             carrierId: 1,
             acceptedPduBits: 5n,
           },
@@ -67,7 +67,7 @@ describe('a message that is to be submitted', () => {
       expect.objectContaining({
         ...{
           msgId,
-          attempt: 2,
+          failedAttempts: 2,
           acceptedPduBits: 5n,
           segmentation: 'udh gsm7 3',
           ambiguous: true,
@@ -117,10 +117,10 @@ describe('a message that waits for its receipts', () => {
 describe('events that are not taken', () => {
   const hold = async () =>
     (await takeDueEvents(db, { nodeId: NODE + 1, buckets: HOLDER.buckets, limit: 9 })).map(
-      ({ msgId, sequence, attempt }) => ({ msgId, sequence, attempt }),
+      ({ msgId, sequence, failedAttempts }) => ({ msgId, sequence, failedAttempts }),
     )
   const taken = (msgId: string, sequence: number, changes: Partial<AttemptRow> = {}): AttemptRow => ({
-    ...{ planId: plan, msgId, sequence, holder: NODE, attempt: 1, number: 1, latencyMs: 12 },
+    ...{ planId: plan, msgId, sequence, holder: NODE, failedAttempts: 1, attempt: 1, latencyMs: 12 },
     ...{ attemptedAt: new Date().toISOString(), responseStatus: 200, error: null, responseHead: 'ok' },
     ...{ destination: 'https://example.com', waited: false, outcome: 'delivered', delayMs: 0 },
     ...changes,
@@ -129,17 +129,17 @@ describe('events that are not taken', () => {
 
   test('are taken up in their order where nobody has them', async () => {
     const msgId = await project(inMemory(plan, untaken))
-    expect(await hold()).toEqual([{ msgId, sequence: 1, attempt: 0 }])
+    expect(await hold()).toEqual([{ msgId, sequence: 1, failedAttempts: 0 }])
     expect(await hold()).toEqual([])
     await recordAttempts(db, [taken(msgId, 1, { waited: true, holder: NODE + 1 })])
-    expect(await hold()).toEqual([{ msgId, sequence: 2, attempt: 0 }])
+    expect(await hold()).toEqual([{ msgId, sequence: 2, failedAttempts: 0 }])
   })
 
   test('that a node has in memory are left to it until it says what became of them', async () => {
     const msgId = await project(inMemory(plan, untaken), { holder: NODE, inRecords: new Set([2]) })
     expect(await hold()).toEqual([])
     await recordAttempts(db, [taken(msgId, 1)])
-    expect(await hold()).toEqual([{ msgId, sequence: 2, attempt: 0 }])
+    expect(await hold()).toEqual([{ msgId, sequence: 2, failedAttempts: 0 }])
     const { rows } = await db.query(
       'select attempts, latency_ms, response_status, destination from events where msg_id = $1 and sequence = 1',
       [msgId],
@@ -152,7 +152,7 @@ describe('events that are not taken', () => {
   test('wait for a schedule as any other', async () => {
     const msgId = await project(inMemory(plan, untaken), { holder: NODE })
     await recordAttempts(db, [taken(msgId, 1, { outcome: 'again', delayMs: 0, responseStatus: 503 })])
-    expect(await hold()).toEqual([{ msgId, sequence: 1, attempt: 1 }])
+    expect(await hold()).toEqual([{ msgId, sequence: 1, failedAttempts: 1 }])
   })
 
   test('are kept where they go nowhere', async () => {

@@ -126,7 +126,7 @@ test('a message that went straight through is written with its segment and its e
           plan_id: plan,
           sequence: 2,
           bucket: 7,
-          attempt: 0,
+          failed_attempts: 0,
           earlier_attempts: 0,
           holder: null,
           state: 'waiting',
@@ -162,7 +162,7 @@ test('a message that is still to be submitted is written with its dispatch and i
           chosenCarrierId: 0,
           atMs,
           dueAtMs: atMs + 1_000,
-          attempt: 3,
+          failedAttempts: 3,
           carrierId: CARRIER_ID,
         },
         ...{
@@ -180,7 +180,7 @@ test('a message that is still to be submitted is written with its dispatch and i
   expect(await rowsOf(message.msgId, 'dispatches', 'submit_attempts')).toEqual([
     [
       {
-        ...{ bucket: 7, plan_id: plan, attempt: 3, accepted_pdu_bits: String(2n ** 63n - 1n) },
+        ...{ bucket: 7, plan_id: plan, failed_attempts: 3, accepted_pdu_bits: String(2n ** 63n - 1n) },
         ...{ ambiguous: true, due_at: new Date(at + 1_001), expires_at: new Date(at + 86_400_000) },
         ...{ route_id: 9, carrier_id: CARRIER_ID, segmentation: 'udh gsm7 63', started_over: true },
         chosen_carrier_id: 0,
@@ -326,8 +326,8 @@ test('without messages only the journal is cut', async () => {
 })
 
 test.each([
-  ['a message of more attempts than are counted', { attempt: 32_768, carrierId: 1 }],
-  ['a carrier of no such number', { attempt: 1, carrierId: 2 ** 31 }],
+  ['a message of more attempts than are counted', { failedAttempts: 32_768, carrierId: 1 }],
+  ['a carrier of no such number', { failedAttempts: 1, carrierId: 2 ** 31 }],
 ])('%s is refused by the database, as a fault of its row', async (_, given) => {
   const message = inMemory(plan, (__, atMs) => [
     {

@@ -41,7 +41,7 @@ async function waiting(
   const { state: wanted = 'waiting', destination = DESTINATION, holder = null } = changes
   const msgId = await storeDelivered(db, plan)
   await db.query(
-    `update event_deliveries set state = $2, destination = $3, holder = $4, attempt = 1, due_at = now() + interval '1 hour'
+    `update event_deliveries set state = $2, destination = $3, holder = $4, failed_attempts = 1, due_at = now() + interval '1 hour'
      where msg_id = $1`,
     [msgId, wanted, destination, holder],
   )
@@ -157,7 +157,7 @@ describe('parking', () => {
         `update webhook_destinations set since = now() - interval '2 hours', probe_at = probe_at - interval '2 hours'`,
       )
       const deleted: Promise<void>[] = []
-      const parked = await whileLocked('update event_deliveries set attempt = 2', park, async (blocked) => {
+      const parked = await whileLocked('update event_deliveries set failed_attempts = 2', park, async (blocked) => {
         deleted.push(deleteRecovered(db, 60_000))
         await blocked(2)
       })

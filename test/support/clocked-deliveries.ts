@@ -29,7 +29,7 @@ export const CLOCKED_LEASE_MS = 3_600_000
 export interface StoredDelivery {
   readonly msgId: string
   readonly sequence: number
-  readonly attempt: number
+  readonly failedAttempts: number
   readonly state: 'waiting' | 'parked' | 'failed'
   readonly held: boolean
   /** Unix milliseconds; Infinity when there is no end to it. */
@@ -184,7 +184,7 @@ export async function clockedDeliveries({
 
   async function deliveries(): Promise<StoredDelivery[]> {
     const { rows } = await db.query(`
-      select msg_id as "msgId", sequence, attempt, state, holder is not null as held, due_at as "dueAt" from event_deliveries
+      select msg_id as "msgId", sequence, failed_attempts as "failedAttempts", state, holder is not null as held, due_at as "dueAt" from event_deliveries
       order by due_at, msg_id, sequence`)
     return rows.map(({ dueAt, ...row }) => ({ ...row, dueMs: Number(dueAt) }))
   }

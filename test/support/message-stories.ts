@@ -56,7 +56,7 @@ const received = fc
 
 const postponed = fc
   .record({
-    attempt: fc.nat(9),
+    failedAttempts: fc.nat(9),
     carrierId: optional(CARRIER_ID),
     acceptedPduBits: fc.constantFrom(0n, 1n, 2n),
     segmentation: fc.constantFrom('udh gsm7 2', 'tlv gsm7 3'),

@@ -73,7 +73,7 @@ export async function storeEvent(db: Database, event: EventToStore): Promise<str
   )
   if (state === 'delivered' || state === 'kept') return msgId
   await db.query(
-    `insert into event_deliveries (plan_id, msg_id, sequence, bucket, attempt, holder, due_at, began_at, state, destination)
+    `insert into event_deliveries (plan_id, msg_id, sequence, bucket, failed_attempts, holder, due_at, began_at, state, destination)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
     [
       planId,

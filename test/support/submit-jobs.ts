@@ -14,7 +14,7 @@ export function aDispatch(changes: Partial<Dispatch> = {}): Dispatch {
     recipient: '+15551230000',
     body: 'hello',
     segments: 1,
-    attempt: 0,
+    failedAttempts: 0,
     acceptedPduBits: 0n,
     segmentation: null,
     startedOver: false,

@@ -12,9 +12,9 @@ export const LIMITED_TRIES = 3
 /** Time from acceptance until a message that no carrier took fails: the longest, and the one of a plan that sets none. */
 export const VALIDITY_MS = DAY_MS
 
-/** Wait after the `attempt`-th failed try (1 is the first): 5 s, 30 s, 2 min, then 10 min; `jitter` 0..1 gives -20..+20 %. */
-export function retryDelayMs(attempt: number, jitter: number): number {
-  const step = Math.min(Math.max(attempt, 1), DELAYS_MS.length) - 1
+/** Wait after this many failed attempts, at least 1: 5 s, 30 s, 2 min, then 10 min; `jitter` 0..1 gives -20..+20 %. */
+export function retryDelayMs(failedAttempts: number, jitter: number): number {
+  const step = Math.min(Math.max(failedAttempts, 1), DELAYS_MS.length) - 1
   return jittered(DELAYS_MS[step]!, jitter)
 }
 
@@ -26,20 +26,20 @@ const MOST_DOUBLINGS = 6
  * up to 64 times `firstMs`. A carrier that takes messages and never answers delivers one 17 times within its validity,
  * not 600 times.
  */
-export function ambiguityWaitMs(firstMs: number, attemptsBefore: number): number {
-  return firstMs * 2 ** Math.min(attemptsBefore, MOST_DOUBLINGS)
+export function ambiguityWaitMs(firstMs: number, failedBefore: number): number {
+  return firstMs * 2 ** Math.min(failedBefore, MOST_DOUBLINGS)
 }
 
 /**
- * Wait before the next try of a message whose `attempt`-th try had the outcome `kind`. Null when the message has failed:
+ * Wait before the next attempt of a message; the last of the failed ones had the outcome `kind`. Null when the message has failed:
  * it was refused for good, three tries are used up, or the next would come after its validity, of which `leftMs` are left.
  */
 export function nextTryMs(
   kind: Refusal['outcome'],
-  { attempt, leftMs, jitter }: { attempt: number; leftMs: number; jitter: number },
+  { failedAttempts, leftMs, jitter }: { failedAttempts: number; leftMs: number; jitter: number },
 ): number | null {
-  if (kind === 'permanent' || (kind === 'limited-retry' && attempt >= LIMITED_TRIES)) return null
-  const delayMs = retryDelayMs(attempt, jitter)
+  if (kind === 'permanent' || (kind === 'limited-retry' && failedAttempts >= LIMITED_TRIES)) return null
+  const delayMs = retryDelayMs(failedAttempts, jitter)
   return delayMs < leftMs ? delayMs : null
 }
 

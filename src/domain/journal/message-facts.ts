@@ -34,8 +34,8 @@ const ACCEPTED = {
 }
 
 const SUBMITTED_SO_FAR = {
-  /** Attempts so far that count against a limit. */
-  attempt: whole,
+  /** Attempts that were refused or not answered. Throttled ones and those that blame the session do not count. */
+  failedAttempts: whole,
   /** Carrier of the last attempt: the one that has the accepted segments. */
   carrierId: optional(whole),
   /** Bit n: PDU n is accepted. */

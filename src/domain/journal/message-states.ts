@@ -46,7 +46,7 @@ export function acceptedState(
     mccmnc: null,
     charge: null,
     dispatch: {
-      attempt: 0,
+      failedAttempts: 0,
       carrierId: null,
       acceptedPduBits: 0n,
       segmentation: null,

@@ -273,7 +273,7 @@ export function dispatchOf({ msgId, accepted, state }: MessageInProgress): Dispa
   const { planId, sender, recipient, body, optedOut, expiresAtMs } = accepted
   const { status, segments, deliveredBits, dispatch } = state
   if (dispatch === null) return null
-  const { attempt, carrierId, acceptedPduBits, segmentation, startedOver, ambiguous } = dispatch
+  const { failedAttempts, carrierId, acceptedPduBits, segmentation, startedOver, ambiguous } = dispatch
   // Written out, because this runs for every message and composing it from other objects takes 0.4 µs more.
   return {
     msgId,
@@ -286,7 +286,7 @@ export function dispatchOf({ msgId, accepted, state }: MessageInProgress): Dispa
     status,
     segments,
     deliveredBits,
-    attempt,
+    failedAttempts,
     carrierId,
     acceptedPduBits,
     segmentation,

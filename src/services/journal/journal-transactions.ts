@@ -42,11 +42,11 @@ export interface JournalTransactionsOptions<Item extends JournalFact> {
   readonly lane: () => Lane | null
   /** Numbers the entry as soon as fewer are in flight, and lets it go on when all entries before it are committed. */
   readonly admit: (entry: Entry<Item>) => void
-  /** Appends the entry under its number, with retries. `attempt` appends it once. Never rejects. */
+  /** Appends the entry under its number, with retries. `appendOnce` does it once. Never rejects. */
   readonly append: (
     entry: Entry<Item>,
     lane: Lane,
-    attempt?: (data: Buffer) => Promise<'written' | 'fenced'>,
+    appendOnce?: (data: Buffer) => Promise<'written' | 'fenced'>,
   ) => Promise<void>
   /** The state of an entry has changed. */
   readonly settle: () => void

@@ -82,7 +82,7 @@ export class JournalWriter<Item extends JournalFact> {
         this.#prepared.push(entry)
         this.#admit()
       },
-      append: (entry, lane, attempt) => this.#append(entry, lane, attempt),
+      append: (entry, lane, appendOnce) => this.#append(entry, lane, appendOnce),
       settle: () => this.#reportWritten(),
       maxWaitMs: options.overdueMs ?? OVERDUE_MS,
     })
@@ -210,13 +210,13 @@ export class JournalWriter<Item extends JournalFact> {
   async #append(
     entry: Entry<Item>,
     lane: Lane,
-    attempt = (data: Buffer) => appendEntry(this.#options.appends, lane, entry.n, data),
+    appendOnce = (data: Buffer) => appendEntry(this.#options.appends, lane, entry.n, data),
   ): Promise<void> {
     const { onFailed, log } = this.#options
     let data = encodeEntry(entry.items)
     while (this.#lane === lane) {
       try {
-        entry.state = await attempt(data)
+        entry.state = await appendOnce(data)
         this.#failing = false
         break
       } catch (error) {

@@ -27,7 +27,7 @@ export interface CarrierChoiceOptions {
 }
 
 /** The fields of a message that the choice depends on. */
-type Waiting = Pick<Dispatch, 'msgId' | 'attempt' | 'ambiguous' | 'acceptedPduBits' | 'carrierId'>
+type Waiting = Pick<Dispatch, 'msgId' | 'failedAttempts' | 'ambiguous' | 'acceptedPduBits' | 'carrierId'>
 
 interface Chosen {
   readonly carrierId: number
@@ -36,7 +36,7 @@ interface Chosen {
 }
 
 const NONE: Chosen = { carrierId: 0, isHere: false }
-const NEW: Omit<Waiting, 'msgId'> = { attempt: 0, ambiguous: false, acceptedPduBits: 0n, carrierId: null }
+const NEW: Omit<Waiting, 'msgId'> = { failedAttempts: 0, ambiguous: false, acceptedPduBits: 0n, carrierId: null }
 
 /**
  * Chooses the carrier that a message goes to now. Every node makes the same choice, because it depends on the message's id
@@ -81,7 +81,7 @@ export class CarrierChoice {
       chooseCarrier(
         routed,
         (carrierId) => this.#conditionOf(carrierId, routed.route.id, !dispatch.ambiguous),
-        drawOf(dispatch.msgId, dispatch.attempt),
+        drawOf(dispatch.msgId, dispatch.failedAttempts),
       )
     if (choice === null) return null
     const isHere = conditions.isHere(choice.carrierId)

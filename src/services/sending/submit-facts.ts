@@ -37,7 +37,7 @@ export function attemptOf(
   { refusal = null, reason = job.route.reason }: AttemptDetails = {},
 ): Attempted | null {
   const { dispatch, isResubmission, startedAtMs } = job
-  const isFirst = dispatch.attempt === 0 && dispatch.carrierId === null
+  const isFirst = dispatch.failedAttempts === 0 && dispatch.carrierId === null
   if (outcome === 'accepted' && isFirst && !isResubmission) return null
   const pdu = refusal === null ? undefined : job.text.pdus[refusal.pdu]
   return {
@@ -68,7 +68,7 @@ export function restOf(
 /** What an attempt that did not end the dispatch has changed. Omitted fields keep their values. */
 export interface DispatchChange {
   readonly delayMs: number
-  readonly attempt?: number
+  readonly failedAttempts?: number
   readonly ambiguous?: boolean
   readonly routeId?: number | null
   /** The carrier whose node should take the message. Default: none. */
@@ -77,7 +77,7 @@ export interface DispatchChange {
 
 /** The fact that a message waits, and is loaded again when it is due. */
 export function postponementOf(
-  { attempt, acceptedPduBits, segmentation, startedOver, ambiguous, carrierId }: Dispatch,
+  { failedAttempts, acceptedPduBits, segmentation, startedOver, ambiguous, carrierId }: Dispatch,
   { delayMs, ...change }: DispatchChange,
   nowMs: number,
 ): Postponed {
@@ -85,7 +85,7 @@ export function postponementOf(
     kind: 'postponed',
     atMs: nowMs,
     dueAtMs: nowMs + Math.ceil(delayMs),
-    attempt,
+    failedAttempts,
     acceptedPduBits,
     segmentation,
     startedOver,

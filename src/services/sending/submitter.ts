@@ -350,9 +350,9 @@ export class Submitter implements SubmitEvents<SubmitToken> {
     } else if (end.kind === 'refused') {
       this.#refused(job, end.refusal)
     } else {
-      const { attempt } = job.dispatch
-      const delayMs = ambiguityWaitMs(waitMs, attempt)
-      const change = { delayMs, attempt: attempt + 1, ambiguous: true }
+      const { failedAttempts } = job.dispatch
+      const delayMs = ambiguityWaitMs(waitMs, failedAttempts)
+      const change = { delayMs, failedAttempts: failedAttempts + 1, ambiguous: true }
       this.#submits.requeueJob(job, change, attemptOf(job, nowMs(), 'no-answer'))
     }
   }
@@ -370,15 +370,15 @@ export class Submitter implements SubmitEvents<SubmitToken> {
 
   #refused(job: SubmitJob, refusal: Refusal): void {
     const { commandStatus, outcome } = refusal
-    const attempt = job.dispatch.attempt + 1
+    const failedAttempts = job.dispatch.failedAttempts + 1
     const nowMs = this.#options.nowMs()
     const leftMs = job.dispatch.expiresAtMs - nowMs
-    const delayMs = nextTryMs(outcome, { attempt, leftMs, jitter: Math.random() })
+    const delayMs = nextTryMs(outcome, { failedAttempts, leftMs, jitter: Math.random() })
     // The recipient's queue is full, so more messages for the same recipient would be refused too.
     if (commandStatus === STATUSES.ESME_RMSGQFUL && delayMs !== null)
       this.#queue(job.carrier).backOffs.set(job.dispatch.recipient, performance.now() + delayMs)
     if (delayMs === null) this.#settle(job.dispatch, job, endAfterRefusal(job, refusal, nowMs))
-    else this.#submits.requeueJob(job, { delayMs, attempt }, attemptOf(job, nowMs, 'retry', { refusal }))
+    else this.#submits.requeueJob(job, { delayMs, failedAttempts }, attemptOf(job, nowMs, 'retry', { refusal }))
   }
 
   #settle(dispatch: Dispatch, job: SubmitJob | null, ending: Ending): void {

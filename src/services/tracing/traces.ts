@@ -73,7 +73,7 @@ export class Traces {
 
   /** `commandStatus`: null without an answer. */
   submitted({ job, index, sentAtMs }: Submit, result: SubmitResult, commandStatus: number | null): void {
-    const { msgId, planId, attempt } = job.dispatch
+    const { msgId, planId, failedAttempts } = job.dispatch
     this.#add(msgId, planId, {
       name: 'submit_sm',
       kind: 'CLIENT',
@@ -83,7 +83,7 @@ export class Traces {
         'aldis.carrier': job.carrier.name,
         'aldis.route': this.#routeName(job.route.id),
         'aldis.pdu': index + 1,
-        'aldis.attempt': attempt + 1,
+        'aldis.attempt': failedAttempts + 1,
         'aldis.result': result,
         ...(commandStatus !== null && { 'smpp.command_status': commandStatus }),
       },
@@ -112,7 +112,7 @@ export class Traces {
   /** An attempt to deliver an event has ended. */
   attempted(event: WebhookEvent, outcome: DeliveryOutcome): void {
     const { msgId, planId, sequence, earlierAttempts, payload } = event
-    const attempt = earlierAttempts + event.attempt + 1
+    const attempt = earlierAttempts + event.failedAttempts + 1
     const { status, error, latencyMs } = outcome
     this.#add(msgId, planId, {
       name: 'webhook',

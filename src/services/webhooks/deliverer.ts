@@ -253,7 +253,7 @@ export class Deliverer {
     const { inProgress, onAttempt } = this.#options
     onAttempt?.(event, outcome)
     const decided = this.#decide(delivery, outcome)
-    const isFirstSuccess = event.earlierAttempts + event.attempt === 0 && decided.outcome === 'delivered'
+    const isFirstSuccess = event.earlierAttempts + event.failedAttempts === 0 && decided.outcome === 'delivered'
     const followUp = (isCommitted: boolean) => this.#followUp(event, isCommitted ? 'delivered' : 'lost', 0)
     // The next event waits for this COMMIT. Otherwise, if the node died, a receiver could see it before this one again.
     const onCommitted = this.#order.hasNext(event.msgId) ? followUp : null
@@ -288,7 +288,7 @@ export class Deliverer {
       if (destinations.stateOf(delivery) === 'paused') return { outcome: 'parked', delayMs: null }
       return leftMs > 0 ? { outcome: 'parked', delayMs: leftMs } : { outcome: 'failed', delayMs: 0 }
     }
-    const decision = afterAttempt(event.attempt, outcome, { own, leftMs, random: Math.random() })
+    const decision = afterAttempt(event.failedAttempts, outcome, { own, leftMs, random: Math.random() })
     return { outcome: decision.kind, delayMs: decision.kind === 'again' ? decision.delayMs : 0 }
   }
 
@@ -376,7 +376,7 @@ function webhookOf({ event, plan, url, isDlrUrl }: Delivery, timestampMs: number
   return {
     url,
     eventId: eventId(event),
-    attempt: event.earlierAttempts + event.attempt + 1,
+    attempt: event.earlierAttempts + event.failedAttempts + 1,
     sequence: event.sequence,
     body: isDlrUrl ? '' : JSON.stringify(eventBody(event.payload, plan)),
     timestampMs,

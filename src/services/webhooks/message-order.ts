@@ -147,7 +147,7 @@ function untried(
     msgId,
     sequence,
     holder,
-    attempt: 0,
+    failedAttempts: 0,
     earlierAttempts: 0,
     beganAtMs,
     waited: false,

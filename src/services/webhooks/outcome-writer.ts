@@ -117,7 +117,7 @@ export function attemptRow(
   { outcome, delayMs }: Pick<AttemptRow, 'outcome' | 'delayMs'>,
   attemptedAtMs: number,
 ): AttemptRow {
-  const { planId, msgId, sequence, holder, waited, attempt, earlierAttempts } = event
+  const { planId, msgId, sequence, holder, waited, failedAttempts, earlierAttempts } = event
   return {
     planId,
     msgId,
@@ -129,8 +129,8 @@ export function attemptRow(
     destination,
     outcome,
     delayMs,
-    attempt: attempt + 1,
-    number: earlierAttempts + attempt + 1,
+    failedAttempts: failedAttempts + 1,
+    attempt: earlierAttempts + failedAttempts + 1,
     attemptedAt: new Date(attemptedAtMs).toISOString(),
     responseStatus: status,
     responseHead: responseHead === '' ? null : responseHead,

@@ -512,7 +512,7 @@ create table dispatches (
   bucket smallint not null,
   msg_id uuid not null,
   plan_id integer not null,
-  attempt smallint not null default 0,
+  failed_attempts smallint not null default 0,
   accepted_pdu_bits bigint not null default 0,
   ambiguous boolean not null default false,
   due_at timestamptz not null,
@@ -751,7 +751,7 @@ create table event_deliveries (
   msg_id uuid not null,
   sequence smallint not null,
   bucket smallint not null,
-  attempt smallint not null default 0,
+  failed_attempts smallint not null default 0,
   earlier_attempts smallint not null default 0,
   holder integer,
   due_at timestamptz not null,
@@ -767,7 +767,7 @@ create index event_deliveries_waiting_of_plan on event_deliveries (plan_id, due_
 create index event_deliveries_of_destination on event_deliveries (plan_id, destination, state, due_at)
   where destination is not null;
 comment on column event_deliveries.holder is 'node that has it in memory; null: waiting for due_at';
-comment on column event_deliveries.attempt is 'attempts of the schedule that have failed';
+comment on column event_deliveries.failed_attempts is 'of its schedule';
 comment on column event_deliveries.earlier_attempts is 'attempts made before its schedule began anew';
 comment on column event_deliveries.began_at is 'when its schedule began';
 comment on column event_deliveries.state is

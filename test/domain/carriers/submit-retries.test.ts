@@ -19,10 +19,10 @@ describe('retryDelayMs', () => {
     [5, 600_000],
     [1000, 600_000],
     [0, 5_000],
-  ])('after try %i: %i ms', (attempt, delayMs) => {
-    expect(retryDelayMs(attempt, 0.5)).toBe(delayMs)
-    expect(retryDelayMs(attempt, 0)).toBe(delayMs * 0.8)
-    expect(retryDelayMs(attempt, 1)).toBe(delayMs * 1.2)
+  ])('after failed attempt %i: %i ms', (failedAttempts, delayMs) => {
+    expect(retryDelayMs(failedAttempts, 0.5)).toBe(delayMs)
+    expect(retryDelayMs(failedAttempts, 0)).toBe(delayMs * 0.8)
+    expect(retryDelayMs(failedAttempts, 1)).toBe(delayMs * 1.2)
   })
 })
 
@@ -37,14 +37,14 @@ test('after attempts without an answer the wait doubles; a message goes out 17 t
 
 describe('nextTryMs', () => {
   test('three tries of the limited kind', () => {
-    const next = (attempt: number) =>
-      nextTryMs('limited-retry', { attempt, leftMs: VALIDITY_MS, jitter: 0.5 })
+    const next = (failedAttempts: number) =>
+      nextTryMs('limited-retry', { failedAttempts, leftMs: VALIDITY_MS, jitter: 0.5 })
     expect(LIMITED_TRIES).toBe(3)
     expect([next(1), next(2), next(3)]).toEqual([5_000, 30_000, null])
   })
 
   test('no try after validity', () => {
-    const next = (leftMs: number) => nextTryMs('retry', { attempt: 4, leftMs, jitter: 0.5 })
+    const next = (leftMs: number) => nextTryMs('retry', { failedAttempts: 4, leftMs, jitter: 0.5 })
     expect(next(600_001)).toBe(600_000)
     expect(next(600_000)).toBeNull()
   })
@@ -53,15 +53,15 @@ describe('nextTryMs', () => {
     fc.assert(
       fc.property(fc.double({ min: 0, max: 1, noNaN: true }), (jitter) => {
         let ageMs = 0
-        let attempt = 1
+        let failedAttempts = 1
         for (;;) {
-          const delayMs = nextTryMs('retry', { attempt, leftMs: VALIDITY_MS - ageMs, jitter })
+          const delayMs = nextTryMs('retry', { failedAttempts, leftMs: VALIDITY_MS - ageMs, jitter })
           if (delayMs === null) break
           ageMs += delayMs
-          attempt += 1
+          failedAttempts += 1
         }
         expect(ageMs).toBeLessThan(VALIDITY_MS)
-        expect(attempt).toBeLessThan(200)
+        expect(failedAttempts).toBeLessThan(200)
       }),
     )
   })

@@ -247,7 +247,7 @@ describe('the submission', () => {
     chosenCarrierId: 0,
     atMs: AT_MS,
     dueAtMs: AT_MS + 5_000,
-    attempt: 1,
+    failedAttempts: 1,
     carrierId: 2,
     acceptedPduBits: 1n,
     segmentation: 'udh gsm7 2',

@@ -81,7 +81,7 @@ async function aNode(random: () => number) {
   const deliver = async (msgId: string, sequence: number) => {
     if (random() < 0.1) await turn(random)
     await outcomes.record({
-      ...{ planId: plan, msgId: msgId, sequence, holder: NODE, attempt: 1, number: 1, latencyMs: 5 },
+      ...{ planId: plan, msgId: msgId, sequence, holder: NODE, failedAttempts: 1, attempt: 1, latencyMs: 5 },
       ...{ responseStatus: 200, error: null, responseHead: null, destination: 'https://example.com' },
       ...{ attemptedAt: new Date().toISOString(), waited: false, outcome: 'delivered', delayMs: 0 },
     })

@@ -85,7 +85,7 @@ async function heldUp(msgId: string): Promise<() => Promise<void>> {
 function postponed(changes: Partial<Postponed> = {}): Postponed {
   const atMs = Date.now()
   return {
-    ...{ atMs, dueAtMs: atMs, attempt: 1, carrierId: CARRIER_ID, acceptedPduBits: 0n },
+    ...{ atMs, dueAtMs: atMs, failedAttempts: 1, carrierId: CARRIER_ID, acceptedPduBits: 0n },
     kind: 'postponed',
     ...{ segmentation: null, startedOver: false, ambiguous: false, routeId: 7, chosenCarrierId: 0 },
     ...changes,
@@ -95,7 +95,7 @@ function postponed(changes: Partial<Postponed> = {}): Postponed {
 /** The lane that the record says has it, and what waits. */
 async function recordOf(msgId: string) {
   const { rows } = await db.query(
-    `select m.lane, m.status, d.attempt from messages m left join dispatches d using (msg_id) where msg_id = $1`,
+    `select m.lane, m.status, d.failed_attempts as "failedAttempts" from messages m left join dispatches d using (msg_id) where msg_id = $1`,
     [msgId],
   )
   return rows[0]
@@ -111,7 +111,7 @@ async function recoveredState(msgId: string) {
   await db.query('delete from nodes where node_id = $1', [nodeId])
   await recoverLanes(db, { nodeId: -1, ambiguityWaitMs: 60_000, delivers: () => true, log: quietLog })
   const { rows } = await db.query(
-    `select m.status, m.lane, d.attempt, d.ambiguous from messages m left join dispatches d using (msg_id)
+    `select m.status, m.lane, d.failed_attempts as "failedAttempts", d.ambiguous from messages m left join dispatches d using (msg_id)
      where msg_id = $1`,
     [msgId],
   )
@@ -122,8 +122,8 @@ describe('a message that waited', () => {
   test('is taken, requeued and taken again: it is either in the lane or in the queue', async () => {
     await start()
     const msgId = await storeMessage(db, plan)
-    expect(await take()).toMatchObject([{ msgId, state: { status: 'QUEUED', dispatch: { attempt: 0 } } }])
-    expect(await recordOf(msgId)).toMatchObject({ lane: inProgress.lane, attempt: null })
+    expect(await take()).toMatchObject([{ msgId, state: { status: 'QUEUED', dispatch: { failedAttempts: 0 } } }])
+    expect(await recordOf(msgId)).toMatchObject({ lane: inProgress.lane, failedAttempts: null })
     expect(await take()).toEqual([])
     const attempt: Attempted = {
       kind: 'attempted',
@@ -138,10 +138,10 @@ describe('a message that waited', () => {
     }
     expect(inProgress.addFacts(msgId, [attempt, postponed()])).toBe(true)
     await eventually(() => left.includes(msgId))
-    expect(await recordOf(msgId)).toEqual({ lane: null, status: 'QUEUED', attempt: 1 })
+    expect(await recordOf(msgId)).toEqual({ lane: null, status: 'QUEUED', failedAttempts: 1 })
     const { rows } = await db.query('select outcome from submit_attempts where msg_id = $1', [msgId])
     expect(rows).toEqual([{ outcome: 'retry' }])
-    expect(await take()).toMatchObject([{ msgId, state: { dispatch: { attempt: 1, routeId: 7 } } }])
+    expect(await take()).toMatchObject([{ msgId, state: { dispatch: { failedAttempts: 1, routeId: 7 } } }])
   })
 
   test('becomes its record once more when it is settled', async () => {
@@ -152,7 +152,7 @@ describe('a message that waited', () => {
     inProgress.addOutcome(sent(plan, msgId))
     await eventually(() => inProgress.get(msgId)?.state.status === 'SENT')
     await inProgress.project([msgId])
-    expect(await recordOf(msgId)).toEqual({ lane: null, status: 'SENT', attempt: null })
+    expect(await recordOf(msgId)).toEqual({ lane: null, status: 'SENT', failedAttempts: null })
   })
 
   test('is recorded where a carrier answers a repeated segment with the id of the first', async () => {
@@ -166,13 +166,13 @@ describe('a message that waited', () => {
     await inProgress.stop(1_000)
     nodeId = await registerNode(db, 'b')
     await start()
-    expect(await take()).toMatchObject([{ msgId, state: { dispatch: { attempt: 0, ambiguous: true } } }])
+    expect(await take()).toMatchObject([{ msgId, state: { dispatch: { failedAttempts: 0, ambiguous: true } } }])
     for (const segment of [0, 1])
       inProgress.addOutcome(submission(plan, msgId, `${msgId}/${segment}`, segment))
     inProgress.addOutcome(sent(plan, msgId))
     await eventually(() => inProgress.get(msgId)?.state.status === 'SENT')
     await inProgress.project([msgId])
-    expect(await recordOf(msgId)).toEqual({ lane: null, status: 'SENT', attempt: null })
+    expect(await recordOf(msgId)).toEqual({ lane: null, status: 'SENT', failedAttempts: null })
   })
 
   test('is not taken while its former record may still be asked about, and holds up no other', async () => {
@@ -192,7 +192,7 @@ describe('a message that waited', () => {
     await eventually(() => isCommitted)
     const other = await storeMessage(db, plan)
     expect(await take()).toMatchObject([{ msgId: other }])
-    expect(await recordOf(msgId)).toMatchObject({ lane: null, attempt: 1 })
+    expect(await recordOf(msgId)).toMatchObject({ lane: null, failedAttempts: 1 })
     answer.resolve()
     await eventually(() => left.includes(msgId))
     expect(await take()).toMatchObject([{ msgId }])
@@ -231,7 +231,7 @@ test('what is said while a message is recorded is in the journal before the lane
   const stopped = inProgress.stop(10_000)
   letGo!()
   await Promise.all([renewed, stopped])
-  expect(await recoveredState(msgId)).toMatchObject([{ status: 'SENT', lane: null, attempt: null }])
+  expect(await recoveredState(msgId)).toMatchObject([{ status: 'SENT', lane: null, failedAttempts: null }])
 })
 
 describe('a message that is being submitted', () => {
@@ -239,7 +239,7 @@ describe('a message that is being submitted', () => {
     await start({ ageMs: 0 })
     const msgId = await accept()
     await eventually(async () => (await recordOf(msgId))?.lane === inProgress.lane)
-    expect(await recordOf(msgId)).toEqual({ lane: inProgress.lane, status: 'QUEUED', attempt: null })
+    expect(await recordOf(msgId)).toEqual({ lane: inProgress.lane, status: 'QUEUED', failedAttempts: null })
     // It is appended again and again, and is no obstacle to a cut, which the next projection makes.
     await eventually(async () => {
       const other = await storeMessage(db, plan, { callback_url: null })
@@ -250,7 +250,7 @@ describe('a message that is being submitted', () => {
     expect(inProgress.get(msgId)).toMatchObject({ state: { status: 'QUEUED' } })
     inProgress.addOutcome(sent(plan, msgId))
     await eventually(async () => (await recordOf(msgId)).lane === null)
-    expect(await recordOf(msgId)).toEqual({ lane: null, status: 'SENT', attempt: null })
+    expect(await recordOf(msgId)).toEqual({ lane: null, status: 'SENT', failedAttempts: null })
   })
 
   test('is recorded when that is needed; what happens meanwhile comes behind', async () => {
@@ -258,7 +258,7 @@ describe('a message that is being submitted', () => {
     const msgId = await accept()
     const recorded = await heldUp(msgId)
     const begun = new Promise((told) => inProgress.begin(msgId, told))
-    expect(inProgress.addFacts(msgId, [postponed({ attempt: 3 })])).toBe(true)
+    expect(inProgress.addFacts(msgId, [postponed({ failedAttempts: 3 })])).toBe(true)
     let isAppended = false
     inProgress.whenAppended(msgId, () => {
       isAppended = true
@@ -268,7 +268,7 @@ describe('a message that is being submitted', () => {
     expect(isAppended).toBe(true)
     expect(await begun).toBe(true)
     await eventually(() => left.includes(msgId))
-    expect(await recordOf(msgId)).toEqual({ lane: null, status: 'QUEUED', attempt: 3 })
+    expect(await recordOf(msgId)).toEqual({ lane: null, status: 'QUEUED', failedAttempts: 3 })
   })
 
   test('whose lane is lost while it is recorded leaves, and who waits for its facts is not called', async () => {
@@ -298,10 +298,10 @@ describe('a message that is being submitted', () => {
     await inProgress.project([idle, begun])
     await new Promise((told) => inProgress.begin(begun, told))
     expect(await recoveredState(idle)).toEqual([
-      { status: 'QUEUED', lane: null, attempt: 0, ambiguous: false },
+      { status: 'QUEUED', lane: null, failedAttempts: 0, ambiguous: false },
     ])
     expect(await recoveredState(begun)).toEqual([
-      { status: 'QUEUED', lane: null, attempt: 0, ambiguous: true },
+      { status: 'QUEUED', lane: null, failedAttempts: 0, ambiguous: true },
     ])
   })
 

@@ -40,7 +40,7 @@ describe('an attempt', () => {
   })
 
   test.each([
-    [{ attempt: 1 }, false],
+    [{ failedAttempts: 1 }, false],
     [{ carrierId: 1 }, false],
     [{ ambiguous: true }, true],
   ])('is, of a message with %j', (changes, resubmission) => {
@@ -89,16 +89,16 @@ describe('what is left of a job', () => {
 })
 
 test('a message that waits has what its attempt has changed', () => {
-  const waiting = aDispatch({ attempt: 2 })
+  const waiting = aDispatch({ failedAttempts: 2 })
   expect(postponementOf(waiting, { delayMs: 4.2, ambiguous: true, routeId: 7 }, 1_000)).toMatchObject({
     dueAtMs: 1_005,
-    attempt: 2,
+    failedAttempts: 2,
     ambiguous: true,
     routeId: 7,
     carrierId: null,
   })
-  const change = { delayMs: 5_000, attempt: 3 }
-  expect(postponementOf(waiting, change, 0)).toMatchObject({ attempt: 3, ambiguous: false, routeId: null })
+  const change = { delayMs: 5_000, failedAttempts: 3 }
+  expect(postponementOf(waiting, change, 0)).toMatchObject({ failedAttempts: 3, ambiguous: false, routeId: null })
 })
 
 describe('what a PDU brings', () => {

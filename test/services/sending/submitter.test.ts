@@ -111,8 +111,8 @@ describe('an answer that names no message', () => {
     const msgId = await service.sent()
     for (const attempt of [1, 2]) {
       await eventually(async () => {
-        const { rows } = await service.db.query('select attempt from dispatches where msg_id = $1', [msgId])
-        return rows[0]?.attempt === attempt
+        const { rows } = await service.db.query('select failed_attempts from dispatches where msg_id = $1', [msgId])
+        return rows[0]?.failed_attempts === attempt
       })
       await service.makeDue()
     }

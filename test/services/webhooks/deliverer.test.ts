@@ -99,7 +99,7 @@ describe('a secret that cannot be decrypted', () => {
     await service.until(held, 'DELIVERED')
     const waiting = async () => {
       const { rows } = await service.db.query(
-        'select from event_deliveries where msg_id = $1 and holder is null and attempt = 0',
+        'select from event_deliveries where msg_id = $1 and holder is null and failed_attempts = 0',
         [held],
       )
       return rows.length

@@ -92,7 +92,7 @@ test('a success closes it, for all nodes', async () => {
 test('what waits there for an attempt is parked', async () => {
   const here = await node()
   const msgId = await storeDelivered(db, plan)
-  await db.query('update event_deliveries set destination = $1, attempt = 1', [endpoint.destination])
+  await db.query('update event_deliveries set destination = $1, failed_attempts = 1', [endpoint.destination])
   here.failed(endpoint, 'HTTP_STATUS', true)
   await eventually(async () => {
     const { rows } = await db.query(`select 1 from event_deliveries where msg_id = $1 and state = 'parked'`, [

@@ -8,7 +8,7 @@ const OTHER = '0198c000-0000-7000-8000-000000000002'
 
 function event(sequence: number, msgId = MESSAGE): WebhookEvent {
   const inbound = { planId: 1, msgId, sender: '', recipient: '', body: '', keyword: null }
-  const held = { holder: 1, attempt: 0, earlierAttempts: 0, beganAtMs: 0, waited: false }
+  const held = { holder: 1, failedAttempts: 0, earlierAttempts: 0, beganAtMs: 0, waited: false }
   return { planId: 1, msgId, sequence, ...held, payload: { direction: 'MO', inbound } }
 }
 

@@ -35,7 +35,7 @@ describe('an event that is not acknowledged', () => {
     walk.acknowledge()
     expect((await run()).map(eventOf)).toEqual([`${msgId}-2`])
     expect(await deliveries()).toMatchObject([
-      { msgId, sequence: 1, attempt: 12, state: 'failed', dueMs: Number.POSITIVE_INFINITY },
+      { msgId, sequence: 1, failedAttempts: 12, state: 'failed', dueMs: Number.POSITIVE_INFINITY },
     ])
     await clock.set(clock.nowMs() + 1_000 * HOUR_MS)
     expect(await run()).toEqual([])
@@ -208,7 +208,7 @@ describe('a destination that is dead', () => {
     }
     const left = await deliveries()
     expect(left).toHaveLength(events - 15)
-    expect(Math.min(...left.map(({ attempt }) => attempt))).toBeGreaterThan(ATTEMPT_DELAYS_MS.length)
+    expect(Math.min(...left.map(({ failedAttempts }) => failedAttempts))).toBeGreaterThan(ATTEMPT_DELAYS_MS.length)
     expect(left.filter(({ state }) => state === 'failed')).toEqual([])
     walk.acknowledge()
     await clock.set(beganMs + 60 * HOUR_MS)

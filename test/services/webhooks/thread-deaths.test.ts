@@ -24,8 +24,8 @@ test('an event with which the thread dies waits longer each time; what else the 
   })
   await walk.run()
   expect(await walk.deliveries()).toMatchObject([
-    { attempt: 0, held: false },
-    { attempt: 0, held: false },
+    { failedAttempts: 0, held: false },
+    { failedAttempts: 0, held: false },
   ])
   walk.answerWith(async (exchange) => {
     if (!isPoisoned(exchange.request)) exchange.respond(200)
@@ -37,7 +37,7 @@ test('an event with which the thread dies waits longer each time; what else the 
   const waits: number[] = []
   for (let deaths = 2; deaths <= 4; deaths += 1) waits.push((await walk.runNext()).afterMs)
   expect(waits).toEqual([5_000, 10_000, 20_000])
-  expect(await walk.deliveries()).toMatchObject([{ msgId: poisoned, attempt: 0, held: false }])
+  expect(await walk.deliveries()).toMatchObject([{ msgId: poisoned, failedAttempts: 0, held: false }])
   walk.acknowledge()
   expect((await walk.runNext()).afterMs).toBe(40_000)
   expect(await walk.deliveries()).toEqual([])

@@ -165,7 +165,7 @@ test('200: what happened on its way, each list and the timeline in order', async
                            response_status)
        values ($2, $1, 1, 1, 'SENT', $5, $5, 1, 12, 200)
      )
-     insert into event_deliveries (bucket, msg_id, sequence, plan_id, attempt, due_at, began_at, state)
+     insert into event_deliveries (bucket, msg_id, sequence, plan_id, failed_attempts, due_at, began_at, state)
      values (get_byte(uuid_send($1), 15), $1, 2, $2, 1, $3, $4, 'waiting'),
             (get_byte(uuid_send($1), 15), $1, 3, $2, 12, 'infinity', $4, 'failed')`,
     [msgId, planId, at(18_000), at(12_500), at(9_400)],
