@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import { webhookTraceparent } from '../domain/trace-context.ts'
 import { maskEchoes, type Webhook, webhookHeaders } from '../domain/webhooks/requests.ts'
-import { parseRetryAfter } from '../domain/webhooks/schedule.ts'
+import { parseRetryAfter } from '../domain/webhooks/retries.ts'
 import type { DeliveryErrorName } from './delivery-errors.ts'
 import type { WebhookDispatcher } from './dispatcher.ts'
 import { requestText, type SecretHeaders } from './request-text.ts'

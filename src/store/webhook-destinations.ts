@@ -123,7 +123,7 @@ export async function resumeDestination(
  * The row is locked, so that it cannot be deleted meanwhile. Its new `since` or `probe_at` keeps `deleteRecovered` from deleting
  * it after that wait, when its snapshot does not show what was parked here.
  */
-export async function parkWaiting(
+export async function parkDeliveriesAt(
   db: Queryable,
   endpoint: Endpoint & { scheduleMs: number; limit: number },
 ): Promise<number> {

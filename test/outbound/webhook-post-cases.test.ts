@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { afterAttempt } from '../../src/domain/webhooks/schedule.ts'
+import { afterAttempt } from '../../src/domain/webhooks/retries.ts'
 import { CALLBACK_CASES, sentenceOf } from '../support/callback-cases.ts'
 import { STRICT_CALLBACK_POLICY } from '../support/callback-policy.ts'
 import { outboundNetwork, post, says, silence } from '../support/outbound-network.ts'

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { SCHEDULE_MS } from '../../src/domain/webhooks/schedule.ts'
+import { SCHEDULE_MS } from '../../src/domain/webhooks/retries.ts'
 import { withTransaction } from '../../src/store/database.ts'
 import { requeueEvents } from '../../src/store/event-deliveries.ts'
 import {
@@ -7,7 +7,7 @@ import {
   deleteRecovered,
   listTroubledDestinations,
   openBreaker,
-  parkWaiting,
+  parkDeliveriesAt,
   pauseDestination,
   resumeDestination,
   unparkStray,
@@ -131,7 +131,7 @@ describe('pauses', () => {
 })
 
 describe('parking', () => {
-  const park = () => parkWaiting(db, { ...endpoint, scheduleMs: SCHEDULE_MS, limit: 100 })
+  const park = () => parkDeliveriesAt(db, { ...endpoint, scheduleMs: SCHEDULE_MS, limit: 100 })
 
   test('nothing where the destination has recovered by the time the table is unlocked', async () => {
     const msgId = await waiting()
@@ -210,8 +210,8 @@ describe('parking', () => {
     await waiting()
     await open()
     const some = { ...endpoint, scheduleMs: SCHEDULE_MS, limit: 3 }
-    expect(await parkWaiting(db, some)).toBe(3)
-    expect(await parkWaiting(db, some)).toBe(1)
+    expect(await parkDeliveriesAt(db, some)).toBe(3)
+    expect(await parkDeliveriesAt(db, some)).toBe(1)
   })
 })
 

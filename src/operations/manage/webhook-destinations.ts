@@ -1,5 +1,5 @@
 import { DESTINATION_RULE } from '../../domain/lists.ts'
-import { SCHEDULE_MS } from '../../domain/webhooks/schedule.ts'
+import { SCHEDULE_MS } from '../../domain/webhooks/retries.ts'
 import { isDestination } from '../../domain/webhooks/targets.ts'
 import { conflict, invalidField } from '../../errors.ts'
 import type { Queryable } from '../../store/database.ts'
@@ -58,7 +58,7 @@ export async function retryWaiting(
 ): Promise<void> {
   const endpoint = { planId, destination, scheduleMs: SCHEDULE_MS, limit: RETRIED_BATCH }
   for (let batch = 0; batch < MAX_RETRIED_BATCHES; batch += 1)
-    if ((await runBatch((db) => store.parkWaiting(db, endpoint))) < RETRIED_BATCH) break
+    if ((await runBatch((db) => store.parkDeliveriesAt(db, endpoint))) < RETRIED_BATCH) break
 }
 
 function refuseOther(destination: string): void {

@@ -8,7 +8,7 @@ import {
 import type { SecretKeys } from '../../domain/secrets.ts'
 import { openCallbackUrl } from '../../domain/webhooks/callback-url.ts'
 import type { Webhook } from '../../domain/webhooks/requests.ts'
-import { ATTEMPT_DELAYS_MS } from '../../domain/webhooks/schedule.ts'
+import { ATTEMPT_DELAYS_MS } from '../../domain/webhooks/retries.ts'
 import { insertLimitEvents, limitEventTaken, takeDueLimitEvents } from '../../store/limit-events.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
 import { PeriodicTask } from '../loops/periodic-task.ts'

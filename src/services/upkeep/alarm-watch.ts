@@ -1,6 +1,6 @@
 import { type AlarmCondition, type AlarmDelays, AlarmJudge, alarmBody } from '../../domain/alarms.ts'
 import type { Webhook } from '../../domain/webhooks/requests.ts'
-import { ATTEMPT_DELAYS_MS } from '../../domain/webhooks/schedule.ts'
+import { ATTEMPT_DELAYS_MS } from '../../domain/webhooks/retries.ts'
 import {
   type AlarmRecord,
   clearAlarms,

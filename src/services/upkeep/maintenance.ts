@@ -4,7 +4,7 @@ import { createdAtMs, highestIdAt, lowestIdAt } from '../../domain/identifiers.t
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../domain/instants.ts'
 import { RECEIPT_GRACE_MS } from '../../domain/messages/messages.ts'
 import { HOURS_KEPT_MS, MINUTES_KEPT_MS, ROLL_UP_AFTER_MS } from '../../domain/statistics/query.ts'
-import { CROWDED_MS } from '../../domain/webhooks/schedule.ts'
+import { CROWDED_MS } from '../../domain/webhooks/retries.ts'
 import {
   deliverCompleteSets,
   deliverIncompleteSets,

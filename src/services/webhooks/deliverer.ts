@@ -9,7 +9,7 @@ import {
   type Scheduled,
 } from '../../domain/webhooks/delivery-scheduler.ts'
 import type { Webhook } from '../../domain/webhooks/requests.ts'
-import { afterAttempt, CROWDED_MS, isOwnUrlGone, SCHEDULE_MS } from '../../domain/webhooks/schedule.ts'
+import { afterAttempt, CROWDED_MS, isOwnUrlGone, SCHEDULE_MS } from '../../domain/webhooks/retries.ts'
 import { type Endpoint, type WebhookTarget, webhookTarget } from '../../domain/webhooks/targets.ts'
 import type { BatchMeter, OnWritten } from '../../operations/batches.ts'
 import type { DeliveryOutcome } from '../../outbound/webhook-post.ts'
@@ -282,7 +282,7 @@ export class Deliverer {
     const ends = ok || isOwnUrlGone(outcome, own)
     if (ends) destinations.succeeded(delivery)
     const troubled = !ends && destinations.failed(delivery, outcome.error ?? 'HTTP_STATUS', gone)
-    if (troubled) this.#parkWaiting(delivery)
+    if (troubled) this.#parkHeld(delivery)
     const leftMs = this.#leftMs(event)
     if (troubled) {
       if (destinations.stateOf(delivery) === 'paused') return { outcome: 'parked', delayMs: null }
@@ -311,8 +311,8 @@ export class Deliverer {
     this.#pump()
   }
 
-  /** Parks the events that wait in memory for a destination in trouble. */
-  #parkWaiting(endpoint: Endpoint): void {
+  /** Parks the events in memory that wait for a destination in trouble. */
+  #parkHeld(endpoint: Endpoint): void {
     for (const { event, probes } of this.#scheduler.takeFrom(endpoint))
       this.#assign(event, probes ? endpoint : undefined)
   }
@@ -322,7 +322,7 @@ export class Deliverer {
     const { destinations } = this.#options
     for (const state of ['open', 'paused'] as const)
       for (const endpoint of destinations.inState(state))
-        if (this.#scheduler.waiting(endpoint) > 0) this.#parkWaiting(endpoint)
+        if (this.#scheduler.waiting(endpoint) > 0) this.#parkHeld(endpoint)
   }
 
   /** There is no URL any more. The event is kept, and can be delivered when there is one. */

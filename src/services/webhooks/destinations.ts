@@ -3,7 +3,7 @@ import {
   FailureCounts,
   PROBE_INTERVAL_MS,
   SCHEDULE_MS,
-} from '../../domain/webhooks/schedule.ts'
+} from '../../domain/webhooks/retries.ts'
 import { type Endpoint, endpointKey } from '../../domain/webhooks/targets.ts'
 import { UNSENT_ERRORS } from '../../outbound/delivery-errors.ts'
 import {
@@ -12,7 +12,7 @@ import {
   listTroubledDestinations,
   MAX_TROUBLED_OF_PLAN,
   openBreaker,
-  parkWaiting,
+  parkDeliveriesAt,
   type TroubledDestination,
 } from '../../store/webhook-destinations.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
@@ -163,7 +163,7 @@ export class Destinations {
       .then(async () => {
         for (let batch = 0; batch < MAX_PARK_BATCHES && !this.#stopped; batch += 1) {
           if (this.stateOf(endpoint) !== 'open') return
-          if ((await parkWaiting(this.#options.db, endpoint)) < PARK_BATCH) return
+          if ((await parkDeliveriesAt(this.#options.db, endpoint)) < PARK_BATCH) return
         }
       })
       .catch((error) => this.#options.log.error({ err: error }, 'webhook events not parked'))

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { BREAKER_THRESHOLD } from '../../../src/domain/webhooks/schedule.ts'
+import { BREAKER_THRESHOLD } from '../../../src/domain/webhooks/retries.ts'
 import { Destinations } from '../../../src/services/webhooks/destinations.ts'
 import { listTroubledDestinations, pauseDestination } from '../../../src/store/webhook-destinations.ts'
 import { installedDatabase } from '../../support/installation.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { BREAKER_THRESHOLD } from '../../../src/domain/webhooks/schedule.ts'
+import { BREAKER_THRESHOLD } from '../../../src/domain/webhooks/retries.ts'
 import { withTransaction } from '../../../src/store/database.ts'
 import { MAX_TROUBLED_OF_PLAN } from '../../../src/store/webhook-destinations.ts'
 import { clockedDeliveries } from '../../support/clocked-deliveries.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { ATTEMPT_DELAYS_MS, SCHEDULE_MS } from '../../../src/domain/webhooks/schedule.ts'
+import { ATTEMPT_DELAYS_MS, SCHEDULE_MS } from '../../../src/domain/webhooks/retries.ts'
 import { redeliverEvent } from '../../../src/operations/redeliver-events.ts'
 import { clockedDeliveries } from '../../support/clocked-deliveries.ts'
 import { eventually } from '../../support/service.ts'

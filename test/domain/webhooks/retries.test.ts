@@ -8,7 +8,7 @@ import {
   FailureCounts,
   parseRetryAfter,
   SCHEDULE_MS,
-} from '../../../src/domain/webhooks/schedule.ts'
+} from '../../../src/domain/webhooks/retries.ts'
 import type { Endpoint } from '../../../src/domain/webhooks/targets.ts'
 
 const FAILURE: AttemptOutcome = { ok: false, gone: false, retryAfterMs: null }

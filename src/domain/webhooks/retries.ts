@@ -50,18 +50,18 @@ export function isOwnUrlGone({ gone }: Pick<AttemptOutcome, 'gone'>, own: boolea
 }
 
 /**
- * 2xx ends the event; anything else is retried until the schedule is over. `attempt`: how many delays were used up before this
- * attempt. A probe of the destination uses one up too, without waiting for it. If that ends the delays early, one more attempt
- * is made when the schedule ends.
+ * 2xx ends the event; anything else is retried until the schedule is over. `failedBefore`: failed attempts of the schedule
+ * before this one. A probe of the destination counts too, although it does not wait for its delay. If probes use up the
+ * delays early, one more attempt is made when the schedule ends.
  */
 export function afterAttempt(
-  attempt: number,
+  failedBefore: number,
   outcome: AttemptOutcome,
   { own, leftMs, random }: AttemptCircumstances,
 ): Decision {
   if (outcome.ok) return { kind: 'delivered' }
   if (isOwnUrlGone(outcome, own)) return { kind: 'failed' }
-  const baseMs = ATTEMPT_DELAYS_MS[attempt + 1]
+  const baseMs = ATTEMPT_DELAYS_MS[failedBefore + 1]
   if (baseMs !== undefined) return { kind: 'again', delayMs: retryDelayMs(baseMs, outcome, random) }
   return leftMs > MOST_EARLY_MS ? { kind: 'again', delayMs: leftMs } : { kind: 'failed' }
 }
