@@ -12,7 +12,7 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
 import { AldisClient } from '../client/src/index.ts'
-import { BUCKETS, type StatisticsRow } from '../src/domain/statistics/query.ts'
+import { LATENCY_BUCKETS, type StatisticsRow } from '../src/domain/statistics/query.ts'
 import { openDatabase } from '../src/store/database-pool.ts'
 import { nextWriter, writeStatistics } from '../src/store/statistics.ts'
 import { startBrowser } from '../test/support/browser.ts'
@@ -56,7 +56,7 @@ async function untilReady(dev: ChildProcess, file: string): Promise<Ready> {
 
 /** A histogram with this many values, most of them around the place `peak`. */
 function histogram(count: number, peak: number): number[] {
-  const shares = Array.from({ length: BUCKETS }, (_, index) => 3 ** -Math.abs(index - peak))
+  const shares = Array.from({ length: LATENCY_BUCKETS }, (_, index) => 3 ** -Math.abs(index - peak))
   const all = shares.reduce((sum, share) => sum + share, 0)
   return shares.map((share) => Math.round((count * share) / all))
 }

@@ -1,5 +1,10 @@
 import type { Metric, Registry } from 'prom-client'
 
+/** Upper bounds in seconds, from 1 ms to 10 s: of HTTP requests, statements and waits for connections. */
+export const DURATION_BOUNDS: readonly number[] = [
+  0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
+]
+
 export interface HistogramOptions {
   readonly name: string
   readonly help: string

@@ -14,7 +14,7 @@ import { QualityWatch } from '../services/quality/quality-watch.ts'
 import { foreignReceipts } from '../services/receiving/foreign-receipts.ts'
 import { InboundOffers } from '../services/receiving/inbound-offers.ts'
 import { Receiver } from '../services/receiving/receiver.ts'
-import { Refusals } from '../services/receiving/refusals.ts'
+import { RefusedPdus } from '../services/receiving/refused-pdus.ts'
 import { SiblingReceipts } from '../services/receiving/sibling-receipts.ts'
 import { Sandbox } from '../services/sandbox/sandbox.ts'
 import { CarrierConditions } from '../services/sending/carrier-conditions.ts'
@@ -24,7 +24,7 @@ import { StatisticsWriter } from '../services/statistics/statistics-writer.ts'
 import { BacklogWatch } from '../services/upkeep/backlog-watch.ts'
 import { Maintenance } from '../services/upkeep/maintenance.ts'
 import { backlogMetrics } from '../services/upkeep/metrics/backlog.ts'
-import { serviceMetrics } from '../services/upkeep/metrics/services.ts'
+import { messagePathMetrics } from '../services/upkeep/metrics/message-path.ts'
 import { Deliverer } from '../services/webhooks/deliverer.ts'
 import { Destinations } from '../services/webhooks/destinations.ts'
 import { heldEvents, heldInboundEvents } from '../services/webhooks/message-order.ts'
@@ -68,7 +68,7 @@ export function makeMessagePath(options: AppOptions, shutdown: ShutdownStack, pl
   const { readAlarms, watch, testAlarms } = makeAlarms(options, shutdown, platform, watched)
   const upkeep = [...keepUp(options, shutdown, platform, kept, answers), ...(watch === null ? [] : [watch])]
   const measured = { submitter, inProgress, recorder, deliverer, destinations, links, quality }
-  serviceMetrics(registry, { reads, directory, ...measured })
+  messagePathMetrics(registry, { reads, directory, ...measured })
   const start = async () => {
     // Which carriers are out of use must be known before anything is sent.
     await quality.start()
@@ -235,8 +235,8 @@ function takeAnswers(
 ) {
   const { batch: onBatch, unowned: onUnowned } = counters
   // Stopped after the recorder, which may still refuse receipts.
-  const refusals = new Refusals({ count: counters.refused, log })
-  shutdown.add('refusals', () => refusals.stop())
+  const refusedPdus = new RefusedPdus({ count: counters.refused, log })
+  shutdown.add('refused PDUs', () => refusedPdus.stop())
   const idRules = new IdRules(parts)
   const { write: writeEvents } = deliverer.due
   const recorder = new Recorder({ ...parts, inProgress, idRules, writeEvents, onChanged, onState, onBatch })
@@ -258,7 +258,7 @@ function takeAnswers(
     recorder,
     siblings,
     offers,
-    refusals,
+    refusedPdus,
     writeEvents,
     onBatch,
     onUnowned,
@@ -333,7 +333,7 @@ function keepUp(
     auditRetentionDays,
     newMessageId: () => receiver.newMessageId(),
     applyReceipts: (rows) => recorder.applyParked(rows),
-    readReceipts: () => idRules.readParked(),
+    translateReceipts: () => idRules.translateParked(),
     onUnowned: counters.unowned,
     onOwned: (received) => statistics.inbound(received),
     onState,

@@ -9,7 +9,7 @@ import type { HandedReceipt } from '../services/receiving/sibling-receipts.ts'
 import type { Collector } from '../services/tracing/span-queue.ts'
 import type { TracesOptions } from '../services/tracing/traces.ts'
 import type { AlarmTimings } from '../services/upkeep/alarm-watch.ts'
-import type { IncomingReceipt } from '../store/receipts.ts'
+import type { IncomingReceipt } from '../store/receipt-matches.ts'
 
 /** This process is one of several that share the ports. Each is a node of its own (ADR 20). */
 export interface WorkerOptions {

@@ -16,7 +16,7 @@ import { descriptorWatch } from '../services/node/descriptor-watch.ts'
 import { DirectoryService } from '../services/node/directory.ts'
 import type { Traces } from '../services/tracing/traces.ts'
 import { databaseMetrics } from '../services/upkeep/metrics/database.ts'
-import { eventCounters, spanCounter, webhookThreadMetrics } from '../services/upkeep/metrics/services.ts'
+import { pathCounters, spanCounter, webhookThreadMetrics } from '../services/upkeep/metrics/message-path.ts'
 import { stopCarriers } from '../store/carriers.ts'
 import { packageVersion } from './build-info.ts'
 import { openDatabases, openReadReplica, prepareDatabases } from './database.ts'
@@ -42,7 +42,7 @@ export async function makePlatform(options: AppOptions, shutdown: ShutdownStack)
     packageVersion(),
     options.worker && { worker: String(options.worker.number) },
   )
-  const counters = eventCounters(registry)
+  const counters = pathCounters(registry)
   const anomalies = new CarrierAnomalies({ count: counters.anomaly, log, clock: () => performance.now() })
   const secretKey = secretKeysOf(options)
   const databases = openDatabases(options)

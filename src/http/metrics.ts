@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import type { ErrorCode } from '../errors.ts'
-import { Histogram } from '../histogram.ts'
+import { DURATION_BOUNDS, Histogram } from '../histogram.ts'
 
 /** The figures of one process. */
 export type Metrics = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
@@ -16,9 +16,6 @@ export interface HttpMetrics {
   /** The connection of a send was closed without an answer. */
   unanswered(): void
 }
-
-/** From 1 ms to 10 s. */
-const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 /** Gauges of prom-client that are named like counters. Each has a twin with the label `type`. */
 const MISNAMED = [
@@ -62,7 +59,7 @@ export function httpMetrics(registry: Registry): HttpMetrics {
   const histogram = new Histogram<'method' | 'route' | 'status'>({
     name: 'aldis_http_request_duration_seconds',
     help: 'HTTP requests by route and status, and how long they took',
-    buckets: BUCKETS,
+    buckets: DURATION_BOUNDS,
     registry,
   })
   const accepted = new Counter({

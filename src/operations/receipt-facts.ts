@@ -3,7 +3,7 @@ import type { Directory } from '../domain/configuration/directory.ts'
 import type { JournalReceipt, Noted } from '../domain/journal/message-facts.ts'
 import type { MessageInProgress } from '../domain/journal/messages-in-progress.ts'
 import { type Charge, chargeFor } from '../domain/routing/rates.ts'
-import type { IncomingReceipt } from '../store/receipts.ts'
+import type { IncomingReceipt } from '../store/receipt-matches.ts'
 
 /** The segments of a message that a receipt is for. */
 export interface ReceiptOf {

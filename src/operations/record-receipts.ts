@@ -5,7 +5,12 @@ import { isSharded } from '../store/citus.ts'
 import { type Database, type Queryable, withTransaction } from '../store/database.ts'
 import { lockRecords, messageOfRow } from '../store/messages-at-rest.ts'
 import { type ParkedReceipt, parkReceipts, unparkReceipts } from '../store/parked-receipts.ts'
-import { type IncomingReceipt, matchClosely, matchReceipts, type ReceiptMatch } from '../store/receipts.ts'
+import {
+  type IncomingReceipt,
+  matchClosely,
+  matchReceipts,
+  type ReceiptMatch,
+} from '../store/receipt-matches.ts'
 import { isAddressedTo, receiptFact } from './receipt-facts.ts'
 import { type Announcing, ChangesAtRest } from './record-facts.ts'
 
@@ -80,10 +85,10 @@ async function matchesOf(
   newestMsgId: string,
 ): Promise<ReadonlyMap<number, Matched>> {
   const keys = receipts.flatMap(
-    ({ unread, carrierId, carrierMessageId, addresses: given, outcome }, index) => {
+    ({ untranslated, carrierId, carrierMessageId, addresses: given, outcome }, index) => {
       const noted = outcome === 'SENT'
       const addresses = noted ? null : given
-      return unread ? [] : [{ index, carrierId, carrierMessageId, addresses, noted }]
+      return untranslated ? [] : [{ index, carrierId, carrierMessageId, addresses, noted }]
     },
   )
   if (keys.length === 0) return new Map()

@@ -9,7 +9,7 @@ import type { Delivery, Mailbox } from './mailbox.ts'
 import { type MessageId, MessageIds } from './message-ids.ts'
 import type { SimulatorSettings } from './options.ts'
 import { type Outcome, outcomeOf, type ReceiptStep } from './outcomes.ts'
-import { type ReceiptFacts, receiptDelivery, receiptFacts, wantedReceipts } from './receipts.ts'
+import { type ReceiptFacts, receiptDelivery, receiptFacts, wantedReceipts } from './receipt-pdus.ts'
 import { Submissions, type SubmitPdu } from './submissions.ts'
 import { Throughput } from './throughput.ts'
 

@@ -1,6 +1,7 @@
 import type { CarrierBind } from '../domain/carriers/binds.ts'
 import type { IdRule } from '../domain/carriers/message-ids.ts'
-import type { Carrier, RefusedOutcome } from '../domain/configuration/configuration.ts'
+import type { RefusedOutcome } from '../domain/carriers/submit-outcomes.ts'
+import type { Carrier } from '../domain/configuration/configuration.ts'
 import { SANDBOX } from '../domain/sandbox.ts'
 import { ConfigurationTable } from './configuration-table.ts'
 import type { Queryable } from './database.ts'

@@ -75,7 +75,7 @@ async function withOlder(
 async function listRange(db: Queryable, page: MessagePage, range: Sql): Promise<Recorded[]> {
   const { rows } = await db.query<Recorded>(sql`
     select ${COLUMNS} from messages m
-    where ${ofPage(page)} and ${range} and ${matching(page.filters)}
+    where ${ofPage(page)} and ${range} and ${ofFilters(page.filters)}
     order by m.msg_id desc
     limit ${page.limit}`)
   return rows
@@ -128,7 +128,7 @@ async function listAmongNewest(db: Queryable, page: MessagePage, range: Sql, mos
       from messages m where ${ofPage(page)} and ${allOf([equals('m.recipient', page.filters.to)])} and ${range}
       order by m.msg_id desc limit ${most}
     ) m
-    where m.n = ${most} or ${matching(page.filters)}
+    where m.n = ${most} or ${ofFilters(page.filters)}
     order by m.msg_id desc
     limit ${page.limit}`
   return await listUpTo(db, among, most)
@@ -274,7 +274,7 @@ function ofKind(page: MessagePage, days: Days): Sql {
   return sql`
     ${ofPage(page)} and message_kind(m.sender, m.country, m.mccmnc, m.status) = k.kind
     and m.msg_id >= k.lowest and m.msg_id < k.below
-    and ${onEach(days)} and ${matching({ ...page.filters, to: null })}`
+    and ${onEach(days)} and ${ofFilters({ ...page.filters, to: null })}`
 }
 
 /** As values that the planner knows, so that it leaves out the partitions of all other days. */
@@ -308,7 +308,7 @@ function ofPage({ planId, filters, after }: MessagePage): Sql {
 }
 
 /** Conditions of a message. */
-function matching(filters: MessageFilters): Sql {
+function ofFilters(filters: MessageFilters): Sql {
   return allOf([ofKinds(filters, 'm'), equals('m.recipient', filters.to)])
 }
 

@@ -3,9 +3,9 @@ import { byPlan, ofPlan } from './citus.ts'
 import { storable } from './copy.ts'
 import type { Queryable } from './database.ts'
 import type { MessageKey } from './messages-at-rest.ts'
-import type { IncomingReceipt } from './receipts.ts'
+import type { IncomingReceipt } from './receipt-matches.ts'
 
-/** Receipts without a message, or whose id cannot be read yet. They are kept for 72 h and looked at again. */
+/** Receipts without a message, or whose id cannot be translated yet. They are kept for 72 h and looked at again. */
 
 // `= any (array[…])` and `offset 0`, where a batch meets a table by its key: docs/adr/0006.
 
@@ -20,10 +20,10 @@ export async function parkReceipts(db: Queryable, receipts: readonly ParkedRecei
     name: 'park_receipts',
     text: `
       insert into parked_receipts (carrier_id, carrier_message_id, addresses, outcome, error_code, carrier_code, mccmnc,
-                                   received_at, unread, receipted_id, id_rule, receipt, msg_id)
+                                   received_at, untranslated, receipted_id, id_rule, receipt, msg_id)
       select * from json_to_recordset($1) as i (
         "carrierId" integer, "carrierMessageId" text, addresses text[], outcome message_status, "errorCode" text,
-        "carrierCode" text, mccmnc text, "receivedAt" timestamptz, unread boolean, "receiptedId" text, "idRule" text,
+        "carrierCode" text, mccmnc text, "receivedAt" timestamptz, untranslated boolean, "receiptedId" text, "idRule" text,
         receipt json, "msgId" uuid)`,
     values: [JSON.stringify(receipts)],
   })
@@ -47,7 +47,7 @@ export async function unparkReceipts(
 const PARKED_COLUMNS = `
   p.carrier_id as "carrierId", p.carrier_message_id as "carrierMessageId", p.addresses, p.outcome,
   p.error_code as "errorCode", p.carrier_code as "carrierCode", p.mccmnc, p.received_at as "receivedAt",
-  p.id as "parkedId", p.unread, p.receipted_id as "receiptedId", p.id_rule as "idRule", p.receipt`
+  p.id as "parkedId", p.untranslated, p.receipted_id as "receiptedId", p.id_rule as "idRule", p.receipt`
 
 interface ParkedRow extends Omit<IncomingReceipt, 'receivedAt'> {
   readonly receivedAt: Date
@@ -126,7 +126,7 @@ export async function findMatchableReceipts(
   const { rows } = await db.query<ParkedRow & { matchable: boolean; at: string }>({
     name: 'find_matchable_receipts',
     text: `
-      select ${PARKED_COLUMNS}, p.parked_at::text as at, not p.unread and exists (
+      select ${PARKED_COLUMNS}, p.parked_at::text as at, not p.untranslated and exists (
                select from submissions s where s.carrier_id = p.carrier_id
                                            and s.carrier_message_id = p.carrier_message_id) as matchable
       from parked_receipts p
@@ -142,10 +142,10 @@ export async function findMatchableReceipts(
 }
 
 /**
- * Receipts whose id was read under one of these rules of their carrier, parked since then (ISO 8601); at most `limit`.
+ * Receipts whose id was translated under one of these rules of their carrier, parked since then (ISO 8601); at most `limit`.
  * Newest first for each carrier and rule, taking turns among them, so that none goes before the others.
  */
-export async function findReceiptsReadUnder(
+export async function findReceiptsTranslatedUnder(
   db: Queryable,
   carriers: readonly { carrierId: number; idRules: readonly RuleInForce[] }[],
   { since, limit }: { since: string; limit: number },
@@ -166,27 +166,27 @@ export async function findReceiptsReadUnder(
   return rows.map(receiptOf)
 }
 
-/** How the id of a parked receipt is read now: as the id under which its submission is, or will be, stored. */
-export interface Reading {
+/** What the id of a parked receipt is translated into: the id under which its submission is, or will be, stored. */
+export interface Translation {
   readonly carrierId: number
   readonly carrierMessageId: string
   readonly parkedId: number
-  readonly readAs: string
+  readonly translatedId: string
   readonly idRule: RuleInForce
-  readonly unread: boolean
+  readonly untranslated: boolean
 }
 
-/** The id is also kept as the receipt has it, so that it can be read again. */
-export async function readParkedReceipts(db: Queryable, readings: readonly Reading[]): Promise<void> {
+/** The id is also kept as the receipt has it, so that it can be translated again. */
+export async function storeTranslations(db: Queryable, translations: readonly Translation[]): Promise<void> {
   await db.query({
     text: `
       update parked_receipts p
-      set carrier_message_id = i."readAs", id_rule = i."idRule", unread = i.unread,
+      set carrier_message_id = i."translatedId", id_rule = i."idRule", untranslated = i.untranslated,
           receipted_id = coalesce(p.receipted_id, p.carrier_message_id)
       from json_to_recordset($1) as i (
-        "carrierId" integer, "carrierMessageId" text, "parkedId" bigint, "readAs" text, "idRule" text, unread boolean)
+        "carrierId" integer, "carrierMessageId" text, "parkedId" bigint, "translatedId" text, "idRule" text, untranslated boolean)
       where p.carrier_id = any (array[i."carrierId"]) and p.carrier_message_id = i."carrierMessageId" and p.id = i."parkedId"`,
-    values: [JSON.stringify(readings)],
+    values: [JSON.stringify(translations)],
   })
 }
 

@@ -1,10 +1,10 @@
 import sql, { join, raw, type Sql } from 'sql-template-tag'
 import {
-  BUCKETS,
   COUNTS,
   type Count,
   INTERVALS,
   LATENCIES,
+  LATENCY_BUCKETS,
   type LatencyKind,
   type RowRange,
   type StatisticsFilters,
@@ -24,7 +24,7 @@ export async function nextWriter(db: Queryable): Promise<number> {
 
 /** The columns of a histogram. One without a count is null and takes no room in its row. */
 function bucketColumns(kind: LatencyKind): string[] {
-  return Array.from({ length: BUCKETS }, (_, bucket) => `${kind}_${bucket}`)
+  return Array.from({ length: LATENCY_BUCKETS }, (_, bucket) => `${kind}_${bucket}`)
 }
 
 const BUCKET_COLUMNS = LATENCIES.flatMap(bucketColumns)

@@ -141,8 +141,11 @@ describe('never answered', () => {
     const waits: number[] = []
     for (let attempt = 1; attempt <= 3; attempt += 1) {
       waits.push(
-        (await eventually(async () => (await dispatch(msgId))?.failed_attempts === attempt && dispatch(msgId)))
-          .wait_s,
+        (
+          await eventually(
+            async () => (await dispatch(msgId))?.failed_attempts === attempt && dispatch(msgId),
+          )
+        ).wait_s,
       )
       await service.makeDue()
     }

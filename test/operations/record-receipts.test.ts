@@ -29,14 +29,14 @@ test('all kinds in one batch: each message changes once, with one event', async 
     receipt('early', 'FAILED', { parkedId: parked[0].id }),
     receipt(`${one}/0`, 'DELIVERED'),
     receipt(`${long}/1`, 'DELIVERED'),
-    receipt('unread', 'DELIVERED', { unread: true }),
+    receipt('untranslated', 'DELIVERED', { untranslated: true }),
   ])
   expect(changed.map(({ msgId, status, held }) => `${msgId} ${status} ${held}`).sort()).toEqual(
     [`${one} DELIVERED true`, `${long} DELIVERED true`, `${early} FAILED true`].sort(),
   )
   expect(await announced(db, long)).toEqual(['SENT', 'DELIVERED'])
-  const { rows: left } = await db.query('select carrier_message_id as id, unread from parked_receipts')
-  expect(left).toEqual([{ id: 'unread', unread: true }])
+  const { rows: left } = await db.query('select carrier_message_id as id, untranslated from parked_receipts')
+  expect(left).toEqual([{ id: 'untranslated', untranslated: true }])
 })
 
 test('on several servers: a receipt waits among the parked ones until the record of its message shows', async () => {

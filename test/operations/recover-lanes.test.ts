@@ -107,7 +107,11 @@ test('what was not begun is due now; what was begun is in doubt, and due later',
   const begunLater = await lane.tell((_, atMs) => [{ kind: 'begun', atMs }])
   expect(await recover()).toBe(3)
   const inDoubt = { failedAttempts: 0, ambiguous: true, due: expect.any(Date) }
-  expect(await dispatchOf(waiting)).toEqual({ failedAttempts: 0, ambiguous: false, due: new Date(NOW_MS - 1_000) })
+  expect(await dispatchOf(waiting)).toEqual({
+    failedAttempts: 0,
+    ambiguous: false,
+    due: new Date(NOW_MS - 1_000),
+  })
   expect(await dispatchOf(begun)).toEqual(inDoubt)
   expect(await dispatchOf(begunLater)).toEqual(inDoubt)
   const { rows } = await db.query(

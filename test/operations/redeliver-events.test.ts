@@ -76,7 +76,11 @@ describe('one event', () => {
     expect(await delivery({ msgId, sequence: 1 })).toMatchObject({ ...queued, earlier: 3 })
     const held = await storeEvent(db, { planId, ...longAgo, state: 'held', attempts: 3 })
     await redeliverEvent(db, planId, { msgId: held, sequence: 1 })
-    expect(await delivery({ msgId: held, sequence: 1 })).toMatchObject({ failedAttempts: 3, earlier: 0, holder: 1 })
+    expect(await delivery({ msgId: held, sequence: 1 })).toMatchObject({
+      failedAttempts: 3,
+      earlier: 0,
+      holder: 1,
+    })
   })
 
   test('goes behind an earlier one of its message that waits', async () => {

@@ -20,7 +20,7 @@ export async function becomesOverdue(service: Service, msgId: string): Promise<v
     auditRetentionDays: 400,
     nowMs: () => Date.now() + VALIDITY_MS + RECEIPT_GRACE_MS + 60_000,
     applyReceipts: async () => undefined,
-    readReceipts: async () => ({ receipts: [], more: false }),
+    translateReceipts: async () => ({ receipts: [], more: false }),
     log: strictLog,
   })
   await maintenance.runOnce()

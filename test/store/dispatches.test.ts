@@ -30,7 +30,9 @@ async function row(msgId: string) {
 describe('taking what is due', () => {
   test('gives everything the submitter needs, once', async () => {
     const msgId = await storeMessage(db, plan, { body: 'due', segments: 2 })
-    await db.query('update dispatches set failed_attempts = 2, accepted_pdu_bits = 1::bigint << 62, ambiguous = true')
+    await db.query(
+      'update dispatches set failed_attempts = 2, accepted_pdu_bits = 1::bigint << 62, ambiguous = true',
+    )
     expect(await hold()).toEqual([
       {
         planId: plan,

@@ -33,7 +33,9 @@ async function parked(
   const { delayMs = DAY_MS, failedAttempts = 1, planId = plan, destination = DESTINATION } = changes
   const msgId = await storeDelivered(db, planId)
   await takeDueEvents(db, hold())
-  await recordAttempts(db, [outcome(msgId, { outcome: 'parked', delayMs, failedAttempts, planId, destination })])
+  await recordAttempts(db, [
+    outcome(msgId, { outcome: 'parked', delayMs, failedAttempts, planId, destination }),
+  ])
   return msgId
 }
 
@@ -83,7 +85,9 @@ describe('what is parked', () => {
       { sequence: 2, holder: null, state: 'waiting', due: false },
     ])
     expect(await takeDueEvents(db, hold())).toEqual([])
-    expect(await takeParkedEvents(db, hold(), endpoint)).toMatchObject([{ msgId, sequence: 1, failedAttempts: 1 }])
+    expect(await takeParkedEvents(db, hold(), endpoint)).toMatchObject([
+      { msgId, sequence: 1, failedAttempts: 1 },
+    ])
     expect(await takeParkedEvents(db, hold(), endpoint)).toEqual([])
     expect((await rows(msgId))[0]).toMatchObject({ holder: NODE, state: 'waiting' })
   })
@@ -104,8 +108,10 @@ describe('what is parked', () => {
     const msgId = await parked({ delayMs: null, failedAttempts: 3 })
     await db.query(`update event_deliveries set began_at = now() - interval '5 days'`)
     expect(await rows(msgId)).toMatchObject([{ endless: true }, { endless: true, fresh: false }])
-    expect(await takeParkedEvents(db, hold(), endpoint)).toMatchObject([{ failedAttempts: 0, earlierAttempts: 3 }])
-    await recordAttempts(db, [outcome(msgId, { outcome: 'delivered', number: 4 })])
+    expect(await takeParkedEvents(db, hold(), endpoint)).toMatchObject([
+      { failedAttempts: 0, earlierAttempts: 3 },
+    ])
+    await recordAttempts(db, [outcome(msgId, { outcome: 'delivered', attempt: 4 })])
     expect(await rows(msgId)).toMatchObject([{ sequence: 2, due: true, endless: false, fresh: true }])
   })
 
@@ -121,7 +127,12 @@ describe('what is parked', () => {
     await takeParkedEvents(db, hold(), endpoint)
     const returned = { planId: plan, msgId, sequence: 1, holder: NODE }
     await requeueEvents(db, [{ ...returned, delayMs: null, destination: DESTINATION }])
-    expect((await rows(msgId))[0]).toMatchObject({ holder: null, state: 'parked', endless: true, failedAttempts: 1 })
+    expect((await rows(msgId))[0]).toMatchObject({
+      holder: null,
+      state: 'parked',
+      endless: true,
+      failedAttempts: 1,
+    })
     await takeParkedEvents(db, hold(), endpoint)
     await requeueEvents(db, [{ ...returned, delayMs: 0, destination: null }])
     expect((await rows(msgId))[0]).toMatchObject({ holder: null, state: 'waiting', due: true })

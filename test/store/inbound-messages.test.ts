@@ -50,7 +50,7 @@ describe('insertInboundMessages', () => {
         sequence: 0,
         plan_id: 1,
         holder: 3,
-        failedAttempts: 0,
+        failed_attempts: 0,
         state: 'waiting',
         due_at: new Date(NOW_MS),
       },

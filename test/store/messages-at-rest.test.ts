@@ -142,7 +142,12 @@ test('who changes a message at rest goes on from what others have made of it', a
   await projectMessages(db, lane, [projected(message)], 0)
   const attempt = (atRest: MessageInProgress) => {
     const { begun: _, ...before } = atRest.state.dispatch!
-    addFact(atRest, { ...before, kind: 'postponed', atMs: Date.now(), failedAttempts: before.failedAttempts + 1 })
+    addFact(atRest, {
+      ...before,
+      kind: 'postponed',
+      atMs: Date.now(),
+      failedAttempts: before.failedAttempts + 1,
+    })
   }
   await Promise.all(Array.from({ length: 8 }, () => changeAtRest([msgId], attempt)))
   const { rows } = await db.query('select failed_attempts from dispatches where msg_id = $1', [msgId])

@@ -5,9 +5,9 @@ import {
   findCandidates,
   findMatchableReceipts,
   findParkedReceipts,
-  findReceiptsReadUnder,
+  findReceiptsTranslatedUnder,
   type ParkedPlace,
-  readParkedReceipts,
+  storeTranslations,
 } from '../../src/store/parked-receipts.ts'
 import { installedDatabase } from '../support/installation.ts'
 import { CARRIER_ID, recordOutcomes, sent, storeMessage, submission } from '../support/stored-messages.ts'
@@ -19,13 +19,13 @@ beforeEach(() => db.query('truncate parked_receipts, submissions'))
 
 async function park(
   id: string,
-  { age = '1 second', unread = false, carrier = CARRIER_ID } = {},
+  { age = '1 second', untranslated = false, carrier = CARRIER_ID } = {},
 ): Promise<void> {
   await db.query(
-    `insert into parked_receipts (carrier_id, carrier_message_id, addresses, outcome, error_code, received_at, unread, id_rule)
+    `insert into parked_receipts (carrier_id, carrier_message_id, addresses, outcome, error_code, received_at, untranslated, id_rule)
      values ($1, $2, '{15551230000,12345}', 'DELIVERED', '000', now() - $3::interval, $4,
              case when $4 then 'auto' else 'exact' end)`,
-    [carrier, id, age, unread],
+    [carrier, id, age, untranslated],
   )
 }
 
@@ -81,52 +81,52 @@ describe('findMatchableReceipts', () => {
     expect(seen).toHaveLength(5)
   })
 
-  test('unread ones are left alone', async () => {
-    await park('x', { unread: true })
+  test('untranslated ones are left alone', async () => {
+    await park('x', { untranslated: true })
     await submitted('x')
     expect((await findMatchableReceipts(db, OLDEST, 10)).receipts).toEqual([])
   })
 })
 
 test('a receipt is found by the rule it was read under, and by its id once it is read anew', async () => {
-  await park('500', { unread: true })
-  await park('501', { unread: true, age: '10 minutes' })
-  await park('502', { unread: true, carrier: CARRIER_ID + 1 })
+  await park('500', { untranslated: true })
+  await park('501', { untranslated: true, age: '10 minutes' })
+  await park('502', { untranslated: true, carrier: CARRIER_ID + 1 })
   await park('503')
   const of = (idRules: RuleInForce[], carrierId = CARRIER_ID) => [{ carrierId, idRules }]
   const all = { since: new Date(0).toISOString(), limit: 10 }
-  expect(ids(await findReceiptsReadUnder(db, of(['auto']), all)).sort()).toEqual(['500', '501'])
-  expect(ids(await findReceiptsReadUnder(db, of(['exact', 'auto']), all)).sort()).toEqual([
+  expect(ids(await findReceiptsTranslatedUnder(db, of(['auto']), all)).sort()).toEqual(['500', '501'])
+  expect(ids(await findReceiptsTranslatedUnder(db, of(['exact', 'auto']), all)).sort()).toEqual([
     '500',
     '501',
     '503',
   ])
   const both = [...of(['auto']), ...of(['auto'], CARRIER_ID + 1)]
-  expect(await findReceiptsReadUnder(db, both, { ...all, limit: 2 })).toHaveLength(2)
+  expect(await findReceiptsTranslatedUnder(db, both, { ...all, limit: 2 })).toHaveLength(2)
   const since = new Date(Date.now() - 60_000).toISOString()
-  const [recent] = await findReceiptsReadUnder(db, of(['auto']), { ...all, since })
+  const [recent] = await findReceiptsTranslatedUnder(db, of(['auto']), { ...all, since })
   const addresses = ['15551230000', '12345']
-  expect(recent).toMatchObject({ carrierMessageId: '500', receiptedId: null, addresses, unread: true })
+  expect(recent).toMatchObject({ carrierMessageId: '500', receiptedId: null, addresses, untranslated: true })
   const { carrierId, carrierMessageId } = recent!
   const parkedId = recent!.parkedId!
-  const read = { readAs: '1f4', idRule: 'decimal-hex', unread: false } as const
-  await readParkedReceipts(db, [{ carrierId, carrierMessageId, parkedId, ...read }])
-  expect(ids(await findReceiptsReadUnder(db, of(['auto']), all))).toEqual(['501'])
+  const read = { translatedId: '1f4', idRule: 'decimal-hex', untranslated: false } as const
+  await storeTranslations(db, [{ carrierId, carrierMessageId, parkedId, ...read }])
+  expect(ids(await findReceiptsTranslatedUnder(db, of(['auto']), all))).toEqual(['501'])
   expect(await findParkedReceipts(db, [{ carrierId, carrierMessageId: '1f4' }])).toMatchObject([
-    { parkedId, unread: false, receiptedId: '500', idRule: 'decimal-hex' },
+    { parkedId, untranslated: false, receiptedId: '500', idRule: 'decimal-hex' },
   ])
   expect(await countParkedReceipts(db, 3)).toBe(3)
 })
 
 test('no carrier keeps the receipts of another from being read; the newest of each come first', async () => {
-  for (let n = 0; n < 5; n += 1) await park(`${n}`, { unread: true, age: `${9 - n} seconds` })
-  for (const id of ['5', '6']) await park(id, { unread: true, carrier: CARRIER_ID + 1 })
+  for (let n = 0; n < 5; n += 1) await park(`${n}`, { untranslated: true, age: `${9 - n} seconds` })
+  for (const id of ['5', '6']) await park(id, { untranslated: true, carrier: CARRIER_ID + 1 })
   const carriers = [CARRIER_ID, CARRIER_ID + 1].map((carrierId) => ({
     carrierId,
     idRules: ['auto'] as const,
   }))
   const since = new Date(0).toISOString()
-  const found = await findReceiptsReadUnder(db, carriers, { since, limit: 4 })
+  const found = await findReceiptsTranslatedUnder(db, carriers, { since, limit: 4 })
   expect(ids(found).sort()).toEqual(['3', '4', '5', '6'])
 })
 

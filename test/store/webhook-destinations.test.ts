@@ -157,10 +157,14 @@ describe('parking', () => {
         `update webhook_destinations set since = now() - interval '2 hours', probe_at = probe_at - interval '2 hours'`,
       )
       const deleted: Promise<void>[] = []
-      const parked = await whileLocked('update event_deliveries set failed_attempts = 2', park, async (blocked) => {
-        deleted.push(deleteRecovered(db, 60_000))
-        await blocked(2)
-      })
+      const parked = await whileLocked(
+        'update event_deliveries set failed_attempts = 2',
+        park,
+        async (blocked) => {
+          deleted.push(deleteRecovered(db, 60_000))
+          await blocked(2)
+        },
+      )
       await Promise.all(deleted)
       expect(parked).toBe(2)
       expect(await states(msgId)).toEqual(['parked', 'parked'])

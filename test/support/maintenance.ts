@@ -3,7 +3,7 @@
 import { recordReceipts } from '../../src/operations/record-receipts.ts'
 import { ensurePartitions } from '../../src/services/upkeep/day-partitions.ts'
 import { Maintenance, type MaintenanceOptions } from '../../src/services/upkeep/maintenance.ts'
-import type { IncomingReceipt } from '../../src/store/receipts.ts'
+import type { IncomingReceipt } from '../../src/store/receipt-matches.ts'
 import { installedDatabase, newId } from './installation.ts'
 import { strictLog } from './log.ts'
 import { NOBODY, receiptOptions } from './stored-messages.ts'
@@ -37,7 +37,7 @@ export async function maintainedDatabase() {
       auditRetentionDays: 400,
       nowMs: () => NOW_MS,
       applyReceipts: apply,
-      readReceipts: async () => ({ receipts: [], more: false }),
+      translateReceipts: async () => ({ receipts: [], more: false }),
       log: strictLog,
       ...given,
     })

@@ -6,7 +6,7 @@ import type { ChangedMessage } from '../../src/domain/journal/messages-in-progre
 import { type ReceiptOptions, recordReceipts } from '../../src/operations/record-receipts.ts'
 import type { OutcomeFacts } from '../../src/services/messages/journal-items.ts'
 import type { Database } from '../../src/store/database.ts'
-import type { IncomingReceipt } from '../../src/store/receipts.ts'
+import type { IncomingReceipt } from '../../src/store/receipt-matches.ts'
 import { installedDatabase } from './installation.ts'
 import { HOLDER, receiptOptions, recordOutcomes, sent, storeMessage, submission } from './stored-messages.ts'
 

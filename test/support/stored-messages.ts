@@ -7,7 +7,7 @@ import { recordFacts } from '../../src/operations/record-facts.ts'
 import { type ReceiptOptions, recordReceipts } from '../../src/operations/record-receipts.ts'
 import type { OutcomeFacts } from '../../src/services/messages/journal-items.ts'
 import { type Database, withTransaction } from '../../src/store/database.ts'
-import type { IncomingReceipt } from '../../src/store/receipts.ts'
+import type { IncomingReceipt } from '../../src/store/receipt-matches.ts'
 import { writeRecords } from '../../src/store/records.ts'
 import { aDirectory } from './directory.ts'
 import { newId } from './installation.ts'
@@ -132,7 +132,7 @@ export function receipt(
     mccmnc: '310260',
     receivedAt: new Date().toISOString(),
     parkedId: null,
-    unread: false,
+    untranslated: false,
     receiptedId: null,
     idRule: 'normalised',
     receipt: { text: `id:${id} stat:${outcome}`, tlvs: {} },

@@ -9,10 +9,10 @@
 export const ID_RULES = ['exact', 'normalised', 'decimal-hex', 'hex-decimal'] as const
 export type IdRule = (typeof ID_RULES)[number]
 
-/** Where an id was read. Needed because "16" in decimal and "16" in hexadecimal are two messages of one carrier. */
+/** Where an id comes from. Needed because "16" in decimal and "16" in hexadecimal are two messages of one carrier. */
 export type IdSource = 'submit' | 'receipt'
 
-/** The rule under which ids of receipts are read; `auto` until one is learned, when an id may be any of its spellings. */
+/** The rule by which ids of receipts are translated; `auto` until one is learned, when an id may be any of its spellings. */
 export type RuleInForce = IdRule | 'auto'
 
 const RULES_IN_FORCE: readonly RuleInForce[] = [...ID_RULES, 'auto']
@@ -31,7 +31,7 @@ export function ruleInForce(carrier: RuleSettings): RuleInForce {
   return carrier.idRule === 'auto' ? (carrier.learnedIdRule ?? 'auto') : carrier.idRule
 }
 
-/** Rules under which a parked receipt may have been read before this one was in force. */
+/** Rules under which the id of a parked receipt may have been translated before this one was in force. */
 export function rulesBefore(rule: RuleInForce): RuleInForce[] {
   return RULES_IN_FORCE.filter((other) => other !== rule)
 }
@@ -69,12 +69,16 @@ export function spellings(normalised: string): string[] {
  * message was submitted, its id was stored as the carrier wrote it, perhaps in hexadecimal capitals.
  */
 export function storedForms(receipted: string, rule: RuleInForce): string[] {
-  const read =
+  const translated =
     rule === 'auto'
       ? spellings(canonicalId(receipted, 'normalised', 'receipt'))
       : [canonicalId(receipted, rule, 'receipt')]
   return [
-    ...new Set([...read, ...read.map((id) => id.toUpperCase()), canonicalId(receipted, 'exact', 'receipt')]),
+    ...new Set([
+      ...translated,
+      ...translated.map((id) => id.toUpperCase()),
+      canonicalId(receipted, 'exact', 'receipt'),
+    ]),
   ]
 }
 

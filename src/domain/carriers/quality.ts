@@ -175,16 +175,7 @@ function add(counts: QualityCounts, more: QualityCounts): void {
   counts.submitLatencyMaxMs = Math.max(counts.submitLatencyMaxMs, more.submitLatencyMaxMs)
 }
 
-const COUNTERS = [
-  'accepted',
-  'refused',
-  'throttled',
-  'noAnswer',
-  'sent',
-  'delivered',
-  'failed',
-  'unknown',
-] as const
+const COUNTERS = [...SUBMIT_RESULTS, 'sent', ...FINAL_RESULTS] as const
 
 /** Upper bounds; one more bucket holds anything above. The columns of quality_minutes have this many places. */
 export const SUBMIT_LATENCY_BOUNDS_MS: readonly number[] = [

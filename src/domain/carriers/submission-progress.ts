@@ -4,14 +4,14 @@ import { type SubmitOutcome, submitOutcome } from './submit-outcomes.ts'
 /** How an attempt to submit a message ends, once none of its PDUs is in flight. */
 export type AttemptEnd =
   | { readonly kind: 'sent' }
-  | { readonly kind: 'refused'; readonly refusal: Refusal }
+  | { readonly kind: 'refused'; readonly refusal: SubmitRefusal }
   /** A PDU got no answer: the carrier may have it. */
   | { readonly kind: 'ambiguous' }
   /** PDUs are to be sent (again) as soon as the carrier takes them; no attempt is consumed. */
   | { readonly kind: 'unfinished' }
 
 /** The answer that spoilt an attempt, and the PDU it was to. */
-export interface Refusal {
+export interface SubmitRefusal {
   readonly outcome: Extract<SubmitOutcome, 'retry' | 'limited-retry' | 'permanent'>
   readonly commandStatus: number
   readonly pdu: number
@@ -26,7 +26,7 @@ export class SubmissionProgress {
   acceptedPduBits: bigint
   readonly #pending: number[] = []
   #underWay = 0
-  #refusal: Refusal | null = null
+  #refusal: SubmitRefusal | null = null
   #ambiguous = false
   readonly #all: bigint
   readonly #outcomes: ReadonlyMap<number, SubmitOutcome> | undefined
@@ -73,7 +73,7 @@ export class SubmissionProgress {
   }
 
   /** The first refusal counts, but one for good more than any other. */
-  #refuse(refusal: Refusal): void {
+  #refuse(refusal: SubmitRefusal): void {
     const isFinal = this.#refusal?.outcome === 'permanent'
     if (this.#refusal === null || (!isFinal && refusal.outcome === 'permanent')) this.#refusal = refusal
   }

@@ -1,8 +1,7 @@
 import type { DeliveryCode, FailureCode } from '../error-codes.ts'
 
 /**
- * What a submit_sm_resp means for the message, by its command_status (SMPP 3.4 §5.1.3):
- * - accepted: the carrier has it
+ * What a command_status other than 0 (SMPP 3.4 §5.1.3) means for the message:
  * - throttled: slow down; never fails a message, no attempt consumed
  * - retry: try until validity is over
  * - limited-retry: three tries in all
@@ -10,7 +9,10 @@ import type { DeliveryCode, FailureCode } from '../error-codes.ts'
  *   limited-retry
  * - permanent: not tried again. FAILED, or UNKNOWN when an earlier attempt is in doubt
  */
-export type SubmitOutcome = 'accepted' | 'throttled' | 'retry' | 'limited-retry' | 'rebind' | 'permanent'
+export const REFUSED_OUTCOMES = ['throttled', 'retry', 'limited-retry', 'rebind', 'permanent'] as const
+export type RefusedOutcome = (typeof REFUSED_OUTCOMES)[number]
+/** What a submit_sm_resp means; accepted: the carrier has the message. */
+export type SubmitOutcome = 'accepted' | RefusedOutcome
 
 /** What each command_status means for the message, and its error code; null: the code says no more than 200. */
 const MEANINGS = new Map<number, readonly [outcome: SubmitOutcome, code: FailureCode | null]>([

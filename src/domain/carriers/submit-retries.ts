@@ -1,6 +1,6 @@
 import { BoundedMap } from '../../collections/bounded-map.ts'
 import { DAY_MS, jittered, MINUTE_MS, SECOND_MS } from '../instants.ts'
-import type { Refusal } from './submission-progress.ts'
+import type { SubmitRefusal } from './submission-progress.ts'
 
 /** When a message is submitted again, and which recipients are left alone meanwhile. */
 
@@ -35,7 +35,7 @@ export function ambiguityWaitMs(firstMs: number, failedBefore: number): number {
  * it was refused for good, three tries are used up, or the next would come after its validity, of which `leftMs` are left.
  */
 export function nextTryMs(
-  kind: Refusal['outcome'],
+  kind: SubmitRefusal['outcome'],
   { failedAttempts, leftMs, jitter }: { failedAttempts: number; leftMs: number; jitter: number },
 ): number | null {
   if (kind === 'permanent' || (kind === 'limited-retry' && failedAttempts >= LIMITED_TRIES)) return null

@@ -259,15 +259,6 @@ export interface SendsmsUser {
 
 /** Receipts are awaited until 48 h after the longest validity; then submissions are kept for another 72 h. */
 export const VALIDITY_SECONDS = { least: 60, most: 86_400 } as const
-/** What a command_status other than 0 may be made to mean for a carrier. */
-export const REFUSED_OUTCOMES = [
-  'throttled',
-  'retry',
-  'limited-retry',
-  'rebind',
-  'permanent',
-] as const satisfies readonly SubmitOutcome[]
-export type RefusedOutcome = (typeof REFUSED_OUTCOMES)[number]
 export const MAX_BINDS = 32
 export const MAX_SUBMIT_OUTCOMES = 256
 

@@ -212,7 +212,7 @@ export const LATENCY_BOUNDS_MS: Readonly<Record<LatencyKind, readonly number[]>>
   ),
   webhook: [5, 10, 20, 50, 100, 200, 500, ...[1, 2, 5, 10, 60, 600, 3_600, 86_400].map((s) => s * SECOND_MS)],
 }
-export const BUCKETS = 16
+export const LATENCY_BUCKETS = 16
 
 /** Periods that counts are kept for, and what a series has a point for. UTC. */
 export const INTERVALS = { minute: MINUTE_MS, hour: HOUR_MS, day: DAY_MS } as const

@@ -1,12 +1,12 @@
 import { MESSAGE_STATUSES, type Status } from '../messages/messages.ts'
 import {
-  BUCKETS,
   COUNTS,
   type Count,
   codeOf,
   formatSum,
   INTERVALS,
   LATENCIES,
+  LATENCY_BUCKETS,
   type LatencyFigures,
   type LatencyKind,
   latencyFigures,
@@ -89,7 +89,7 @@ class Sums {
 
   #addLatencies(kind: LatencyKind, more: readonly number[] | null): void {
     if (more === null) return
-    const buckets = this.#latencies.get(kind) ?? new Array<number>(BUCKETS).fill(0)
+    const buckets = this.#latencies.get(kind) ?? new Array<number>(LATENCY_BUCKETS).fill(0)
     this.#latencies.set(kind, buckets)
     for (const [place, count] of more.entries()) buckets[place]! += count
   }

@@ -5,12 +5,12 @@ import type { LaterFact, MessageState } from '../journal/message-facts.ts'
 import type { MessageInProgress } from '../journal/messages-in-progress.ts'
 import { type Charge, parseAmount } from '../routing/rates.ts'
 import {
-  BUCKETS,
   COUNTS,
   type Count,
   codeKey,
   LATENCIES,
   LATENCY_BOUNDS_MS,
+  LATENCY_BUCKETS,
   LATEST_WRITE_MS,
   type LatencyKind,
   type StatisticsRow,
@@ -40,9 +40,9 @@ const MOST_MINUTES = 3
 const [ACCEPTED, SENT, DELIVERED, FAILED, UNKNOWN, INBOUND, SEGMENTS] = [0, 1, 2, 3, 4, 5, 6]
 /** Where the buckets of each kind begin, behind the counts. */
 const PLACE_OF = Object.fromEntries(
-  LATENCIES.map((kind, index) => [kind, COUNTS.length + index * BUCKETS]),
+  LATENCIES.map((kind, index) => [kind, COUNTS.length + index * LATENCY_BUCKETS]),
 ) as Record<LatencyKind, number>
-const PLACES = COUNTS.length + LATENCIES.length * BUCKETS
+const PLACES = COUNTS.length + LATENCIES.length * LATENCY_BUCKETS
 /** The key of rows that are the sums of all plans. */
 const ALL_PLANS = 0
 
@@ -96,7 +96,7 @@ class Tally {
     const counts = Object.fromEntries(COUNTS.map((name, place) => [name, values[place]!]))
     const latencies = Object.fromEntries(
       LATENCIES.map((kind) => {
-        const buckets = values.slice(PLACE_OF[kind], PLACE_OF[kind] + BUCKETS)
+        const buckets = values.slice(PLACE_OF[kind], PLACE_OF[kind] + LATENCY_BUCKETS)
         return [kind, buckets.every((count) => count === 0) ? null : buckets]
       }),
     )

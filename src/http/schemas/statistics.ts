@@ -1,11 +1,11 @@
 import { type Static, Type } from 'typebox'
 import { countByStatus, type Status } from '../../domain/messages/messages.ts'
 import {
-  BUCKETS,
   DIMENSIONS,
   INTERVALS,
   type Interval,
   LATENCY_BOUNDS_MS,
+  LATENCY_BUCKETS,
   MOST_GROUPS,
   MOST_POINTS,
 } from '../../domain/statistics/query.ts'
@@ -40,7 +40,7 @@ const Latency = titled('StatisticsLatency', {
   p50: Type.Integer({ description: 'ms, interpolated within its bucket' }),
   p99: Type.Integer({ description: 'ms; above the last bound, that bound' }),
   buckets: Type.Array(Type.Integer(), {
-    description: `${BUCKETS} counts: up to each of latencyBoundsMs, and above the last`,
+    description: `${LATENCY_BUCKETS} counts: up to each of latencyBoundsMs, and above the last`,
   }),
 })
 const Latencies = Type.Object(

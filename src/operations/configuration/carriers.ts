@@ -1,9 +1,9 @@
 import { randomBytes, X509Certificate } from 'node:crypto'
+import type { RefusedOutcome } from '../../domain/carriers/submit-outcomes.ts'
 import {
   isCarrierHost,
   parseCommandStatus,
   pemCertificates,
-  type RefusedOutcome,
 } from '../../domain/configuration/configuration.ts'
 import { outcomesByHexStatus } from '../../domain/configuration/settings.ts'
 import { isSandbox, SANDBOX } from '../../domain/sandbox.ts'

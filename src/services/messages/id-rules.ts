@@ -15,11 +15,11 @@ import { learnIdRule } from '../../store/carriers.ts'
 import {
   type Candidate,
   findCandidates,
-  findReceiptsReadUnder,
-  type Reading,
-  readParkedReceipts,
+  findReceiptsTranslatedUnder,
+  storeTranslations,
+  type Translation,
 } from '../../store/parked-receipts.ts'
-import type { IncomingReceipt, SubmissionId } from '../../store/receipts.ts'
+import type { IncomingReceipt, SubmissionId } from '../../store/receipt-matches.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
 
 export interface IdRulesOptions extends NodeParts {
@@ -32,7 +32,7 @@ const BATCH = 500
 const RECENT_MS = 120_000
 
 /**
- * Reads receipts of carriers whose id rule is `auto` and not learned yet. Each receipt is looked up under every spelling its
+ * Translates the ids of receipts whose carrier has the id rule `auto` and none learned yet. Each receipt is looked up under every spelling its
  * id may have, and a match tells the rule. A rule that enough messages agree on is stored, for all nodes.
  */
 export class IdRules {
@@ -51,67 +51,67 @@ export class IdRules {
     return ids.map((id) => ({ carrierId, carrierMessageId: id }))
   }
 
-  /** Returns the same receipts. Unread ones that can only mean one id now have that id. */
-  async read(receipts: readonly IncomingReceipt[]): Promise<readonly IncomingReceipt[]> {
-    if (!receipts.some(({ unread }) => unread)) return receipts
-    const found = await this.#matches(receipts, ({ unread }) => unread)
-    const read = receipts.map((receipt, index) => {
+  /** Returns the same receipts. Untranslated ones that can only mean one id now have that id. */
+  async translate(receipts: readonly IncomingReceipt[]): Promise<readonly IncomingReceipt[]> {
+    if (!receipts.some(({ untranslated }) => untranslated)) return receipts
+    const found = await this.#matches(receipts, ({ untranslated }) => untranslated)
+    const translated = receipts.map((receipt, index) => {
       const match = found[index]
-      return match ? { ...receipt, carrierMessageId: match.carrierMessageId, unread: false } : receipt
+      return match ? { ...receipt, carrierMessageId: match.carrierMessageId, untranslated: false } : receipt
     })
-    await this.#keep(receipts, read)
+    await this.#keep(receipts, translated)
     await this.#learn(receipts, found)
-    return read
+    return translated
   }
 
   /**
-   * Returns parked receipts to look at again: those read under another rule than the current one, which was learned or set
+   * Returns parked receipts to look at again: those translated under another rule than the current one, which was learned or set
    * since, and recent ones of carriers whose rule is not learned.
    */
-  async readParked(): Promise<{ receipts: readonly IncomingReceipt[]; more: boolean }> {
+  async translateParked(): Promise<{ receipts: readonly IncomingReceipt[]; more: boolean }> {
     const { db, directory, nowMs, batch: limit = BATCH } = this.#options
     const carriers = directory().contents.carriers
     const outdated = carriers.map((carrier) => ({
       carrierId: carrier.id,
       idRules: rulesBefore(ruleInForce(carrier)),
     }))
-    const stale = await findReceiptsReadUnder(db, outdated, {
+    const stale = await findReceiptsTranslatedUnder(db, outdated, {
       since: new Date(0).toISOString(),
       limit,
     })
-    const read = await this.#readAnew(stale)
+    const translated = await this.#retranslate(stale)
     const more = stale.length === limit
     const unlearned = carriers.filter(isUnlearned)
-    if (more || unlearned.length === 0) return { receipts: read, more }
-    const recent = await findReceiptsReadUnder(
+    if (more || unlearned.length === 0) return { receipts: translated, more }
+    const recent = await findReceiptsTranslatedUnder(
       db,
       unlearned.map(({ id }) => ({ carrierId: id, idRules: ['auto'] })),
       { since: new Date(nowMs() - RECENT_MS).toISOString(), limit },
     )
-    return { receipts: [...read, ...recent], more }
+    return { receipts: [...translated, ...recent], more }
   }
 
-  /** Reads ids under the current rule. If that is not learned, the receipts are unread again, for `read` to look up. */
-  async #readAnew(stale: readonly IncomingReceipt[]): Promise<readonly IncomingReceipt[]> {
+  /** Translates ids under the current rule. If that is not learned, they are untranslated again, for `translate` to look up. */
+  async #retranslate(stale: readonly IncomingReceipt[]): Promise<readonly IncomingReceipt[]> {
     if (stale.length === 0) return stale
     const { directory } = this.#options
     const asked = stale.map((row) => {
       const carrier = directory().carrierById(row.carrierId)!
-      const readAs = canonicalId(receiptedId(row), idRuleOf(carrier), 'receipt')
+      const carrierMessageId = canonicalId(receiptedId(row), idRuleOf(carrier), 'receipt')
       return {
         ...row,
-        carrierMessageId: readAs,
+        carrierMessageId,
         idRule: ruleInForce(carrier),
-        unread: isUnlearned(carrier),
+        untranslated: isUnlearned(carrier),
       }
     })
-    const found = await this.#matches(asked, ({ unread }) => !unread)
-    const read = asked.map((row, index) => {
+    const found = await this.#matches(asked, ({ untranslated }) => !untranslated)
+    const translated = asked.map((row, index) => {
       const match = found[index]
       return match ? { ...row, carrierMessageId: match.carrierMessageId } : row
     })
-    await this.#keep(stale, read)
-    return read
+    await this.#keep(stale, translated)
+    return translated
   }
 
   /** Returns for each receipt a message with the only id the receipt can mean, or null. */
@@ -132,16 +132,21 @@ export class IdRules {
     return receipts.map((_, index) => theOne(candidates.get(index) ?? []))
   }
 
-  /** Stores in each parked receipt the id it is now read as, so that it is found and removed once it is applied. */
-  async #keep(before: readonly IncomingReceipt[], read: readonly IncomingReceipt[]): Promise<void> {
-    const readings = read.flatMap(({ carrierMessageId: readAs, idRule, unread }, index): Reading[] => {
-      const { carrierId, carrierMessageId, parkedId, idRule: earlier } = before[index]!
-      const isChanged = readAs !== carrierMessageId || idRule !== earlier || unread !== before[index]!.unread
-      return parkedId === null || !isChanged
-        ? []
-        : [{ carrierId, carrierMessageId, parkedId, readAs, idRule, unread }]
-    })
-    if (readings.length > 0) await readParkedReceipts(this.#options.db, readings)
+  /** Stores in each parked receipt its id as it is now translated, so that it is found and removed once it is applied. */
+  async #keep(before: readonly IncomingReceipt[], translated: readonly IncomingReceipt[]): Promise<void> {
+    const translations = translated.flatMap(
+      ({ carrierMessageId: translatedId, idRule, untranslated }, index): Translation[] => {
+        const { carrierId, carrierMessageId, parkedId, idRule: earlier } = before[index]!
+        const isChanged =
+          translatedId !== carrierMessageId ||
+          idRule !== earlier ||
+          untranslated !== before[index]!.untranslated
+        return parkedId === null || !isChanged
+          ? []
+          : [{ carrierId, carrierMessageId, parkedId, translatedId, idRule, untranslated }]
+      },
+    )
+    if (translations.length > 0) await storeTranslations(this.#options.db, translations)
   }
 
   async #learn(receipts: readonly IncomingReceipt[], found: readonly (Candidate | null)[]): Promise<void> {

@@ -13,7 +13,7 @@ import type { Acceptance, KeptMessage } from '../../operations/sends/accept-mess
 import type { DeliveryOutcome } from '../../outbound/webhook-post.ts'
 import type { WebhookEvent } from '../../store/event-deliveries.ts'
 import type { LoadedMessage, MessageKey } from '../../store/messages-at-rest.ts'
-import type { SubmissionId } from '../../store/receipts.ts'
+import type { SubmissionId } from '../../store/receipt-matches.ts'
 import type { Live } from './lives.ts'
 
 /** What is appended to the journal, who waits for it, and who is notified of its changes. */

@@ -1,6 +1,6 @@
 import type { Accepted } from '../../domain/journal/message-facts.ts'
 import { type MessageInProgress, MessagesByPlan } from '../../domain/journal/messages-in-progress.ts'
-import type { SubmissionId } from '../../store/receipts.ts'
+import type { SubmissionId } from '../../store/receipt-matches.ts'
 
 /** A message in this process's memory. */
 export interface Live {

@@ -4,7 +4,7 @@ import { isUnlearned, storedForms } from '../../domain/carriers/message-ids.ts'
 import type { Submitted } from '../../domain/journal/message-facts.ts'
 import { isFinal } from '../../domain/messages/messages.ts'
 import { isAddressedTo, receiptFact } from '../../operations/receipt-facts.ts'
-import type { IncomingReceipt, SubmissionId } from '../../store/receipts.ts'
+import type { IncomingReceipt, SubmissionId } from '../../store/receipt-matches.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
 import type { JournalItem, Waiting } from './journal-items.ts'
 import { isBeingSubmitted, type Live, type Lives } from './lives.ts'
@@ -45,7 +45,7 @@ export class ReceiptMatcher {
    * message is still being submitted, it is parked there, and looked up once the message has left memory.
    */
   match(row: IncomingReceipt, onCommitted: JournalItem['onCommitted']): MatchedOrUnrecorded {
-    if (row.unread) return this.#project(this.#spelledLike(row))
+    if (row.untranslated) return this.#project(this.#spelledLike(row))
     const known = row.parkedId === null ? this.#ids.findOrRemember(row) : this.#ids.of(row)
     if (known === undefined) return []
     if (!isPlainReceipt(row, known)) return this.#project(known.map(({ live }) => live))

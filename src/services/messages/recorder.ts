@@ -9,7 +9,7 @@ import { recordReceipts } from '../../operations/record-receipts.ts'
 import { isConflict, isRowFault, ping } from '../../store/database.ts'
 import type { MessageKey } from '../../store/messages-at-rest.ts'
 import { findParkedReceipts, type ParkedId } from '../../store/parked-receipts.ts'
-import type { IncomingReceipt, SubmissionId } from '../../store/receipts.ts'
+import type { IncomingReceipt, SubmissionId } from '../../store/receipt-matches.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
 import { ServerAwayError } from './away-servers.ts'
 import type { IdRules } from './id-rules.ts'
@@ -19,7 +19,7 @@ import type { MessagesInProgress } from './messages-in-progress.ts'
 export interface RecorderOptions extends NodeParts {
   /** Takes the facts of messages that are in memory without a record. */
   readonly inProgress: MessagesInProgress
-  readonly idRules: Pick<IdRules, 'read' | 'parkedUnder'>
+  readonly idRules: Pick<IdRules, 'translate' | 'parkedUnder'>
   readonly writeEvents: WriteEvents
   readonly onChanged: MessagesListeners['onChanged']
   readonly onState?: MessagesListeners['onState']
@@ -307,7 +307,7 @@ export class Recorder {
     const { db, directory, writeEvents, idRules, inProgress, nowMs, onBatch, onChanged, onState } =
       this.#options
     onBatch?.('receipts', items.length)
-    const rows = await idRules.read(items.map(({ row }) => row))
+    const rows = await idRules.translate(items.map(({ row }) => row))
     const about = {
       directory: directory(),
       atMs: nowMs(),

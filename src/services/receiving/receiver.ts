@@ -27,13 +27,13 @@ import type { PduOf, RequestPdu } from '../../smpp/pdu.ts'
 import { STATUSES } from '../../smpp/statuses.ts'
 import { isOutcomeUnknown } from '../../store/database.ts'
 import { isTurnTaken } from '../../store/inbound-offers.ts'
-import type { IncomingReceipt } from '../../store/receipts.ts'
+import type { IncomingReceipt } from '../../store/receipt-matches.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
 import type { MessagesInProgress } from '../messages/messages-in-progress.ts'
 import type { Recorder } from '../messages/recorder.ts'
 import type { NodeLease } from '../node/node-lease.ts'
 import type { InboundOffers, Offer } from './inbound-offers.ts'
-import type { RefusalReason, Refusals } from './refusals.ts'
+import type { RefusalReason, RefusedPdus } from './refused-pdus.ts'
 import type { SiblingReceipts } from './sibling-receipts.ts'
 
 export interface ReceiverOptions extends NodeParts {
@@ -42,7 +42,7 @@ export interface ReceiverOptions extends NodeParts {
   readonly recorder: Recorder
   readonly siblings: Pick<SiblingReceipts, 'offer'>
   readonly offers: InboundOffers
-  readonly refusals: Pick<Refusals, 'add'>
+  readonly refusedPdus: Pick<RefusedPdus, 'add'>
   readonly writeEvents: WriteEvents
   readonly random: (bytes: number) => Uint8Array
   /** `holder`: the node that delivers their events from memory, by its id when they were written; null: none. */
@@ -101,7 +101,7 @@ export class Receiver {
     const refusal = this.#reasonToRefuse(isOfReceipt, connection)
     const answer = (recorded: boolean) => {
       if (!recorded)
-        this.#options.refusals.add(isOfReceipt ? 'receipt' : 'inbound', refusal ?? 'not_recorded', carrier)
+        this.#options.refusedPdus.add(isOfReceipt ? 'receipt' : 'inbound', refusal ?? 'not_recorded', carrier)
       return connection.respond(pdu, recorded ? STATUSES.ESME_ROK : STATUSES.ESME_RX_T_APPN)
     }
     if (refusal !== null) answer(false)
@@ -143,7 +143,7 @@ export class Receiver {
     if (outcome === 'SENT') {
       // Not a final receipt. Its message was submitted and so is SENT already; losing the receipt would change nothing.
       this.#options.recorder.addReceipt({
-        row: { ...row, outcome, addresses: [], unread: false },
+        row: { ...row, outcome, addresses: [], untranslated: false },
         done: null,
       })
       answer(true)
@@ -159,18 +159,18 @@ export class Receiver {
     // The carrier as it is configured now, not when the link was made: its id rule may have been learned since.
     const carrier = this.#options.directory().carrierById(ofLink.id) ?? ofLink
     const receipted = canonicalId(receipt.carrierMessageId!, 'exact', 'receipt')
-    const read = canonicalId(receipted, idRuleOf(carrier), 'receipt')
+    const translated = canonicalId(receipted, idRuleOf(carrier), 'receipt')
     return {
       carrierId: carrier.id,
-      carrierMessageId: read,
-      receiptedId: receipted === read ? null : receipted,
+      carrierMessageId: translated,
+      receiptedId: receipted === translated ? null : receipted,
       idRule: ruleInForce(carrier),
       errorCode: codeOfReceipt(receipt.state, receipt.rawCode, receipt.networkType),
       carrierCode: carrierCodeOf(receipt),
       mccmnc: receipt.mccmnc,
       receivedAt: this.#instants.next(this.#options.nowMs()),
       parkedId: null,
-      unread: isUnlearned(carrier),
+      untranslated: isUnlearned(carrier),
       receipt: kept,
     }
   }

@@ -1,5 +1,5 @@
 import { Batcher } from '../../operations/batches.ts'
-import type { IncomingReceipt } from '../../store/receipts.ts'
+import type { IncomingReceipt } from '../../store/receipt-matches.ts'
 import type { ReceiptMatcher } from '../messages/receipt-matcher.ts'
 import type { ReceiptItem, Recorder } from '../messages/recorder.ts'
 
@@ -40,7 +40,7 @@ export class SiblingReceipts {
   offer(item: ReceiptItem): boolean {
     const { ask, receiptsHere, recorder } = this.#options
     const { row, done } = item
-    if (ask === undefined || row.unread || receiptsHere.isKnown(row)) return false
+    if (ask === undefined || row.untranslated || receiptsHere.isKnown(row)) return false
     if (this.#offers.waiting >= MOST_WAITING) return false
     void this.#offers.add(row).then((answer) => {
       if (answer === 'unknown') recorder.addReceipt(item)

@@ -36,7 +36,12 @@ interface Chosen {
 }
 
 const NONE: Chosen = { carrierId: 0, isHere: false }
-const NEW: Omit<Waiting, 'msgId'> = { failedAttempts: 0, ambiguous: false, acceptedPduBits: 0n, carrierId: null }
+const NEW: Omit<Waiting, 'msgId'> = {
+  failedAttempts: 0,
+  ambiguous: false,
+  acceptedPduBits: 0n,
+  carrierId: null,
+}
 
 /**
  * Chooses the carrier that a message goes to now. Every node makes the same choice, because it depends on the message's id

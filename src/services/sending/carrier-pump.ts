@@ -74,7 +74,9 @@ function sendAll(queue: CarrierQueue, carrierId: number, pumping: Pumping): void
 
 /** Whether the carrier has no room for the recipient. A message that was tried before has already waited. */
 function backsOff({ backOffs }: CarrierQueue, { dispatch, startedAtMs }: SubmitJob, nowMs: number): boolean {
-  return startedAtMs === null && dispatch.failedAttempts === 0 && backOffs.leftMs(dispatch.recipient, nowMs) > 0
+  return (
+    startedAtMs === null && dispatch.failedAttempts === 0 && backOffs.leftMs(dispatch.recipient, nowMs) > 0
+  )
 }
 
 /** Lets the head of the queue begin, unless its sender has to wait. */

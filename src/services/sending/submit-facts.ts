@@ -1,4 +1,4 @@
-import type { Refusal } from '../../domain/carriers/submission-progress.ts'
+import type { SubmitRefusal } from '../../domain/carriers/submission-progress.ts'
 import { codeOfSubmitStatus } from '../../domain/carriers/submit-outcomes.ts'
 import { formatCommandStatus, type ServicePlan } from '../../domain/configuration/configuration.ts'
 import type { Directory } from '../../domain/configuration/directory.ts'
@@ -24,7 +24,7 @@ export function submittedWith(
 }
 
 interface AttemptDetails {
-  readonly refusal?: Refusal | null
+  readonly refusal?: SubmitRefusal | null
   /** Default: why the carrier was chosen. */
   readonly reason?: string
 }
@@ -132,7 +132,7 @@ export function endBeforeSubmit(
  * The end of a message that a carrier has refused for good, or until its validity or its tries were over. An earlier attempt
  * without an answer may have arrived.
  */
-export function endAfterRefusal(job: SubmitJob, refusal: Refusal, nowMs: number): Ending {
+export function endAfterRefusal(job: SubmitJob, refusal: SubmitRefusal, nowMs: number): Ending {
   const { commandStatus, outcome } = refusal
   const errorCode = outcome === 'retry' ? '501' : codeOfSubmitStatus(commandStatus)
   const end = job.dispatch.ambiguous ? IN_DOUBT : ({ status: 'FAILED', errorCode } as const)

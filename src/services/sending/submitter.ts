@@ -1,6 +1,6 @@
 import type { HeldGroup } from '../../domain/backlog.ts'
 import { submitResultOf } from '../../domain/carriers/quality.ts'
-import type { Refusal } from '../../domain/carriers/submission-progress.ts'
+import type { SubmitRefusal } from '../../domain/carriers/submission-progress.ts'
 import { ambiguityWaitMs, nextTryMs, RebindCounts } from '../../domain/carriers/submit-retries.ts'
 import type { Carrier, ServicePlan } from '../../domain/configuration/configuration.ts'
 import {
@@ -368,7 +368,7 @@ export class Submitter implements SubmitEvents<SubmitToken> {
     }
   }
 
-  #refused(job: SubmitJob, refusal: Refusal): void {
+  #refused(job: SubmitJob, refusal: SubmitRefusal): void {
     const { commandStatus, outcome } = refusal
     const failedAttempts = job.dispatch.failedAttempts + 1
     const nowMs = this.#options.nowMs()
@@ -378,7 +378,8 @@ export class Submitter implements SubmitEvents<SubmitToken> {
     if (commandStatus === STATUSES.ESME_RMSGQFUL && delayMs !== null)
       this.#queue(job.carrier).backOffs.set(job.dispatch.recipient, performance.now() + delayMs)
     if (delayMs === null) this.#settle(job.dispatch, job, endAfterRefusal(job, refusal, nowMs))
-    else this.#submits.requeueJob(job, { delayMs, failedAttempts }, attemptOf(job, nowMs, 'retry', { refusal }))
+    else
+      this.#submits.requeueJob(job, { delayMs, failedAttempts }, attemptOf(job, nowMs, 'retry', { refusal }))
   }
 
   #settle(dispatch: Dispatch, job: SubmitJob | null, ending: Ending): void {

@@ -25,7 +25,7 @@ import {
 } from '../../store/parked-receipts.ts'
 import { deleteOldQualityMinutes } from '../../store/quality.ts'
 import { deleteIdleRates } from '../../store/rate-usage.ts'
-import type { IncomingReceipt } from '../../store/receipts.ts'
+import type { IncomingReceipt } from '../../store/receipt-matches.ts'
 import { deleteOldStatistics, rollUpStatistics } from '../../store/statistics.ts'
 import { unparkStray } from '../../store/webhook-destinations.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
@@ -42,7 +42,7 @@ export interface MaintenanceOptions extends NodeParts {
   /** Applies parked receipts, at most one per (carrier, id); resolves when that is recorded. */
   readonly applyReceipts: (receipts: readonly IncomingReceipt[]) => Promise<unknown>
   /** Parked receipts whose id can be read or looked up by now. `more`: there are others. */
-  readonly readReceipts: () => Promise<{ receipts: readonly IncomingReceipt[]; more: boolean }>
+  readonly translateReceipts: () => Promise<{ receipts: readonly IncomingReceipt[]; more: boolean }>
   /** See `InboundDeps`. */
   readonly onUnowned?: InboundDeps['onUnowned']
   readonly onOwned?: InboundDeps['onOwned']
@@ -161,7 +161,7 @@ export class Maintenance {
   /** Applies recent receipts in every run, and a batch of the others in turn: a million are looked at within three hours. */
   async #applyParkedReceipts(): Promise<void> {
     await this.#repeat(MAX_RECEIPT_BATCHES, async () => {
-      const { receipts, more } = await this.#options.readReceipts()
+      const { receipts, more } = await this.#options.translateReceipts()
       await this.#apply(receipts)
       return more
     })

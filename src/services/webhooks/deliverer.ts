@@ -253,7 +253,8 @@ export class Deliverer {
     const { inProgress, onAttempt } = this.#options
     onAttempt?.(event, outcome)
     const decided = this.#decide(delivery, outcome)
-    const isFirstSuccess = event.earlierAttempts + event.failedAttempts === 0 && decided.outcome === 'delivered'
+    const isFirstSuccess =
+      event.earlierAttempts + event.failedAttempts === 0 && decided.outcome === 'delivered'
     const followUp = (isCommitted: boolean) => this.#followUp(event, isCommitted ? 'delivered' : 'lost', 0)
     // The next event waits for this COMMIT. Otherwise, if the node died, a receiver could see it before this one again.
     const onCommitted = this.#order.hasNext(event.msgId) ? followUp : null

@@ -619,7 +619,7 @@ create table parked_receipts (
   mccmnc text,
   received_at timestamptz not null,
   addresses text[] not null default '{}',
-  unread boolean not null default false,
+  untranslated boolean not null default false,
   receipted_id text,
   id_rule text,
   receipt json,
@@ -631,7 +631,7 @@ create index parked_receipts_rule on parked_receipts (carrier_id, id_rule, recei
 create index parked_receipts_order on parked_receipts (parked_at);
 alter table parked_receipts add primary key (carrier_id, carrier_message_id, id);
 comment on column parked_receipts.addresses is 'digits of its two addresses: the recipient of its message is one of them';
-comment on column parked_receipts.unread is 'carrier_message_id is normalised only: the carrier''s id rule was not learned yet';
+comment on column parked_receipts.untranslated is 'carrier_message_id is normalised only: the carrier''s id rule was not learned yet';
 comment on column parked_receipts.receipted_id is 'the id as the receipt has it, where carrier_message_id is another';
 comment on column parked_receipts.id_rule is 'rule under which the id was read into carrier_message_id; auto: not read yet';
 comment on column parked_receipts.msg_id is 'its message, where a lane had that in progress; null: not known';

@@ -42,7 +42,7 @@ const accepted = {
 }
 
 const submission = fc.record({
-  attempt: id,
+  failedAttempts: id,
   carrierId: orNull(id),
   acceptedPduBits: bits,
   segmentation: orNull(text),
@@ -93,7 +93,7 @@ const FACTS: { readonly [K in JournalFact['fact']['kind']]: fc.Arbitrary<FactOf<
     kind: kindOf('postponed'),
     atMs,
     dueAtMs: atMs,
-    attempt: id,
+    failedAttempts: id,
     carrierId: orNull(id),
     acceptedPduBits: bits,
     segmentation: orNull(text),

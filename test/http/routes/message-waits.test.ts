@@ -30,7 +30,10 @@ describe('GET /v1/messages/sms/{msgId}/wait', () => {
       nextAttemptAt: null,
     })
     const dueAt = '2036-01-02T03:04:05.000Z'
-    await service.db.query('update dispatches set due_at = $2, failed_attempts = 1 where msg_id = $1', [msgId, dueAt])
+    await service.db.query('update dispatches set due_at = $2, failed_attempts = 1 where msg_id = $1', [
+      msgId,
+      dueAt,
+    ])
     expect((await wait(msgId)).json).toMatchObject({ cause: 'retry', nextAttemptAt: dueAt })
     await service.db.query('update dispatches set ambiguous = true where msg_id = $1', [msgId])
     expect((await wait(msgId)).json).toMatchObject({ cause: 'in-doubt', nextAttemptAt: dueAt })

@@ -85,7 +85,7 @@ async function accepted(id: string, recipient = '+15551230000'): Promise<string>
 function delivered(id: string, addresses = ['15551230000'], node = recorder): Promise<boolean> {
   const row = receipt(canonicalId(id, idRuleOf(carrier()), 'receipt'), 'DELIVERED', {
     addresses,
-    unread: isUnlearned(carrier()),
+    untranslated: isUnlearned(carrier()),
     receiptedId: id,
     idRule: ruleInForce(carrier()),
     receipt: null,
@@ -104,8 +104,8 @@ function learned(idRule: IdRule) {
   return { level: 'info', message: 'id rule learned from receipts', carrier: 'acme', idRule }
 }
 
-async function readParked(): Promise<void> {
-  await recorder.applyParked((await idRules.readParked()).receipts)
+async function translateParked(): Promise<void> {
+  await recorder.applyParked((await idRules.translateParked()).receipts)
 }
 
 describe('learning', () => {
@@ -227,7 +227,7 @@ describe('while nothing is learned', () => {
     expect(await countOf(db, 'parked_receipts')).toBe(1)
     await db.query(`update carriers set learned_id_rule = 'decimal-hex'`)
     await follow()
-    await readParked()
+    await translateParked()
     expect([await statusOf(db, first), await statusOf(db, second)]).toEqual(['DELIVERED', 'SENT'])
     expect(await countOf(db, 'parked_receipts')).toBe(0)
   })
@@ -263,7 +263,7 @@ describe('while nothing is learned', () => {
       `insert into submissions (carrier_id, carrier_message_id, msg_id, plan_id, segment) values ($1, '1f4', $2, $3, 0)`,
       [CARRIER_ID, msgId, plan],
     )
-    await readParked()
+    await translateParked()
     expect(await statusOf(db, msgId)).toBe('DELIVERED')
     expect(await countOf(db, 'parked_receipts')).toBe(0)
   })
@@ -276,7 +276,7 @@ describe('while nothing is learned', () => {
       await delivered(String(id))
     }
     await follow()
-    await readParked()
+    await translateParked()
     expect([await stored(), await statusOf(db, first!)]).toEqual(['decimal-hex', 'DELIVERED'])
     expect(await countOf(db, 'parked_receipts')).toBe(0)
   })
@@ -286,15 +286,17 @@ describe('while nothing is learned', () => {
     await delivered('nobody')
     await db.query(`update carriers set id_rule = 'decimal-hex'`)
     await follow()
-    await readParked()
-    const { rows } = await db.query('select carrier_message_id as id, unread from parked_receipts order by 1')
+    await translateParked()
+    const { rows } = await db.query(
+      'select carrier_message_id as id, untranslated from parked_receipts order by 1',
+    )
     expect(rows).toEqual([
-      { id: '1f4', unread: false },
-      { id: 'nobody', unread: false },
+      { id: '1f4', untranslated: false },
+      { id: 'nobody', untranslated: false },
     ])
     const msgId = await accepted('1F4')
     await eventually(async () => (await statusOf(db, msgId)) === 'DELIVERED')
-    expect((await idRules.readParked()).receipts).toEqual([])
+    expect((await idRules.translateParked()).receipts).toEqual([])
   })
 })
 
@@ -320,13 +322,13 @@ describe('what is parked under one rule is read again under the next', () => {
     await setRule(after)
     let batches = 0
     for (let more = true; more; batches += 1) {
-      const batch = await idRules.readParked()
+      const batch = await idRules.translateParked()
       more = batch.more
       await recorder.applyParked(batch.receipts)
       await follow()
     }
     expect(batches).toBeGreaterThan(1)
-    await readParked()
+    await translateParked()
     expect(await countOf(db, 'parked_receipts')).toBe(0)
     expect(new Set(await Promise.all(msgIds.map((msgId) => statusOf(db, msgId))))).toEqual(
       new Set(['DELIVERED']),
@@ -338,7 +340,7 @@ describe('what is parked under one rule is read again under the next', () => {
     const msgIds = await storeMessages(['1F4A', '1F4B', 'DEADBEEF'])
     for (const id of [0x1f4a, 0x1f4b, 0xdeadbeef]) await delivered(String(id))
     await setRule('auto')
-    await readParked()
+    await translateParked()
     for (const msgId of msgIds) expect(await statusOf(db, msgId)).toBe('DELIVERED')
     expect(await stored()).toBe('decimal-hex')
   })
@@ -353,7 +355,7 @@ describe('what is parked under one rule is read again under the next', () => {
       ['decimal-hex', '10'],
     ] as const) {
       await setRule(rule)
-      await readParked()
+      await translateParked()
       const { rows } = await db.query('select carrier_message_id as id, id_rule from parked_receipts')
       expect(rows).toEqual([{ id, id_rule: rule }])
     }

@@ -157,7 +157,7 @@ async function settled(node: Node, msgIds: readonly string[]): Promise<void> {
     auditRetentionDays: 400,
     nowMs: Date.now,
     applyReceipts: (receipts) => recorder.applyParked(receipts),
-    readReceipts: async () => ({ receipts: [], more: false }),
+    translateReceipts: async () => ({ receipts: [], more: false }),
     log: strictLog,
   }).runOnce()
 }

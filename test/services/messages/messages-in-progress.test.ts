@@ -282,9 +282,9 @@ describe('a receipt', () => {
       node.inProgress.addOutcome(sent(plan, msgId))
       await told(1, msgId)
     }
-    const unread = (id: string) =>
-      node.inProgress.receipts.match(receipt(id, 'DELIVERED', { unread: true, idRule: 'auto' }), null)
-    expect(['0AF', '175', 'c1'].map(unread)).toEqual([[one], [one], []])
+    const untranslated = (id: string) =>
+      node.inProgress.receipts.match(receipt(id, 'DELIVERED', { untranslated: true, idRule: 'auto' }), null)
+    expect(['0AF', '175', 'c1'].map(untranslated)).toEqual([[one], [one], []])
     await gone(one)
     expect(node.projected).toEqual(['af'])
   })
@@ -296,7 +296,9 @@ describe('a receipt', () => {
     })
     const msgId = await accept()
     node.inProgress.addOutcome(submission(plan, msgId, msgId))
-    expect(node.inProgress.receipts.match(receipt('0AF', 'DELIVERED', { unread: true }), null)).toEqual([])
+    expect(node.inProgress.receipts.match(receipt('0AF', 'DELIVERED', { untranslated: true }), null)).toEqual(
+      [],
+    )
     node.inProgress.addOutcome(sent(plan, msgId))
     await gone(msgId)
     expect(node.projected).toEqual([msgId])

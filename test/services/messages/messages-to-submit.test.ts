@@ -122,7 +122,9 @@ describe('a message that waited', () => {
   test('is taken, requeued and taken again: it is either in the lane or in the queue', async () => {
     await start()
     const msgId = await storeMessage(db, plan)
-    expect(await take()).toMatchObject([{ msgId, state: { status: 'QUEUED', dispatch: { failedAttempts: 0 } } }])
+    expect(await take()).toMatchObject([
+      { msgId, state: { status: 'QUEUED', dispatch: { failedAttempts: 0 } } },
+    ])
     expect(await recordOf(msgId)).toMatchObject({ lane: inProgress.lane, failedAttempts: null })
     expect(await take()).toEqual([])
     const attempt: Attempted = {
@@ -166,7 +168,9 @@ describe('a message that waited', () => {
     await inProgress.stop(1_000)
     nodeId = await registerNode(db, 'b')
     await start()
-    expect(await take()).toMatchObject([{ msgId, state: { dispatch: { failedAttempts: 0, ambiguous: true } } }])
+    expect(await take()).toMatchObject([
+      { msgId, state: { dispatch: { failedAttempts: 0, ambiguous: true } } },
+    ])
     for (const segment of [0, 1])
       inProgress.addOutcome(submission(plan, msgId, `${msgId}/${segment}`, segment))
     inProgress.addOutcome(sent(plan, msgId))

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { MessagesInProgress } from '../../../src/services/messages/messages-in-progress.ts'
 import type { ReceiptItem } from '../../../src/services/messages/recorder.ts'
 import { type HandedReceipt, SiblingReceipts } from '../../../src/services/receiving/sibling-receipts.ts'
-import type { IncomingReceipt } from '../../../src/store/receipts.ts'
+import type { IncomingReceipt } from '../../../src/store/receipt-matches.ts'
 import { aDirectory, aPlan } from '../../support/directory.ts'
 import { eventually } from '../../support/eventually.ts'
 import { nothingInProgress } from '../../support/in-progress.ts'
@@ -113,6 +113,6 @@ test.each<[string, Ask]>([
 
 test('one whose id cannot be read yet is not offered', () => {
   const { asked, worker } = workers()
-  const isOffered = worker.offer({ row: receipt('raw', 'DELIVERED', { unread: true }), done: null })
+  const isOffered = worker.offer({ row: receipt('raw', 'DELIVERED', { untranslated: true }), done: null })
   expect([isOffered, recorded.length, asked]).toEqual([false, 0, []])
 })

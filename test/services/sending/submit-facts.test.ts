@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Refusal } from '../../../src/domain/carriers/submission-progress.ts'
+import type { SubmitRefusal } from '../../../src/domain/carriers/submission-progress.ts'
 import type { Rate } from '../../../src/domain/configuration/configuration.ts'
 import type { Dispatch } from '../../../src/domain/journal/messages-in-progress.ts'
 import {
@@ -98,7 +98,11 @@ test('a message that waits has what its attempt has changed', () => {
     carrierId: null,
   })
   const change = { delayMs: 5_000, failedAttempts: 3 }
-  expect(postponementOf(waiting, change, 0)).toMatchObject({ failedAttempts: 3, ambiguous: false, routeId: null })
+  expect(postponementOf(waiting, change, 0)).toMatchObject({
+    failedAttempts: 3,
+    ambiguous: false,
+    routeId: null,
+  })
 })
 
 describe('what a PDU brings', () => {
@@ -220,7 +224,7 @@ describe('what ends a message before it is sent', () => {
 test('a refusal is no failure when an earlier attempt may have come through', () => {
   const refusal = { outcome: 'permanent', commandStatus: 0x0b, pdu: 0 } as const
   const attempt = { outcome: 'refused', commandStatus: 0x0b, segment: 0 }
-  const end = (changes: object, outcome: Refusal['outcome'] = 'permanent') =>
+  const end = (changes: object, outcome: SubmitRefusal['outcome'] = 'permanent') =>
     endAfterRefusal(aJob(changes), { ...refusal, outcome }, nowMs)
   expect(end({})).toMatchObject({ status: 'FAILED', errorCode: '301', commandStatus: 0x0b, attempt })
   expect(end({}, 'limited-retry')).toMatchObject({ status: 'FAILED', errorCode: '301' })

@@ -111,7 +111,9 @@ describe('an answer that names no message', () => {
     const msgId = await service.sent()
     for (const attempt of [1, 2]) {
       await eventually(async () => {
-        const { rows } = await service.db.query('select failed_attempts from dispatches where msg_id = $1', [msgId])
+        const { rows } = await service.db.query('select failed_attempts from dispatches where msg_id = $1', [
+          msgId,
+        ])
         return rows[0]?.failed_attempts === attempt
       })
       await service.makeDue()

@@ -108,7 +108,7 @@ describe('parked receipts', () => {
     const msgIds = [await submitted('r0'), await submitted('r1')]
     let batch = 0
     await maintenance({
-      readReceipts: async () => {
+      translateReceipts: async () => {
         const id = `r${batch}`
         batch += 1
         return { receipts: [receipt(id, 'DELIVERED')], more: batch < 2 }
@@ -230,7 +230,7 @@ describe('the service', () => {
     const log = new KeptLog()
     await maintenance({
       log,
-      readReceipts: () => Promise.reject(new Error('not read')),
+      translateReceipts: () => Promise.reject(new Error('not read')),
     }).runOnce()
     expect(log.errors).toEqual(['maintenance failed: parked receipts'])
     expect((await messageRow(msgId)).status).toBe('UNKNOWN')

@@ -208,7 +208,9 @@ describe('a destination that is dead', () => {
     }
     const left = await deliveries()
     expect(left).toHaveLength(events - 15)
-    expect(Math.min(...left.map(({ failedAttempts }) => failedAttempts))).toBeGreaterThan(ATTEMPT_DELAYS_MS.length)
+    expect(Math.min(...left.map(({ failedAttempts }) => failedAttempts))).toBeGreaterThan(
+      ATTEMPT_DELAYS_MS.length,
+    )
     expect(left.filter(({ state }) => state === 'failed')).toEqual([])
     walk.acknowledge()
     await clock.set(beganMs + 60 * HOUR_MS)

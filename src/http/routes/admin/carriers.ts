@@ -1,13 +1,13 @@
 import { Type } from 'typebox'
 import { MAX_BIND_ERRORS } from '../../../domain/carriers/binds.ts'
 import { ID_RULES } from '../../../domain/carriers/message-ids.ts'
+import { REFUSED_OUTCOMES } from '../../../domain/carriers/submit-outcomes.ts'
 import {
   BIND_MODES,
   LONG_MESSAGES,
   MAX_BINDS,
   MAX_SUBMIT_OUTCOMES,
   OPERATING_STATES,
-  REFUSED_OUTCOMES,
   VALIDITY_FORMATS,
   VALIDITY_SECONDS,
 } from '../../../domain/configuration/configuration.ts'

@@ -1,11 +1,9 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
-import { Histogram } from '../../../histogram.ts'
+import { DURATION_BOUNDS, Histogram } from '../../../histogram.ts'
 import type { Database } from '../../../store/database.ts'
 import { watchPool } from '../../../store/database-pool.ts'
 import type { FallbackReason, ReadReplica } from '../../node/read-replica.ts'
 
-/** From 1 ms to 10 s. */
-const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 /** A scrape waits no longer than this for the database: the other metrics are needed most when it hangs. */
 const SCRAPE_WAIT_MS = 2_000
 /** Statements without a name: BEGIN, COMMIT, and those of administration. */
@@ -16,13 +14,13 @@ export function databaseMetrics(registry: Registry, pools: Readonly<Record<strin
   const statements = new Histogram<'statement'>({
     name: 'aldis_statement_seconds',
     help: 'statements by name, from when they are sent to their answer',
-    buckets: BUCKETS,
+    buckets: DURATION_BOUNDS,
     registry,
   })
   const waits = new Histogram<'pool'>({
     name: 'aldis_pool_wait_seconds',
     help: 'how long a connection was waited for, by pool',
-    buckets: BUCKETS,
+    buckets: DURATION_BOUNDS,
     registry,
   })
   const known = new Map<string, { observe(seconds: number): void }>()

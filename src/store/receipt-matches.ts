@@ -22,10 +22,10 @@ export interface IncomingReceipt {
   /** Set when the receipt comes out of parked_receipts, from which it is removed if it matches. */
   readonly parkedId: number | null
   /** The carrier's id rule is not learned yet: the id is only normalised, and the receipt is parked as it is. */
-  readonly unread: boolean
-  /** Its id as the receipt has it, when `carrier_message_id` differs. */
+  readonly untranslated: boolean
+  /** Its id as the receipt has it, when `carrierMessageId` differs. */
   readonly receiptedId: string | null
-  /** The rule under which the id was read into `carrier_message_id`. */
+  /** The rule under which the id was translated into `carrierMessageId`. */
   readonly idRule: RuleInForce
   /** As it came; null when it was parked before receipts were kept. */
   readonly receipt: KeptReceipt | null

@@ -9,7 +9,7 @@ export type RefusedKind = 'receipt' | 'inbound'
  */
 export type RefusalReason = 'stalled' | 'unbinding' | 'not_recorded'
 
-export interface RefusalsOptions {
+export interface RefusedPdusOptions {
   /** Adds one to the metrics. */
   readonly count: (kind: RefusedKind, reason: RefusalReason, carrier: Carrier) => void
   readonly log: Log
@@ -21,13 +21,13 @@ const GATHER_MS = 1_000
 const PAUSE_MS = 60_000
 
 /** Counts the PDUs that carriers were asked to offer again (ESME_RX_T_APPN), and logs them. */
-export class Refusals {
-  readonly #options: RefusalsOptions
+export class RefusedPdus {
+  readonly #options: RefusedPdusOptions
   #untold = new Map<`${RefusedKind}_${RefusalReason}`, number>()
   #toldAtMs = Number.NEGATIVE_INFINITY
   #timer: NodeJS.Timeout | null = null
 
-  constructor(options: RefusalsOptions) {
+  constructor(options: RefusedPdusOptions) {
     this.#options = options
   }
 

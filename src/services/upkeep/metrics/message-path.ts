@@ -26,7 +26,7 @@ const WEBHOOK_LATENCY_BOUNDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 /** Counting more would cost more than it tells. */
 const MOST_COUNTED = 10_000
 
-export interface MeasuredServices {
+export interface MeasuredParts {
   /** The pool for look-ups. */
   readonly reads: Database
   readonly submitter: Submitter
@@ -41,7 +41,7 @@ export interface MeasuredServices {
 
 type ByCarrier = ReadonlyMap<string, number>
 
-export interface EventCounters {
+export interface PathCounters {
   anomaly(kind: string, carrier: Carrier): void
   refused(kind: string, reason: string, carrier: Carrier): void
   unowned(count: number): void
@@ -49,8 +49,8 @@ export interface EventCounters {
   readonly batch: BatchMeter
 }
 
-/** Counters of events. Labels: carriers of the configuration, and kinds from closed lists. */
-export function eventCounters(registry: Registry): EventCounters {
+/** What happens on the message path, counted. Labels: carriers of the configuration, and kinds from closed lists. */
+export function pathCounters(registry: Registry): PathCounters {
   const anomalies = new Counter({
     name: 'aldis_smpp_anomalies_total',
     help: 'what carriers sent that SMPP does not allow, or that nobody asked for',
@@ -114,7 +114,7 @@ export function spanCounter(registry: Registry): (outcome: 'exported' | 'dropped
 }
 
 /** Gauges of what this node holds, read when they are scraped. No label names a phone number, a message or a tenant. */
-export function serviceMetrics(registry: Registry, services: MeasuredServices): void {
+export function messagePathMetrics(registry: Registry, parts: MeasuredParts): void {
   const gauge = (name: string, help: string, read: () => number | Promise<number>) =>
     new Gauge({
       name,
@@ -124,7 +124,7 @@ export function serviceMetrics(registry: Registry, services: MeasuredServices): 
         this.set(await read())
       },
     })
-  const { reads, inProgress, submitter, recorder, deliverer, destinations, directory } = services
+  const { reads, inProgress, submitter, recorder, deliverer, destinations, directory } = parts
   gauge('aldis_receipts_parked', `receipts without a submission, ${MOST_COUNTED} at most`, async () => {
     const count = await readForScrape(countParkedReceipts(reads, MOST_COUNTED))
     return count ?? Number.NaN
@@ -160,10 +160,10 @@ export function serviceMetrics(registry: Registry, services: MeasuredServices): 
     'accounts and carriers out of service because a secret of theirs cannot be decrypted',
     () => directory().contents.unreadable.length,
   )
-  carrierMetrics(registry, services)
+  carrierMetrics(registry, parts)
 }
 
-function carrierMetrics(registry: Registry, { links, quality, directory }: MeasuredServices): void {
+function carrierMetrics(registry: Registry, { links, quality, directory }: MeasuredParts): void {
   /** One value for each carrier. It is 0 if `read` does not name the carrier; there is no series while `read` returns null. */
   const carrierGauge = (name: string, help: string, read: () => ByCarrier | Promise<ByCarrier | null>) =>
     new Gauge({

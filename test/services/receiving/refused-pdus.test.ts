@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Carrier } from '../../../src/domain/configuration/configuration.ts'
-import { Refusals } from '../../../src/services/receiving/refusals.ts'
+import { RefusedPdus } from '../../../src/services/receiving/refused-pdus.ts'
 import { KeptLog } from '../../support/log.ts'
 
 beforeEach(() => void vi.useFakeTimers())
@@ -11,7 +11,7 @@ const CARRIER = { name: 'main' } as Carrier
 test('every refusal is counted; what comes together, or within a minute of a line, is one line', async () => {
   const counted: string[] = []
   const log = new KeptLog()
-  const refusals = new Refusals({ count: (kind, reason) => counted.push(`${kind} ${reason}`), log })
+  const refusals = new RefusedPdus({ count: (kind, reason) => counted.push(`${kind} ${reason}`), log })
   for (let n = 0; n < 64; n += 1) refusals.add('receipt', 'not_recorded', CARRIER)
   expect(log.lines).toHaveLength(0)
   await vi.advanceTimersByTimeAsync(2_000)
@@ -33,7 +33,7 @@ test('every refusal is counted; what comes together, or within a minute of a lin
 test('one that comes after the stop does not hold the process', () => {
   vi.useRealTimers()
   const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length
-  const refusals = new Refusals({ count: () => {}, log: new KeptLog() })
+  const refusals = new RefusedPdus({ count: () => {}, log: new KeptLog() })
   refusals.stop()
   const before = timers()
   refusals.add('receipt', 'not_recorded', CARRIER)

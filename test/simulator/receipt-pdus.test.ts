@@ -8,7 +8,7 @@ import {
   receiptFacts,
   receiptText,
   wantedReceipts,
-} from '../../src/simulator/receipts.ts'
+} from '../../src/simulator/receipt-pdus.ts'
 import type { SubmitPdu } from '../../src/simulator/submissions.ts'
 import { decodePdu } from '../../src/smpp/decoding.ts'
 import { encodePdu } from '../../src/smpp/encoding.ts'
