@@ -7,7 +7,7 @@ import { CallbackGuard } from '../outbound/callback-guard.ts'
 import { createConnector, type Dialler } from '../outbound/connector.ts'
 import type { DialError } from '../outbound/delivery-errors.ts'
 import { NameResolver } from '../outbound/resolver.ts'
-import { reachCarrier } from '../services/links/reach-carrier.ts'
+import { reachCarrier } from '../services/links/carrier-link.ts'
 import type { AppOptions } from './options.ts'
 
 /** Which carriers and receivers can be connected to from this machine. */

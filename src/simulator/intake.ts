@@ -45,7 +45,7 @@ export class Intake {
     const { messageIds, receiptIds, firstMessageNumber, random } = settings
     this.#ids = new MessageIds(messageIds, receiptIds, firstMessageNumber, random)
     this.#throughput = settings.throughput === undefined ? null : new Throughput(settings.throughput)
-    this.submissions = settings.recordSubmissions ? new Submissions(settings.submissionLimit) : null
+    this.submissions = settings.recordSubmissions ? new Submissions() : null
   }
 
   /** Receipts whose time has not come, or which are held. */

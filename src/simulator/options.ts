@@ -58,9 +58,8 @@ export interface SimulatorOptions {
   readonly enquireLinkIntervalMs?: number
   /** Each step of an orderly end: for what is in flight, then for unbind_resp. Default 1,000. */
   readonly stopTimeoutMs?: number
-  /** Keep the last `submissionLimit` (default 1,000,000) accepted submits in `submissions`. Default false. */
+  /** Keep the last 1,000,000 accepted submits in `submissions`. Default false. */
   readonly recordSubmissions?: boolean
-  readonly submissionLimit?: number
   /** Like Math.random, the default. */
   readonly random?: () => number
   /** After each accepted submit, before its answer; must not throw. `messageId` is the answer's. */
@@ -95,7 +94,6 @@ export function simulatorSettings(options: SimulatorOptions, nowMs: number): Sim
     enquireLinkIntervalMs: 30_000,
     stopTimeoutMs: 1_000,
     recordSubmissions: false,
-    submissionLimit: 1_000_000,
     random: Math.random,
     ...options,
     messageIds,

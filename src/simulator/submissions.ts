@@ -12,12 +12,14 @@ export interface Submission {
   readonly receivedAt: Date
 }
 
+const MOST_SUBMISSIONS = 1_000_000
+
 /** The accepted submits, oldest first; when there are more than `limit`, the oldest tenth goes. */
 export class Submissions {
   readonly list: Submission[] = []
   readonly #limit: number
 
-  constructor(limit: number) {
+  constructor(limit: number = MOST_SUBMISSIONS) {
     this.#limit = limit
   }
 

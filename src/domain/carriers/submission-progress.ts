@@ -1,5 +1,5 @@
 import { lowBits } from '../../collections/bits.ts'
-import { type SubmitOutcome, submitOutcome } from './submit-outcomes.ts'
+import { type RefusalOutcome, type SubmitOutcome, submitOutcome } from './submit-outcomes.ts'
 
 /** How an attempt to submit a message ends, once none of its PDUs is in flight. */
 export type AttemptEnd =
@@ -12,7 +12,7 @@ export type AttemptEnd =
 
 /** The answer that spoilt an attempt, and the PDU it was to. */
 export interface SubmitRefusal {
-  readonly outcome: Extract<SubmitOutcome, 'retry' | 'limited-retry' | 'permanent'>
+  readonly outcome: RefusalOutcome
   readonly commandStatus: number
   readonly pdu: number
 }

@@ -3,7 +3,7 @@ import { CONFIRMED_AFTER_MS } from '../../domain/carriers/inbound-offers.ts'
 import type { BindType, Carrier } from '../../domain/configuration/configuration.ts'
 import type { BindReport, LinkStatus } from '../../domain/nodes.ts'
 import type { Log } from '../../log.ts'
-import { type Connection, connect } from '../../smpp/connection.ts'
+import { type Connection, connect, probe } from '../../smpp/connection.ts'
 import type { Pdu, RequestPdu, ResponsePdu } from '../../smpp/pdu.ts'
 import type { Anomaly, CloseReason } from '../../smpp/session-handlers.ts'
 import { statusName } from '../../smpp/statuses.ts'
@@ -347,10 +347,19 @@ export class CarrierLink<Token> {
 }
 
 /**
+ * Connects to a carrier as its binds do, and closes without a bind.
+ * @throws Error of the socket, or ETIMEDOUT
+ */
+export function reachCarrier(carrier: Carrier, connectTimeoutMs: number): Promise<void> {
+  const { host, port, tls } = carrier
+  return probe({ host, port, connectTimeoutMs, ...(tls && { tls: tlsOf(carrier) }) })
+}
+
+/**
  * The certificate is checked against the carrier's own authorities or the default ones, its name against tlsServerName or the
  * host.
  */
-export function tlsOf({ tlsCa, tlsServerName }: Carrier): true | { ca?: string; servername?: string } {
+function tlsOf({ tlsCa, tlsServerName }: Carrier): true | { ca?: string; servername?: string } {
   return {
     ...(tlsCa !== null && { ca: tlsCa }),
     ...(tlsServerName !== null && { servername: tlsServerName }),

@@ -1,4 +1,4 @@
-import { VALIDITY_MS } from '../../domain/carriers/submit-retries.ts'
+import { VALIDITY_MS } from '../../domain/carriers/submit-outcomes.ts'
 import { NO_HOLDER } from '../../domain/events.ts'
 import { createdAtMs, highestIdAt, lowestIdAt } from '../../domain/identifiers.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../domain/instants.ts'

@@ -8,7 +8,7 @@ import {
   RebindCounts,
   retryDelayMs,
   VALIDITY_MS,
-} from '../../../src/domain/carriers/submit-retries.ts'
+} from '../../../src/domain/carriers/submit-outcomes.ts'
 
 describe('retryDelayMs', () => {
   test.each([
