@@ -128,7 +128,8 @@ function elementPart(identifier: number, data: Buffer): SegmentNumber | 'broken'
 function sarPart(tlvs: UserData['tlvs']): SegmentNumber | null {
   const { sar_msg_ref_num: reference, sar_total_segments: total, sar_segment_seqnum: sequence } = tlvs
   if (reference === undefined || total === undefined || sequence === undefined) return null
-  return checkedPart('sar', reference, total, sequence)
+  // Two octets, of which some carriers make four. A signed number has all 32 bits, and is what PostgreSQL's integer holds.
+  return checkedPart('sar', reference | 0, total, sequence)
 }
 
 function checkedPart(

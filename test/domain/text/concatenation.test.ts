@@ -146,6 +146,12 @@ describe('TLVs', () => {
     expect(part).toEqual({ reference: 0x1234, total: 2, sequence: 1, kind: 'sar' })
   })
 
+  test('SAR with a reference of four octets: a signed number, so that PostgreSQL holds each of them', () => {
+    const reference = (sar_msg_ref_num: number) =>
+      parseUserData({ esmClass: 0, shortMessage: CONTENT, tlvs: { ...sar, sar_msg_ref_num } }).part?.reference
+    expect([0x7fffffff, 0x80000000, 0xffffffff].map(reference)).toEqual([0x7fffffff, -0x80000000, -1])
+  })
+
   test.each([
     ['incomplete', { ...sar, sar_total_segments: undefined }],
     ['total 0', { ...sar, sar_total_segments: 0 }],

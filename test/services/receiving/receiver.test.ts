@@ -249,6 +249,29 @@ describe('what comes in', () => {
     expect(rows).toEqual([{ body: 'crosses' }])
   })
 
+  test('a reference of four octets, as some write it, holds up no other, and its parts come together', async () => {
+    const fields = { source_addr: '15550002222', destination_addr: service.inboundNumber.slice(1) }
+    const part = (text: string, sequence: number) => {
+      // sar_msg_ref_num, sar_total_segments, sar_segment_seqnum
+      const tlvs = [[0x020c, 0xfffffffe, 4] as const, [0x020e, 2, 1] as const, [0x020f, sequence, 1] as const]
+      const unknownTlvs = new Map(
+        tlvs.map(([tag, value, octets]) => {
+          const written = Buffer.alloc(octets)
+          written.writeUIntBE(value, 0, octets)
+          return [tag, written]
+        }),
+      )
+      return smsc.deliver({ ...fields, short_message: Buffer.from(text), unknownTlvs })
+    }
+    const other = () => smsc.deliver({ ...fields, short_message: Buffer.from('other') })
+    expect(await Promise.all([part('one ', 1), other(), part('two', 2)])).toEqual([0, 0, 0])
+    const { rows } = await service.db.query(
+      'select body from inbound_messages where plan_id = $1 order by body',
+      [await service.planKey()],
+    )
+    expect(rows).toEqual([{ body: 'one two' }, { body: 'other' }])
+  })
+
   test('200 at once are all answered, each stored once', async () => {
     const fields = {
       source_addr: '15550002222',
