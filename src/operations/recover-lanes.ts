@@ -28,7 +28,7 @@ import { writeInHalves } from './batches.ts'
 /** Entries read at once: 0.2 s of a busy node. Reading 500 blocked the event loop for 0.4 s. */
 const ENTRIES_OF_PAGE = 50
 const MESSAGES_OF_CHUNK = 1_000
-/** Time between looks at who holds a lane. */
+/** Time before a look at who holds a lane. Usually nobody does, and none is needed. */
 const LOOK_MS = 1_000
 /** More are found by the sweep of `Maintenance`. */
 const MOST_STRAY = 1_000
@@ -101,15 +101,15 @@ async function recoverLane(db: Database, dead: DeadLane, recovery: Recovery): Pr
 /** Waits for the holder of the lane, and checks each second whether that process stands still. */
 async function takeOver(db: Database, dead: DeadLane, { nodeId, log, standingCopyMs }: Recovery) {
   const taken = new AbortController()
+  const isHeld = () => wait(LOOK_MS, true, { signal: taken.signal }).catch(() => false)
   const looks = (async () => {
-    while (!taken.signal.aborted) {
+    while (await isHeld()) {
       try {
         const pids = await endStandingCopy(db, dead.lane, standingCopyMs)
         if (pids.length > 0) log.warn({ lane: dead.lane, pids }, 'ended a session that stood still in a COPY')
       } catch (error) {
         log.warn({ err: error, lane: dead.lane }, 'not known whether a session holds a dead lane')
       }
-      await wait(LOOK_MS, undefined, { signal: taken.signal }).catch(() => undefined)
     }
   })()
   try {

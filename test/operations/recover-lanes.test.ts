@@ -264,6 +264,17 @@ test('a dead node that stands still in the middle of a COPY holds up nothing, an
   expect(rows).toHaveLength(1)
 })
 
+test('nobody asks who holds a lane that nobody holds', async () => {
+  const lane = await laneOf(dead!)
+  await lane.tell()
+  const asked = vi.spyOn(db, 'query')
+  onTestFinished(() => asked.mockRestore())
+  expect(await recover()).toBe(1)
+  const texts = asked.mock.calls.map(([statement]) => JSON.stringify(statement))
+  expect(texts.filter((text) => text.includes('update lanes'))).toHaveLength(1)
+  expect(texts.filter((text) => text.includes('pg_terminate_backend'))).toEqual([])
+})
+
 test('a session that has not stood still for long is not ended, and the takeover waits for it', async () => {
   const lane = await laneOf(dead!)
   const msgId = await lane.tell()
