@@ -33,7 +33,7 @@ const LINES_APART_MS = 60_000
 const MESSAGES: Readonly<Record<Outage, string>> = {
   unreachable: 'requests fail because the database cannot be reached',
   unanswered: 'requests fail because the database does not answer in time',
-  busy: 'requests fail because every database connection of this process is in use',
+  busy: 'requests fail because no database connection of this process is free in time',
 }
 
 interface Told {

@@ -35,7 +35,7 @@ test('each kind of outage has its line', () => {
     outages.failed(log, { outage, error: new Error('gone'), requestId: 'id' }, 0)
   expect(lines.map(({ msg }) => msg)).toEqual([
     'requests fail because the database cannot be reached',
-    'requests fail because every database connection of this process is in use',
+    'requests fail because no database connection of this process is free in time',
     'requests fail because the database does not answer in time',
   ])
 })
