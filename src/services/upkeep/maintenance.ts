@@ -103,7 +103,8 @@ export class Maintenance {
     const { db, nowMs, auditRetentionDays } = options
     const sweep = (statement: (limit: number) => Promise<number>) => () => this.#sweep(statement)
     this.#jobs = [
-      ['partitions', HOUR_MS, () => ensurePartitions(db, nowMs())],
+      // The clock may be days ahead at once, after a machine has slept.
+      ['partitions', MINUTE_MS, () => ensurePartitions(db, nowMs())],
       ['parked receipts', 5 * SECOND_MS, () => this.#applyParkedReceipts()],
       ['complete inbound messages', 10 * SECOND_MS, () => deliverCompleteSets(this.#inboundDeps())],
       ['incomplete inbound messages', MINUTE_MS, () => deliverIncompleteSets(this.#inboundDeps())],
