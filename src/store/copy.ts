@@ -5,6 +5,7 @@
 import type pg from 'pg'
 import { writeUuid } from '../domain/identifiers.ts'
 import { parseAmount } from '../domain/routing/rates.ts'
+import type { Transaction } from './database.ts'
 
 const SIGNATURE = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1')
 /** In front of the signature, for the head of a CopyData message: its type, and its length as an int32. */
@@ -177,10 +178,16 @@ export function storable(text: string): string {
 }
 
 /** Writes the rows of several tables, one after the other, in one round trip. Tables without rows are left out. */
-export async function copyIn(client: pg.PoolClient, tables: readonly CopyRows[]): Promise<void> {
+export async function copyIn(client: Transaction, tables: readonly CopyRows[]): Promise<void> {
   const filled = tables.filter(({ isEmpty }) => !isEmpty)
   if (filled.length === 0) return
-  await client.query(new CopyIn(filled)).done
+  try {
+    await client.query(new CopyIn(filled)).done
+  } catch (error) {
+    // PgBouncer 1.22 to 1.25 would go on waiting for answers to its rows, and keep the server's connection for this client.
+    client.isSpoilt = true
+    throw error
+  }
   for (const rows of filled) rows.release()
 }
 

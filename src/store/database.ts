@@ -28,7 +28,11 @@ export interface Queryable {
 export type Database = pg.Pool & Pick<Queryable, 'sharded'>
 
 /** A connection in a transaction, for work that needs more than statements: COPY. */
-export type Transaction = pg.PoolClient & Pick<Queryable, 'sharded'>
+export type Transaction = pg.PoolClient &
+  Pick<Queryable, 'sharded'> & {
+    /** It is closed at the end of its transaction. */
+    isSpoilt?: boolean
+  }
 
 /**
  * The COMMIT was sent and its answer never came: the transaction may or may not have taken effect. Read back to learn
@@ -47,7 +51,7 @@ export async function withTransaction<T>(
   work: (transaction: Transaction) => Promise<T>,
   settings: string | null = null,
 ): Promise<T> {
-  const client = await db.connect()
+  const client: Transaction = await db.connect()
   let broken: Error | undefined
   try {
     await client.query(settings === null ? 'begin' : `begin; ${settings}`)
@@ -59,7 +63,7 @@ export async function withTransaction<T>(
     else await client.query('rollback').catch((failure: Error) => (broken = failure))
     throw error
   } finally {
-    client.release(broken)
+    client.release(broken ?? client.isSpoilt)
   }
 }
 
@@ -149,14 +153,14 @@ export class NoPrimaryError extends Error {
 /** The server is starting up, shutting down or recovering. */
 const CANNOT_CONNECT_NOW = '57P03'
 
-/** What `pg-pool` says when each of its connections was in use for as long as a statement may wait for one. */
+/** What `pg-pool` says when each of its connections was in use, or being made, for as long as a statement may wait for one. */
 const POOL_EXHAUSTED = 'timeout exceeded when trying to connect'
 /** What `pg` says when an answer took longer than `query_timeout`. */
 const UNANSWERED = 'Query read timeout'
 
 /**
- * `unreachable`: there is no connection, or it was lost. `unanswered`: an answer did not come in time. `busy`: each connection
- * of a pool was in use for too long.
+ * `unreachable`: there is no connection, or it was lost. `unanswered`: an answer did not come in time. `busy`: no connection
+ * of a pool became free in time.
  */
 export type Outage = 'unreachable' | 'unanswered' | 'busy'
 

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
+import { CopyRows, copyIn } from '../../src/store/copy.ts'
 import {
   CommitOutcomeUnknownError,
   checkDurability,
@@ -275,6 +276,25 @@ describe('lost connections', () => {
     expect([sqlState(error), isTransient(error), isOutcomeUnknown(error)]).toEqual([undefined, false, false])
     expect(outageOf(error)).toBeNull()
   })
+})
+
+test('a connection whose COPY was refused is not used again', async () => {
+  await using database = await opened({ poolSize: 1 })
+  const processId = async () => (await database.db.query('select pg_backend_pid() as id')).rows[0].id
+  const copied = (ids: readonly number[]) =>
+    withTransaction(database.db, async (transaction) => {
+      const rows = new CopyRows('copy notes (id) from stdin (format binary)')
+      for (const id of ids) {
+        rows.row(1)
+        rows.int4(id)
+      }
+      await copyIn(transaction, [rows])
+    })
+  const before = await processId()
+  await copied([41])
+  expect(await processId()).toBe(before)
+  expect(sqlState(await failureOf(copied([42, 41])))).toBe('23505')
+  expect(await processId()).not.toBe(before)
 })
 
 describe('durability', () => {
