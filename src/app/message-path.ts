@@ -321,7 +321,7 @@ function submitMessages(
 function keepUp(
   { retentionDays, auditRetentionDays }: AppOptions,
   shutdown: ShutdownStack,
-  { counters, parts }: Platform,
+  { clock, counters, parts }: Platform,
   { lease, onState, statistics }: Kept,
   { idRules, receiver, recorder }: Answers,
 ) {
@@ -331,6 +331,7 @@ function keepUp(
     ...parts,
     retentionDays,
     auditRetentionDays,
+    isClockFarOff: () => clock.isFarOff,
     newMessageId: () => receiver.newMessageId(),
     applyReceipts: (rows) => recorder.applyParked(rows),
     translateReceipts: () => idRules.translateParked(),

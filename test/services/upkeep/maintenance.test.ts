@@ -213,6 +213,16 @@ describe('retention', () => {
   })
 })
 
+test('while the clocks of node and database differ, nothing is dropped', async () => {
+  await using own = await freshDatabase()
+  const { directory } = await seedInstallation(own.db)
+  await ensurePartitions(own.db, NOW_MS)
+  const kept = await listPartitions(own.db, 'messages')
+  const ahead = { nowMs: () => NOW_MS + 50 * DAY_MS, isClockFarOff: () => true }
+  await maintenance({ db: own.db, directory: () => directory, ...ahead }).runOnce()
+  expect(await listPartitions(own.db, 'messages')).toEqual(expect.arrayContaining(kept))
+})
+
 test('minutes of the quality watch live 8 days', async () => {
   await db.query(`
     insert into quality_minutes
