@@ -256,8 +256,8 @@ export interface Alarm extends AlarmCondition {
 /** The body of its webhook. `installation`: BASE_URL. */
 export function alarmBody(alarm: Alarm, installation: string | null): string {
   const { alarmId, name, state, object, summary, value, since, raisedAt, clearedAt } = alarm
-  const told = { alarmId, name, state, object, summary, value, since, raisedAt, clearedAt }
-  return JSON.stringify({ type: 'alarm', ...told, whatToDo: whatToDo(name), installation })
+  const fields = { alarmId, name, state, object, summary, value, since, raisedAt, clearedAt }
+  return JSON.stringify({ type: 'alarm', ...fields, whatToDo: whatToDo(name), installation })
 }
 
 /** The body of an alarm that an operator sends to try the receiver. */

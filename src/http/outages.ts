@@ -36,7 +36,7 @@ const MESSAGES: Readonly<Record<Outage, string>> = {
   busy: 'requests fail because no database connection of this process is free in time',
 }
 
-interface Told {
+interface Logged {
   lineAtMs: number
   failedAtMs: number
   others: number
@@ -53,20 +53,20 @@ interface Failed {
  * log of the directory says when the database was away.
  */
 export class DatabaseOutages {
-  readonly #told = new Map<Outage, Told>()
+  readonly #logged = new Map<Outage, Logged>()
 
   failed(log: FastifyBaseLogger, { outage, error, requestId }: Failed, nowMs = performance.now()): void {
-    const told = this.#told.get(outage)
+    const logged = this.#logged.get(outage)
     // Those of an earlier outage say nothing about this one.
-    const isFirst = told === undefined || nowMs - told.failedAtMs >= LINES_APART_MS
-    if (!isFirst && nowMs - told.lineAtMs < LINES_APART_MS) {
-      told.failedAtMs = nowMs
-      told.others += 1
+    const isFirst = logged === undefined || nowMs - logged.failedAtMs >= LINES_APART_MS
+    if (!isFirst && nowMs - logged.lineAtMs < LINES_APART_MS) {
+      logged.failedAtMs = nowMs
+      logged.others += 1
       return
     }
-    this.#told.set(outage, { lineAtMs: nowMs, failedAtMs: nowMs, others: 0 })
+    this.#logged.set(outage, { lineAtMs: nowMs, failedAtMs: nowMs, others: 0 })
     const { name: type, message } = error as Error
-    const others = isFirst ? 0 : told.others
+    const others = isFirst ? 0 : logged.others
     log.error({ requestId, error: { type, message, sqlState: sqlState(error) }, others }, MESSAGES[outage])
   }
 }

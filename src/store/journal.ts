@@ -45,7 +45,7 @@ export async function moveLane(db: Queryable, { lane, epoch }: Lane, nodeId: num
 
 /**
  * Appends an entry. `fenced`: the lane was taken over, and this entry is not in it. An append that is repeated after a lost
- * answer writes the entry once. Fewer than `MOST_APPENDS` may be under way. An entry counts only when all earlier ones do,
+ * answer writes the entry once. Fewer than `MOST_APPENDS` may be in flight. An entry counts only when all earlier ones do,
  * so whatever waits for it also waits for them.
  */
 export async function appendEntry(

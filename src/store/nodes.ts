@@ -140,10 +140,10 @@ export async function heartbeat(db: Queryable, beat: Beat): Promise<Heartbeat> {
     values: [nodeId, leaseMs, name, mayRemove, leaseMs - gapMs(leaseMs), askedMs],
     query_timeout: heartbeatTimeoutMs(leaseMs),
   })
-  const { state, ...told } = rows[0]!
+  const { state, ...others } = rows[0]!
   // The node was there when the statement began, and gone when it was to be renewed: only a new statement sees what
   // happened.
-  return state === null ? heartbeat(db, beat) : { state, ...told }
+  return state === null ? heartbeat(db, beat) : { state, ...others }
 }
 
 /**

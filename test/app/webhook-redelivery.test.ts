@@ -110,7 +110,7 @@ test('what had no URL goes to the one there is later, an inbound message too', a
 test('attempts are counted, and what is under way', async () => {
   service.receiver.answerWith(() => undefined)
   const msgId = await service.sent()
-  await eventually(async () => (await metric('aldis_webhook_requests_under_way')) === 1)
+  await eventually(async () => (await metric('aldis_webhook_requests_in_flight')) === 1)
   // It counts from the dial on.
   await eventually(() => service.receiver.received.length === 1)
   service.receiver.answerWith(acknowledge)

@@ -131,16 +131,16 @@ async function oneOpen() {
   const born = nextThread()
   const through = sender()
   const thread = await born
-  const underWay = posted(through, attempt(to))
+  const inFlight = posted(through, attempt(to))
   await to.next()
-  return { to, through, thread, underWay }
+  return { to, through, thread, inFlight }
 }
 
 test('when the thread dies, what it had ends as ABORTED, and its successor sends what comes then', async () => {
-  const { to, through, thread, underWay } = await oneOpen()
+  const { to, through, thread, inFlight } = await oneOpen()
   const next = nextThread()
   await thread.terminate()
-  expect(await underWay).toMatchObject({ ok: false, error: 'ABORTED', status: null })
+  expect(await inFlight).toMatchObject({ ok: false, error: 'ABORTED', status: null })
   to.answerWith(acknowledge)
   expect(await posted(through, attempt(to))).toMatchObject({ ok: true })
   expect(deaths).toEqual([undefined])
@@ -149,13 +149,13 @@ test('when the thread dies, what it had ends as ABORTED, and its successor sends
 
 test('a thread that hangs is ended, and so is what it had, 5 s after the time of an attempt', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-  const { to, through, thread, underWay } = await oneOpen()
+  const { to, through, thread, inFlight } = await oneOpen()
   await hang(thread)
   vi.advanceTimersByTime(19_999)
   expect(deaths).toEqual([])
   const died = once(thread, 'exit')
   vi.advanceTimersByTime(1_001)
-  expect(await underWay).toMatchObject({ ok: false, error: 'ABORTED', status: null })
+  expect(await inFlight).toMatchObject({ ok: false, error: 'ABORTED', status: null })
   await died
   expect(deaths).toEqual([new Error('the webhook thread hangs')])
   to.answerWith(acknowledge)
@@ -166,18 +166,18 @@ test('a thread that hangs is ended, and so is what it had, 5 s after the time of
 
 test('a thread is not taken to hang when the whole process stood still', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-  const { to, through, underWay } = await oneOpen()
+  const { to, through, inFlight } = await oneOpen()
   vi.advanceTimersByTime(20_000)
   to.answerWith(acknowledge)
   expect(await posted(through, attempt(to))).toMatchObject({ ok: true })
   vi.advanceTimersByTime(1_000)
   through.abort()
-  expect(await underWay).toMatchObject({ error: 'ABORTED' })
+  expect(await inFlight).toMatchObject({ error: 'ABORTED' })
   expect(deaths).toEqual([])
 })
 
 test('sends within the lease under which it was given, and not behind it', async () => {
-  const { to, through, underWay } = await oneOpen()
+  const { to, through, inFlight } = await oneOpen()
   through.renew(1, 60_000)
   to.answerWith(acknowledge)
   expect(await posted(through, attempt(to))).toMatchObject({ ok: true })
@@ -187,7 +187,7 @@ test('sends within the lease under which it was given, and not behind it', async
   expect(await posted(through, attempt(to))).toMatchObject({ ok: true })
   expect(to.received).toHaveLength(3)
   through.abort()
-  await underWay
+  await inFlight
 })
 
 test('what waits for a connection is not sent when the lease is lost meanwhile', async () => {
@@ -213,11 +213,11 @@ test('what waits for a connection is not sent when the lease is lost meanwhile',
 })
 
 test('what is posted while the thread is dead is not sent under the next lease', async () => {
-  const { to, through, thread, underWay } = await oneOpen()
+  const { to, through, thread, inFlight } = await oneOpen()
   through.renew(1, 60_000)
   const next = nextThread()
   await thread.terminate()
-  await underWay
+  await inFlight
   const stale = posted(through, attempt(to))
   through.renew(2, 60_000)
   expect(await stale).toMatchObject({ error: 'ABORTED' })
@@ -246,11 +246,11 @@ test('closing waits for what is under way; an abort does not', async () => {
     },
   })
   const through = sender()
-  const underWay = posted(through, attempt(to))
+  const inFlight = posted(through, attempt(to))
   await to.next()
   const closed = through.close()
   answer()
-  expect(await underWay).toMatchObject({ ok: true })
+  expect(await inFlight).toMatchObject({ ok: true })
   await closed
 
   const other = sender()

@@ -163,13 +163,13 @@ test('whenever a lane is taken over, its successor has all that its writer was t
 
 /** A writer with as many appends under way as it may have. Gives the first entry that was fenced. */
 async function writeUntilFenced(lane: Lane, onAcknowledged: (n: number) => void): Promise<number> {
-  const underWay: { n: number; outcome: ReturnType<typeof append> }[] = []
+  const inFlight: { n: number; outcome: ReturnType<typeof append> }[] = []
   for (let n = 1; ; n += 1) {
-    underWay.push({ n, outcome: append(lane, n) })
-    if (underWay.length < MOST_APPENDS) continue
-    const oldest = underWay.shift()!
+    inFlight.push({ n, outcome: append(lane, n) })
+    if (inFlight.length < MOST_APPENDS) continue
+    const oldest = inFlight.shift()!
     if ((await oldest.outcome) === 'fenced') {
-      await Promise.all(underWay.map(({ outcome }) => outcome))
+      await Promise.all(inFlight.map(({ outcome }) => outcome))
       return oldest.n
     }
     onAcknowledged(oldest.n)

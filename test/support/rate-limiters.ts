@@ -63,7 +63,7 @@ export function exchange(options: Exchange): SecondOfExchange[] {
   const bySecond: SecondOfExchange[] = Array.from({ length: seconds }, () => ({ accepted: 0, throttled: 0 }))
   const arrivals: { atMs: number; sentAtMs: number }[] = []
   const answers: { atMs: number; sentAtMs: number; accepted: boolean }[] = []
-  let underWay = 0
+  let inFlight = 0
   let wakeMs = 0
   for (let nowMs = startS * 1_000; nowMs < (startS + seconds) * 1_000; nowMs += 1) {
     const second = bySecond[Math.floor(nowMs / 1_000) - startS]!
@@ -73,20 +73,20 @@ export function exchange(options: Exchange): SecondOfExchange[] {
     }
     while (answers.length > 0 && answers[0]!.atMs <= nowMs) {
       const { accepted, sentAtMs } = answers.shift()!
-      underWay -= 1
+      inFlight -= 1
       second[accepted ? 'accepted' : 'throttled'] += 1
       if (accepted) throttle.accepted(nowMs)
       else throttle.throttled(nowMs, sentAtMs)
     }
     // Like the submitter: once told to wait it looks again when that time is over.
-    while (underWay < window && nowMs >= wakeMs) {
+    while (inFlight < window && nowMs >= wakeMs) {
       const waitMs = throttle.waitMs(nowMs)
       if (waitMs > 0) {
         wakeMs = nowMs + waitMs
         break
       }
       throttle.sent(nowMs)
-      underWay += 1
+      inFlight += 1
       arrivals.push({ atMs: nowMs + latencyMs / 2, sentAtMs: nowMs })
     }
   }

@@ -49,8 +49,8 @@ function showDefault(noun: Command): void {
 function addOperation(noun: Command, operation: Operation, row: Partial<Noun>): void {
   const { verb, summary, description, method } = operation
   const command = noun.command(verb, { isDefault: row.isShown === true && verb === 'show' })
-  const told = row.descriptions?.[verb] ?? [`${summary}.`, description].join(' ').trim()
-  command.summary(summary).description(told.replaceAll('\n', ' '))
+  const text = row.descriptions?.[verb] ?? [`${summary}.`, description].join(' ').trim()
+  command.summary(summary).description(text.replaceAll('\n', ' '))
   if (method === 'PUT') command.alias('update')
   if (verb === 'import') addImport(command, operation)
   else addRequest(command, operation)

@@ -36,7 +36,7 @@ export function inputsOf(operation: Operation): Input[] {
   return [
     ...parameters.map((field) => argument(field, 'path')),
     ...query.map((field) =>
-      input(operation, 'query', [field.name], field.name === 'after' ? told(field, CONTINUED) : field),
+      input(operation, 'query', [field.name], field.name === 'after' ? described(field, CONTINUED) : field),
     ),
     ...body.flatMap((field) => bodyInputs(operation, field)),
   ]
@@ -47,7 +47,7 @@ const CHOSEN_ID = 'Choose the id, 24 hex digits; default: a new one'
 const CONTINUED = 'Continue a list: the value printed after the previous page'
 const RESUMED = 'Continue an interrupted run: the value that it printed last'
 
-function told(field: Field, description: string): Field {
+function described(field: Field, description: string): Field {
   return { ...field, schema: { ...field.schema, description } }
 }
 
@@ -56,12 +56,12 @@ function argument({ name, schema, example }: Field, place: Input['place']): Inpu
 }
 
 function bodyInputs(operation: Operation, given: Field): Input[] {
-  const field = given.name === 'after' ? told(given, RESUMED) : given
+  const field = given.name === 'after' ? described(given, RESUMED) : given
   const { noun, verb } = operation
   const isKey = verb === 'create' && NOUNS[noun]?.key === field.name
   if (isKey && field.required) return [argument(field, 'body')]
   const whole = input(operation, 'body', [field.name], field)
-  if (isKey) return [{ ...whole, name: 'id', schema: told(field, CHOSEN_ID).schema }]
+  if (isKey) return [{ ...whole, name: 'id', schema: described(field, CHOSEN_ID).schema }]
   if (kindOf(field.schema) !== 'group') return [whole]
   const { properties = {}, required = [] } = field.schema
   const parts = Object.entries(properties).map(([name, schema]) =>

@@ -142,8 +142,8 @@ function formOf({ properties = {}, required = [] }: Schema): string {
   const parts = Object.entries(properties).flatMap(([name, schema]) => {
     if (schema.maximum === undefined) return []
     const { text, fallback } = parseDescription(schema.description ?? '')
-    const told = [text, rangeOf(schema), fallback !== undefined && `default ${fallback}`]
-    return [`${name}: ${told.filter((note) => typeof note === 'string' && note !== '').join(', ')}`]
+    const notes = [text, rangeOf(schema), fallback !== undefined && `default ${fallback}`]
+    return [`${name}: ${notes.filter((note) => typeof note === 'string' && note !== '').join(', ')}`]
   })
   return [form, ...parts].join('; ')
 }

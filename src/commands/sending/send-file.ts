@@ -188,13 +188,13 @@ function pauseText({ trouble }: SendRun, isSettled: boolean): string {
   return `Paused${why}. To continue, repeat the command with --resume${soon}.\n`
 }
 
-/** The first signal lets requests under way finish. The second ends the process. */
+/** The first signal lets requests in flight finish. The second ends the process. */
 function stopOnSignal(json: boolean): Disposable & { signal: AbortSignal } {
   const controller = new AbortController()
   const stop = () => {
     if (!json)
       process.stderr.write(
-        '\nPausing, as soon as requests under way are answered. Ctrl-C again ends at once.\n',
+        '\nPausing, as soon as requests in flight are answered. Ctrl-C again ends at once.\n',
       )
     controller.abort()
   }

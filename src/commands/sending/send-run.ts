@@ -14,7 +14,7 @@ interface SendRunOptions {
   readonly results: ResultFile
   readonly perSecond: number | undefined
   readonly inFlight: number
-  /** Ends the run once the requests under way are answered. */
+  /** Ends the run once the requests in flight are answered. */
   readonly signal: AbortSignal
 }
 

@@ -165,10 +165,10 @@ export function parseReceipt(text: string, tlvs: ReceiptTlvs = {}): Receipt | nu
 
 /** message_state 0 is SCHEDULED in SMPP 5.0 but undefined in 3.4, where some send it for "not set": then the word wins. */
 function receiptState(word: string | null, messageState: number | undefined): ReceiptState | undefined {
-  const told = word === null ? undefined : stateOf(word.toUpperCase())
+  const worded = word === null ? undefined : stateOf(word.toUpperCase())
   const coded = messageState === undefined ? undefined : STATE_OF_VALUE.get(messageState)
-  if (messageState === 0 && told !== undefined) return told
-  return coded ?? told
+  if (messageState === 0 && worded !== undefined) return worded
+  return coded ?? worded
 }
 
 /** Some carriers write more behind the word: `DELIVRD.`, `UNDELIV/ABSENT`. */

@@ -25,7 +25,7 @@ export class SubmissionProgress {
   /** Bit n: the carrier has accepted PDU n. */
   acceptedPduBits: bigint
   readonly #pending: number[] = []
-  #underWay = 0
+  #inFlight = 0
   #refusal: SubmitRefusal | null = null
   #ambiguous = false
   readonly #all: bigint
@@ -49,12 +49,12 @@ export class SubmissionProgress {
   /** The PDU that `next` returned is in flight. */
   sent(): void {
     this.#pending.shift()
-    this.#underWay += 1
+    this.#inFlight += 1
   }
 
   /** An answer came. Returns what kind of answer it was. */
   answered(pdu: number, commandStatus: number): SubmitOutcome {
-    this.#underWay -= 1
+    this.#inFlight -= 1
     const kind = submitOutcome(commandStatus, this.#outcomes)
     if (kind === 'accepted') this.acceptedPduBits |= 1n << BigInt(pdu)
     else if (kind === 'throttled' || kind === 'rebind') this.#pending.unshift(pdu)
@@ -79,12 +79,12 @@ export class SubmissionProgress {
   }
 
   get isInFlight(): boolean {
-    return this.#underWay > 0
+    return this.#inFlight > 0
   }
 
   /** No PDU is in flight, and no answer has ended the attempt. */
   get isIdle(): boolean {
-    return this.#underWay === 0 && this.#refusal === null && !this.#ambiguous
+    return this.#inFlight === 0 && this.#refusal === null && !this.#ambiguous
   }
 
   /** The carrier has accepted all of it. */
@@ -101,13 +101,13 @@ export class SubmissionProgress {
 
   /** A PDU's answer will not come. */
   lost(): void {
-    this.#underWay -= 1
+    this.#inFlight -= 1
     this.#ambiguous = true
   }
 
   /** Null while an answer is awaited, or `next` is to be sent. */
   get end(): AttemptEnd | null {
-    if (this.#underWay > 0) return null
+    if (this.#inFlight > 0) return null
     // Also true when an answer came late, after it was given up, while others were awaited.
     if (this.isComplete) return { kind: 'sent' }
     const refusal = this.#refusal

@@ -128,9 +128,9 @@ export function periodAt(step: CapStep, nowMs: number): CapPeriod {
   return { begins: new Date(beginsMs).toISOString().slice(0, 10), endsMs }
 }
 
-/** The percentages above `told` that the count has reached. */
-export function reachedPercents({ most }: Cap, count: number, told: number): number[] {
-  return TOLD_PERCENTS.filter((percent) => percent > told && count * 100 >= most * percent)
+/** The percentages above `announced` that the count has reached. */
+export function reachedPercents({ most }: Cap, count: number, announced: number): number[] {
+  return TOLD_PERCENTS.filter((percent) => percent > announced && count * 100 >= most * percent)
 }
 
 /** `1000 messages`, `25.5 EUR` */

@@ -78,7 +78,7 @@ interface Flow<Item extends Scheduled<Item>> extends Queued<Flow<Item>> {
   readonly destination: Destination<Item>
   readonly items: LinkedList<Item>
   waiting: number
-  underWay: number
+  inFlight: number
 }
 
 /** In the node's queue while it has ready flows and its own requests in flight leave it room. */
@@ -128,7 +128,7 @@ export class DeliveryScheduler<Item extends Scheduled<Item>> {
     this.#room = new SharedRoom(limits.perNode, { mostOfOne: limits.perPlan })
   }
 
-  get underWay(): number {
+  get inFlight(): number {
     return this.#room.taken
   }
 
@@ -155,8 +155,8 @@ export class DeliveryScheduler<Item extends Scheduled<Item>> {
       const plan = this.#ring.first()
       if (plan === null || plan.room.taken >= this.#room.share) return null
       const flow = plan.ready.first()
-      if (flow === null || flow.underWay >= plan.room.share) this.#ring.remove(plan)
-      else if (flow.underWay >= flow.destination.room.share) flow.destination.blocked.add(flow, flow.underWay)
+      if (flow === null || flow.inFlight >= plan.room.share) this.#ring.remove(plan)
+      else if (flow.inFlight >= flow.destination.room.share) flow.destination.blocked.add(flow, flow.inFlight)
       else return this.#start(flow)
     }
   }
@@ -164,10 +164,10 @@ export class DeliveryScheduler<Item extends Scheduled<Item>> {
   /** A request that `next` returned has ended. @throws RangeError none is in flight there. */
   ended(endpoint: Endpoint): void {
     const flow = this.#known(endpoint)
-    if (flow === undefined || flow.underWay === 0)
-      throw new RangeError('nothing of the endpoint is under way')
+    if (flow === undefined || flow.inFlight === 0)
+      throw new RangeError('nothing of the endpoint is in flight')
     this.#countUnderWay(flow, -1)
-    flow.queue?.add(flow, flow.underWay)
+    flow.queue?.add(flow, flow.inFlight)
     if (flow.plan.ready.size > 0) this.#ring.add(flow.plan, flow.plan.room.taken)
     this.#callBack(flow.destination)
     this.#dropIfIdle(flow)
@@ -203,7 +203,7 @@ export class DeliveryScheduler<Item extends Scheduled<Item>> {
     this.#count(flow, -1)
     this.#countUnderWay(flow, 1)
     if (flow.waiting === 0) plan.ready.remove(flow)
-    else plan.ready.add(flow, flow.underWay)
+    else plan.ready.add(flow, flow.inFlight)
     if (plan.ready.size === 0) this.#ring.remove(plan)
     else this.#ring.add(plan, plan.room.taken)
     return item
@@ -213,16 +213,16 @@ export class DeliveryScheduler<Item extends Scheduled<Item>> {
   #callBack(destination: Destination<Item>): void {
     for (;;) {
       const flow = destination.blocked.first()
-      if (flow === null || flow.underWay >= destination.room.share) return
+      if (flow === null || flow.inFlight >= destination.room.share) return
       this.#makeReady(flow)
       const { room } = flow.plan
-      if (room.taken < this.#room.share && flow.underWay < room.share) return
+      if (room.taken < this.#room.share && flow.inFlight < room.share) return
     }
   }
 
   #makeReady(flow: Flow<Item>): void {
     const { plan } = flow
-    plan.ready.add(flow, flow.underWay)
+    plan.ready.add(flow, flow.inFlight)
     if (!this.#ring.has(plan)) this.#ring.add(plan, plan.room.taken)
   }
 
@@ -232,7 +232,7 @@ export class DeliveryScheduler<Item extends Scheduled<Item>> {
   }
 
   #countUnderWay(flow: Flow<Item>, change: number): void {
-    flow.underWay += change
+    flow.inFlight += change
     for (const room of [flow.plan.room, flow.destination.room, this.#room]) room.change(change)
   }
 
@@ -258,13 +258,13 @@ export class DeliveryScheduler<Item extends Scheduled<Item>> {
     }
     this.#destinations.set(name, destination)
     destination.flows += 1
-    const flow = { plan, destination, items: new LinkedList<Item>(), waiting: 0, underWay: 0, ...NOT_QUEUED }
+    const flow = { plan, destination, items: new LinkedList<Item>(), waiting: 0, inFlight: 0, ...NOT_QUEUED }
     plan.flows.set(name, flow)
     return flow
   }
 
-  #dropIfIdle({ plan, destination, waiting, underWay }: Flow<Item>): void {
-    if (waiting > 0 || underWay > 0) return
+  #dropIfIdle({ plan, destination, waiting, inFlight }: Flow<Item>): void {
+    if (waiting > 0 || inFlight > 0) return
     plan.flows.delete(destination.name)
     if (plan.flows.size === 0) this.#plans.delete(plan.id)
     destination.flows -= 1

@@ -183,13 +183,13 @@ export function registerPreflight(app: FastifyInstance, deps: PreflightDeps): vo
       const plan =
         typeof servicePlanId === 'string' ? planForReading(snapshot, tokenOf(request), servicePlanId) : null
       const faults = refusal?.errors ?? []
-      const told = await preflights
+      const checked = await preflights
         .answer({ directory: snapshot, plan, fields, faults, known: KNOWN_FIELDS, conditionOf })
         .catch(explainFailure)
       const headroom = plan && (await headroomOf(plan, deps.rates, clock()))
       return {
         refusal: refusal && presentRefusal(refusal),
-        ...present(told),
+        ...present(checked),
         sandbox: plan?.sandbox ?? null,
         headroom,
       }
@@ -246,9 +246,9 @@ function presentRefusal({ status, code, message, errors }: AppError) {
   return { status, errorCode: code, errorMessage: message, ...(errors && { errors }) }
 }
 
-function present({ text, sender, recipient, isOptedOut, ...told }: CheckedPreflight) {
+function present({ text, sender, recipient, isOptedOut, ...rest }: CheckedPreflight) {
   const refusal = sender.refusal && new AppError(sender.refusal.code, sender.refusal)
-  const { route, charge, callbackUrl, unknownFields } = told
+  const { route, charge, callbackUrl, unknownFields } = rest
   return {
     text: text && { ...text, segments: text.segments.length, segmentTexts: text.segments },
     sender: {

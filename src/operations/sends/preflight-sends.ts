@@ -23,8 +23,8 @@ export class Preflights {
   }
 
   async answer(question: PreflightQuestion): Promise<CheckedPreflight> {
-    const told = preflight(question)
-    return { ...told, isOptedOut: await this.#isOptedOut(question, told) }
+    const judged = preflight(question)
+    return { ...judged, isOptedOut: await this.#isOptedOut(question, judged) }
   }
 
   async #isOptedOut({ plan, fields }: PreflightQuestion, { sender }: Preflight): Promise<boolean | null> {

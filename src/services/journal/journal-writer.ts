@@ -32,7 +32,7 @@ export interface JournalWriterOptions<Item extends JournalFact> extends Pick<Nod
   readonly overdueMs?: number | undefined
 }
 
-/** Entries whose append is under way: fewer than a takeover fences, so that this writer cannot get past the fence. */
+/** Entries whose append is in flight: fewer than a takeover fences, so that this writer cannot get past the fence. */
 const MOST_IN_FLIGHT = MOST_APPENDS - 1
 /** Facts per entry. At most half a megabyte, except with very long texts. */
 const MOST_FACTS = 1_000

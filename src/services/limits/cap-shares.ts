@@ -30,7 +30,7 @@ interface Share extends Cap {
   /** Until then nobody asks for more: nothing was left. Unix milliseconds. */
   emptyUntilMs: number
   /** The highest percentage that an event is stored of. */
-  told: number
+  announced: number
   /** Since the last time that unused shares were returned. */
   wasUsed: boolean
 }
@@ -154,7 +154,7 @@ export class CapShares {
         period: periodAt(cap.step, nowMs),
         left: 0,
         emptyUntilMs: 0,
-        told: 0,
+        announced: 0,
         wasUsed: true,
       }
       this.#shares.set(key, share)
@@ -177,7 +177,7 @@ export class CapShares {
       )
     share.most = most
     share.emptyUntilMs = 0
-    share.told = 0
+    share.announced = 0
   }
 
   /** Whether the share has it, after asking for more. */
@@ -218,12 +218,12 @@ export class CapShares {
   async #tell(share: Share, count: number): Promise<void> {
     const { log, onReached } = this.#options
     const { planId, unit, step, most, period } = share
-    const percents = reachedPercents(share, count, share.told)
+    const percents = reachedPercents(share, count, share.announced)
     if (percents.length === 0) return
     const contents = { type: 'capReached', unit, step, begins: period.begins, most } as const
     try {
       await onReached(percents.map((percent) => ({ planId, contents: { ...contents, percent } })))
-      share.told = percents.at(-1)!
+      share.announced = percents.at(-1)!
     } catch (error) {
       log.error({ err: error }, 'event of a limit not stored')
     }

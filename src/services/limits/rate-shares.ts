@@ -23,7 +23,7 @@ interface Share {
   /** Messages so far. */
   asked: number
   /** How many of them the database knows of. */
-  told: number
+  reported: number
   /** Messages in the last interval, and what the present one began with. */
   pace: number
   askedBefore: number
@@ -153,7 +153,7 @@ export class RateShares {
       known.limit = limit
       return known
     }
-    const counts = { tokens: 0, waiting: 0, asked: 0, told: 0, pace: 0, askedBefore: 0, left: 0 }
+    const counts = { tokens: 0, waiting: 0, asked: 0, reported: 0, pace: 0, askedBefore: 0, left: 0 }
     const times = { beganAtMs: nowMs, emptyUntilMs: 0, usedAtMs: nowMs }
     const share: Share = { scope, id, limit, isOver: false, ...counts, ...times }
     this.#shares[scope].set(id, share)
@@ -216,9 +216,9 @@ export class RateShares {
     }
     const wanted = Math.max(0, wantedOf(share) - tokens)
     // Those that wait are not a sign of more to come.
-    const untold = share.asked - share.waiting - share.told
-    const asked = Math.min(untold, mostIn(limit))
-    share.told += untold
+    const unreported = share.asked - share.waiting - share.reported
+    const asked = Math.min(unreported, mostIn(limit))
+    share.reported += unreported
     return { ...rate, wanted, asked, returned: 0 }
   }
 }

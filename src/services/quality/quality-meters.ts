@@ -25,7 +25,7 @@ export function qualityMeters(registry: Registry): QualityMeters {
     labelNames: ['carrier', 'result'] as const,
     registers: [registry],
     collect() {
-      for (const tell of counts) tell()
+      for (const flush of counts) flush()
     },
   }
   const counter = (name: string, help: string) => new Counter({ name, help, ...common })
@@ -46,16 +46,16 @@ export function qualityMeters(registry: Registry): QualityMeters {
   // A counter starts at 0, so that its first increase shows. It is filled when it is scraped, because each `inc` with labels
   // costs 160 ns, and a message has two.
   const fromNone = (counter: Counter<'carrier' | 'result'>, labels: { carrier: string; result: string }) => {
-    let untold = 0
-    const tell = () => {
-      counter.inc(labels, untold)
-      untold = 0
+    let pending = 0
+    const flush = () => {
+      counter.inc(labels, pending)
+      pending = 0
     }
-    tell()
-    counts.push(tell)
+    flush()
+    counts.push(flush)
     return {
       inc: () => {
-        untold += 1
+        pending += 1
       },
     }
   }

@@ -23,8 +23,8 @@ const PAUSE_MS = 60_000
 /** Counts the PDUs that carriers were asked to offer again (ESME_RX_T_APPN), and logs them. */
 export class RefusedPdus {
   readonly #options: RefusedPdusOptions
-  #untold = new Map<`${RefusedKind}_${RefusalReason}`, number>()
-  #toldAtMs = Number.NEGATIVE_INFINITY
+  #unlogged = new Map<`${RefusedKind}_${RefusalReason}`, number>()
+  #loggedAtMs = Number.NEGATIVE_INFINITY
   #timer: NodeJS.Timeout | null = null
 
   constructor(options: RefusedPdusOptions) {
@@ -34,8 +34,8 @@ export class RefusedPdus {
   add(kind: RefusedKind, reason: RefusalReason, carrier: Carrier): void {
     this.#options.count(kind, reason, carrier)
     const name = `${kind}_${reason}` as const
-    this.#untold.set(name, (this.#untold.get(name) ?? 0) + 1)
-    const pauseMs = Math.max(GATHER_MS, this.#toldAtMs + PAUSE_MS - performance.now())
+    this.#unlogged.set(name, (this.#unlogged.get(name) ?? 0) + 1)
+    const pauseMs = Math.max(GATHER_MS, this.#loggedAtMs + PAUSE_MS - performance.now())
     // A refusal after the stop must not keep the process alive.
     this.#timer ??= setTimeout(() => this.#log(), pauseMs).unref()
   }
@@ -48,9 +48,9 @@ export class RefusedPdus {
   #log(): void {
     if (this.#timer !== null) clearTimeout(this.#timer)
     this.#timer = null
-    this.#toldAtMs = performance.now()
-    const refused = Object.fromEntries(this.#untold)
-    this.#untold = new Map()
+    this.#loggedAtMs = performance.now()
+    const refused = Object.fromEntries(this.#unlogged)
+    this.#unlogged = new Map()
     this.#options.log.warn({ refused }, 'refused receipts or inbound messages; carriers offer them again')
   }
 }

@@ -109,8 +109,8 @@ export class Deliverer {
   }
 
   /** Requests in flight. */
-  get underWay(): number {
-    return this.#scheduler.underWay
+  get inFlight(): number {
+    return this.#scheduler.inFlight
   }
 
   /** How many more messages of a plan have room in memory for their events. */

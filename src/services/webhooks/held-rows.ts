@@ -23,7 +23,7 @@ interface LostAnswer {
  */
 export class HeldRows {
   readonly #options: HeldRowsOptions
-  #underWay = 0
+  #inFlight = 0
   /** The latest lost answer. Null while the rows are known to match memory. */
   #lost: LostAnswer | null = null
 
@@ -41,14 +41,14 @@ export class HeldRows {
 
   /** Runs a statement that makes this node the holder of events. */
   async take<T>(statement: () => Promise<T>): Promise<T> {
-    this.#underWay += 1
+    this.#inFlight += 1
     try {
       return await statement()
     } catch (error) {
       if (isOutcomeUnknown(error)) this.#lost = { earlier: null }
       throw error
     } finally {
-      this.#underWay -= 1
+      this.#inFlight -= 1
     }
   }
 
@@ -56,7 +56,7 @@ export class HeldRows {
   async reconcile(): Promise<void> {
     const { db, isInMemory, nodeId, requeue } = this.#options
     const lost = this.#lost
-    if (lost === null || this.#underWay > 0) return
+    if (lost === null || this.#inFlight > 0) return
     const { earlier } = lost
     const now = await transactionsUnderWay(db)
     lost.earlier = earlier?.filter((one) => now.includes(one)) ?? now

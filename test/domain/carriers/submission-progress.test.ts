@@ -146,17 +146,17 @@ describe('several segments', () => {
         (total, answers, seed) => {
           const progress = new SubmissionProgress(total, 0n)
           let accepted = 0n
-          let underWay: number[] = []
+          let inFlight: number[] = []
           for (let step = 0; step < 1_000 && progress.end?.kind !== 'sent'; step += 1) {
             if (progress.end !== null && progress.end.kind !== 'unfinished') break
-            underWay.push(...sendAll(progress))
-            const [segment] = underWay.splice((seed + step) % underWay.length, 1)
+            inFlight.push(...sendAll(progress))
+            const [segment] = inFlight.splice((seed + step) % inFlight.length, 1)
             const status = answers.next().value as number | null
             if (status === null) progress.lost()
             else progress.answered(segment!, status)
             if (status === OK) accepted |= 1n << BigInt(segment!)
-            expect(progress.end === null).toBe(underWay.length > 0)
-            underWay = [...underWay]
+            expect(progress.end === null).toBe(inFlight.length > 0)
+            inFlight = [...inFlight]
           }
           expect(progress.acceptedPduBits).toBe(accepted)
           if (progress.end?.kind === 'sent') expect(accepted).toBe((1n << BigInt(total)) - 1n)

@@ -50,7 +50,7 @@ describe('DeliveryScheduler', () => {
   test('one endpoint is first in, first out, up to its limit', () => {
     const scheduler = filled([[1, 'a', 200]])
     expect(startAll(scheduler)).toEqual(Array.from({ length: 128 }, (_, index) => `1a${index}`))
-    expect([scheduler.waitingInPlan(1), scheduler.underWay]).toEqual([72, 128])
+    expect([scheduler.waitingInPlan(1), scheduler.inFlight]).toEqual([72, 128])
     scheduler.ended(at(1, 'a'))
     expect(startAll(scheduler)).toEqual(['1a128'])
   })
@@ -259,7 +259,7 @@ const STEPS: fc.Arbitrary<Step[]> = fc.array(
 
 interface EndpointModel extends Endpoint {
   readonly waiting: number[]
-  underWay: number
+  inFlight: number
 }
 
 /** The rules, computed from scratch each time. */
@@ -273,27 +273,27 @@ class Model {
 
   endpoint({ planId, destination }: Endpoint): EndpointModel {
     const key = `${planId}${destination}`
-    const endpoint = this.endpoints.get(key) ?? { planId, destination, waiting: [], underWay: 0 }
+    const endpoint = this.endpoints.get(key) ?? { planId, destination, waiting: [], inFlight: 0 }
     this.endpoints.set(key, endpoint)
     return endpoint
   }
 
-  underWay(fits: (endpoint: EndpointModel) => boolean = () => true): number {
-    return [...this.endpoints.values()].filter(fits).reduce((sum, endpoint) => sum + endpoint.underWay, 0)
+  inFlight(fits: (endpoint: EndpointModel) => boolean = () => true): number {
+    return [...this.endpoints.values()].filter(fits).reduce((sum, endpoint) => sum + endpoint.inFlight, 0)
   }
 
   ofPlan(planId: number): number {
-    return this.underWay((endpoint) => endpoint.planId === planId)
+    return this.inFlight((endpoint) => endpoint.planId === planId)
   }
 
   mayStart(endpoint: EndpointModel): boolean {
     const { perEndpoint, perDestination, perPlan, perNode } = this.limits
     const plan = this.ofPlan(endpoint.planId)
-    const destination = this.underWay((other) => other.destination === endpoint.destination)
+    const destination = this.inFlight((other) => other.destination === endpoint.destination)
     return (
       endpoint.waiting.length > 0 &&
-      plan < Math.min(perPlan, perNode - this.underWay()) &&
-      endpoint.underWay < Math.min(perEndpoint, perDestination - destination, perPlan - plan)
+      plan < Math.min(perPlan, perNode - this.inFlight()) &&
+      endpoint.inFlight < Math.min(perEndpoint, perDestination - destination, perPlan - plan)
     )
   }
 
@@ -316,14 +316,14 @@ describe('whatever is done', () => {
           const endpoint = model.endpoint(given)
           expect(model.mayStart(endpoint)).toBe(true)
           expect(given.name).toBe(endpoint.waiting.shift())
-          endpoint.underWay += 1
+          endpoint.inFlight += 1
           return true
         }
         const end = (pick: number) => {
-          const busy = [...model.endpoints.values()].filter((endpoint) => endpoint.underWay > 0)
+          const busy = [...model.endpoints.values()].filter((endpoint) => endpoint.inFlight > 0)
           const endpoint = busy[pick % Math.max(busy.length, 1)]
           if (endpoint === undefined) return false
-          endpoint.underWay -= 1
+          endpoint.inFlight -= 1
           scheduler.ended(endpoint)
           return true
         }
@@ -338,12 +338,12 @@ describe('whatever is done', () => {
           else if (kind === 'ended') end(pick)
           else expect(namesOf(scheduler.takeFrom(at(plan, destination)))).toEqual(endpoint.waiting.splice(0))
           expect(scheduler.waiting(at(plan, destination))).toBe(endpoint.waiting.length)
-          expect(scheduler.underWay).toBe(model.underWay())
+          expect(scheduler.inFlight).toBe(model.inFlight())
         }
         do while (start());
         while (end(id++))
         expect([...model.endpoints.values()].filter((endpoint) => endpoint.waiting.length > 0)).toEqual([])
-        expect([scheduler.takeAll(), scheduler.underWay]).toEqual([[], 0])
+        expect([scheduler.takeAll(), scheduler.inFlight]).toEqual([[], 0])
       }),
       { numRuns: 500 },
     )
@@ -360,10 +360,10 @@ describe('whatever is done', () => {
     const model = new Model(limits)
     for (const step of steps) {
       if (step.kind === 'ended') {
-        const busy = [...model.endpoints.values()].filter((endpoint) => endpoint.underWay > 0)
+        const busy = [...model.endpoints.values()].filter((endpoint) => endpoint.inFlight > 0)
         const ending = busy[step.pick % Math.max(busy.length, 1)]
         if (ending === undefined) continue
-        ending.underWay -= 1
+        ending.inFlight -= 1
         scheduler.ended(ending)
       } else {
         model.endpoint(at(step.plan, name(step))).waiting.push(0)
@@ -375,7 +375,7 @@ describe('whatever is done', () => {
         judge(model, endpoint)
         if (endpoint === null) break
         endpoint.waiting.shift()
-        endpoint.underWay += 1
+        endpoint.inFlight += 1
       }
     }
   }
@@ -394,7 +394,7 @@ describe('whatever is done', () => {
           const plans = may.map(({ planId }) => model.ofPlan(planId))
           expect(model.ofPlan(given.planId)).toBe(Math.min(...plans))
           const own = may.filter(({ planId }) => planId === given.planId)
-          expect(given.underWay).toBe(Math.min(...own.map(({ underWay }) => underWay)))
+          expect(given.inFlight).toBe(Math.min(...own.map(({ inFlight }) => inFlight)))
         }),
       ),
       { numRuns: 500 },

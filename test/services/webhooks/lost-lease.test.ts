@@ -37,7 +37,7 @@ test('nothing is sent while the lease may be over, and everything once it is ren
   await eventually(() => held.length === 2)
   standStill()
   for (const exchange of held) exchange.respond(200)
-  await eventually(() => walk.deliverer.underWay === 0 && walk.deliverer.held === 1)
+  await eventually(() => walk.deliverer.inFlight === 0 && walk.deliverer.held === 1)
   expect(walk.received).toHaveLength(2)
   await walk.lease.runOnce()
   await walk.settled()
@@ -51,7 +51,7 @@ test('behind an event that was under way when the lease was lost, nothing is sen
   await loseLease()
   expect(walk.deliverer.held).toBe(0)
   held[0]!.respond(200)
-  await eventually(() => walk.deliverer.underWay === 0)
+  await eventually(() => walk.deliverer.inFlight === 0)
   expect([walk.deliverer.held, walk.received.length]).toEqual([0, 1])
 })
 
@@ -64,7 +64,7 @@ test('the answer to a request of a lost lease ends nothing that was read again',
   await walk.deliverer.due.runOnce()
   await eventually(() => held.length === 2)
   held[0]!.respond(200)
-  await eventually(() => walk.deliverer.underWay === 1)
+  await eventually(() => walk.deliverer.inFlight === 1)
   expect(await walk.deliveries()).toMatchObject([
     { msgId, sequence: 1, held: true },
     { msgId, sequence: 2 },

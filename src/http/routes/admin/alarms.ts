@@ -68,10 +68,10 @@ function registerList(scope: AdminScope, { reads, readAlarms }: AdminDeps): void
     run: async () => {
       if (readAlarms === undefined) throw new AppError('NOT_FOUND')
       const conditions = (await readAlarms()).filter(({ isUncertain }) => !isUncertain)
-      const told = await listAlarms(reads)
+      const alarms = await listAlarms(reads)
       const raisedAt = ({ name, object }: AlarmCondition) =>
-        told.find((one) => one.name === name && one.object === object && one.state === 'raised')?.raisedAt ??
-        null
+        alarms.find((one) => one.name === name && one.object === object && one.state === 'raised')
+          ?.raisedAt ?? null
       return {
         items: conditions.map((condition) => ({
           ...condition,

@@ -129,7 +129,7 @@ export function messagePathMetrics(registry: Registry, parts: MeasuredParts): vo
     const count = await readForScrape(countParkedReceipts(reads, MOST_COUNTED))
     return count ?? Number.NaN
   })
-  gauge('aldis_messages_held', 'messages in memory, to be submitted or under way', () => submitter.held)
+  gauge('aldis_messages_held', 'messages in memory, to be submitted or in flight', () => submitter.held)
   gauge(
     'aldis_messages_in_progress',
     'messages in memory and journal: without a record, or taken out of it',
@@ -140,11 +140,11 @@ export function messagePathMetrics(registry: Registry, parts: MeasuredParts): vo
     'what was learned of messages and is not yet in journal or tables',
     () => recorder.backlog + inProgress.pending,
   )
-  gauge('aldis_webhook_events_held', 'webhook events in memory, waiting or under way', () => deliverer.held)
+  gauge('aldis_webhook_events_held', 'webhook events in memory, waiting or in flight', () => deliverer.held)
   gauge(
-    'aldis_webhook_requests_under_way',
+    'aldis_webhook_requests_in_flight',
     'webhook requests whose answer is awaited',
-    () => deliverer.underWay,
+    () => deliverer.inFlight,
   )
   new Gauge({
     name: 'aldis_webhook_destinations',
