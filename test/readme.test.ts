@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Shell, sectionOf, textsOf, withoutChance } from './support/document-commands.ts'
 import { eventually } from './support/eventually.ts'
 import {
+  CTRL_C,
   cleanEnvironment,
   freePort,
   NODE_COMPILE_CACHE,
@@ -12,6 +13,7 @@ import {
   scratchFolder,
   serverProcesses,
   start,
+  startInTerminal,
 } from './support/process.ts'
 
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8')
@@ -35,7 +37,7 @@ describe('the commands of the README, on what npm start starts', () => {
       // The warnings of whoever's npm configuration is here are not ours.
       npm_config_loglevel: 'error',
     }
-    service = start('/bin/sh', ['-c', 'npm start'], { cwd: ROOT, env })
+    service = startInTerminal('npm start', { cwd: ROOT, env })
     await service.until(() => service.stdout.includes('Aldis is ready.'))
     listener = start('/bin/sh', ['-c', LISTEN!], { cwd: ROOT, env })
     await listener.until(() => listener.stdout.includes('Listening'))
@@ -44,9 +46,8 @@ describe('the commands of the README, on what npm start starts', () => {
   afterAll(async () => {
     await shell?.[Symbol.asyncDispose]()
     await listener?.[Symbol.asyncDispose]()
-    // Ctrl-C goes to everything that the terminal runs.
-    if (service !== undefined) process.kill(-service.pid, 'SIGINT')
-    await service?.exited
+    service?.write(CTRL_C)
+    expect((await service?.exited)?.stdout).toContain('Stopping …')
     expect(serverProcesses(join(folder.path, 'data', 'postgres'))).toEqual([])
     folder[Symbol.dispose]()
   })

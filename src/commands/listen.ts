@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { Webhook } from 'standardwebhooks'
-import { explainListen, LISTEN_PORT, port } from './running.ts'
+import { explainListen, LISTEN_PORT, onStopSignal, port } from './running.ts'
 import { describeWebhook, type Signature } from './webhook-lines.ts'
 
 interface Flags {
@@ -46,7 +46,7 @@ export function register(program: Command): void {
 
 async function listen(flags: Flags): Promise<void> {
   const stopped = new AbortController()
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.abort())
+  onStopSignal(() => stopped.abort())
   const server = createServer((request, response) => void receive(request, response, flags))
   const bound = await bind(server, HOSTS[0], flags.port)
   const servers = [server, ...(await alsoOnIpv6(server, bound))]

@@ -10,18 +10,48 @@ export const LISTEN_PORT = 9000
 /** Why a node stops that another process has replaced. */
 export const SAME_NAME = 'another node has the same NODE_ID'
 
+/** npm passes on a Ctrl-C that the terminal has sent to the program too, so one Ctrl-C may arrive twice. */
+const SAME_SIGNAL_MS = 1_000
+
+/**
+ * Calls `stop` at the first SIGTERM or SIGINT. Those within the next second are ignored; a later one calls `beforeEnd` and
+ * ends the process at once. Signals are listened to until disposal.
+ */
+export function onStopSignal(stop: () => void, beforeEnd = () => {}): Disposable {
+  let stoppedAtMs: number | null = null
+  const signals = ['SIGTERM', 'SIGINT'] as const
+  const dispose = () => {
+    for (const signal of signals) process.removeListener(signal, take)
+  }
+  const take = (signal: NodeJS.Signals) => {
+    if (stoppedAtMs === null) {
+      stoppedAtMs = performance.now()
+      stop()
+    } else if (performance.now() - stoppedAtMs >= SAME_SIGNAL_MS) {
+      beforeEnd()
+      dispose()
+      process.kill(process.pid, signal)
+    }
+  }
+  for (const signal of signals) process.on(signal, take)
+  return { [Symbol.dispose]: dispose }
+}
+
 export interface Stopped {
   /** Resolves at SIGTERM, SIGINT, `stop` or `fail`. */
   wait(): Promise<void>
   stop(): void
   /** Something the process cannot go on without is gone: it stops with exit code 1. */
   fail(reason: string, details?: object): void
+  /** What to do when a second signal ends the process at once. */
+  beforeEnd(act: () => void): void
 }
 
-/** Waits for the signal to stop. A second one of the same kind ends the process at once. */
+/** Waits for the signal to stop. */
 export function untilStopped(log: Logger): Stopped {
   const { promise, resolve } = Promise.withResolvers<void>()
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve())
+  let actBeforeEnd = () => {}
+  onStopSignal(resolve, () => actBeforeEnd())
   return {
     wait: () => promise,
     stop: resolve,
@@ -29,6 +59,9 @@ export function untilStopped(log: Logger): Stopped {
       log.fatal(details ?? {}, reason)
       process.exitCode = 1
       resolve()
+    },
+    beforeEnd(act) {
+      actBeforeEnd = act
     },
   }
 }

@@ -87,7 +87,7 @@ async function run(config: Config): Promise<void> {
     log.warn('webhooks may reach addresses that are not public (WEBHOOK_ALLOW_CIDRS, WEBHOOK_ALLOW_HOSTS)')
   const nodeName = config.nodeId ?? `${hostname()}-${process.pid}`
   const start = config.workers === 1 ? startNode : startWorkers
-  const service = await start(config, { databaseUrl, nodeName, log, fail: stopped.fail })
+  const service = await start(config, { databaseUrl, nodeName, log, stopped })
   resources.defer(() => service.stop())
   log.info(readyLine(config, service), 'aldis is ready')
   await stopped.wait()
@@ -106,7 +106,7 @@ async function startDatabase(
   return postgres.localConnectionString
 }
 
-type Given = Omit<WorkersOptions, 'program' | 'config'>
+type Given = Omit<WorkersOptions, 'program' | 'config' | 'fail'> & { readonly stopped: Stopped }
 
 interface Service {
   readonly url: string
@@ -115,28 +115,22 @@ interface Service {
 }
 
 /** In this process. */
-async function startNode(config: Config, { fail, ...given }: Given): Promise<Service> {
+async function startNode(config: Config, { stopped, ...given }: Given): Promise<Service> {
   const { startApp } = await import('../app/start.ts')
   const { explainStart, SAME_NAME } = await import('./running.ts')
   const { listeningOf, nodeOptions } = await import('./node-options.ts')
-  const onBarred: AppOptions['onBarred'] = (why) => fail(why?.message ?? SAME_NAME)
+  const onBarred: AppOptions['onBarred'] = (why) => stopped.fail(why?.message ?? SAME_NAME)
   return await startApp(nodeOptions(config, { ...given, onBarred })).catch((error) => {
     throw explainStart(error, (listener) => listeningOf(config, listener))
   })
 }
 
-async function startWorkers(config: Config, given: Given): Promise<Service> {
+async function startWorkers(config: Config, { stopped, ...given }: Given): Promise<Service> {
   const { Workers } = await import('./workers.ts')
-  const workers = new Workers({ program: process.argv[1]!, config, ...given })
+  const workers = new Workers({ program: process.argv[1]!, config, ...given, fail: stopped.fail })
+  stopped.beforeEnd(() => workers.kill())
   const { url, operatorPort } = await workers.start()
   const stop = async () => {
-    // A second signal ends this process at once, and its workers with it.
-    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      process.once(signal, () => {
-        workers.kill()
-        process.kill(process.pid, signal)
-      })
-    }
     if (!(await workers.stop())) process.exitCode = 1
   }
   return { url, operatorPort, stop }

@@ -4,6 +4,7 @@ import { counterLine } from '../simulator/counters.ts'
 import type { SimulatorOptions } from '../simulator/options.ts'
 import type { Simulator } from '../simulator/simulator.ts'
 import { MAX_THROUGHPUT } from '../simulator/throughput.ts'
+import { onStopSignal } from './running.ts'
 
 interface Flags {
   readonly port: number
@@ -53,7 +54,7 @@ async function simulateCarrier(flags: Flags): Promise<void> {
     throw new Error('--password needs --system-id')
   }
   const stopped = new AbortController()
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopped.abort())
+  onStopSignal(() => stopped.abort())
   const say = flags.quiet === true ? () => undefined : print
   const simulator = await started(flags, say)
   say(`Simulated carrier listening on ${flags.host}:${simulator.port}`)

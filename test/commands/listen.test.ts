@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { formatWebhookSecret, signWebhook } from '../../src/domain/webhooks/requests.ts'
 import { runAldis as runCommand } from '../support/cli.ts'
-import { type Running, runAldis, startAldis } from '../support/process.ts'
+import { eventually } from '../support/eventually.ts'
+import { ROOT, type Running, runAldis, start, startAldis } from '../support/process.ts'
 
 const SECRET = formatWebhookSecret(Buffer.alloc(32, 7))
 const RECEIPT = {
@@ -102,6 +103,18 @@ test('a body beyond a mebibyte is answered 413', async () => {
   const { listener, url } = await listening([])
   await using _ = listener
   expect((await post(url, 'x'.repeat(1024 * 1024 + 1))).status).toBe(413)
+})
+
+test('started by npm run, it ends when npm is killed', async () => {
+  await using npm = start('npm', ['run', '-s', 'aldis', '--', 'listen', '--port', '0'], { cwd: ROOT })
+  const url = await npm.until(() => /Listening on (http:\S+)/.exec(npm.stdout)?.[1])
+  npm.kill('SIGTERM')
+  const isGone = () =>
+    fetch(url).then(
+      () => false,
+      () => true,
+    )
+  expect(await eventually(isGone)).toBe(true)
 })
 
 test('a port in use is refused in one line', async () => {

@@ -86,6 +86,15 @@ export function start(command: string, args: readonly string[], options: SpawnOp
   return new RunningChild(child)
 }
 
+export const CTRL_C = '\x03'
+
+/** Starts a command at a terminal of its own, where what is written to it is typed. Its exit code is the command's. */
+export function startInTerminal(command: string, options: SpawnOptions = {}): Running {
+  // Its lines end as they do in a pipe.
+  const shell = `stty -onlcr && exec ${command}`
+  return start('script', ['--quiet', '--return', '--command', shell, '/dev/null'], options)
+}
+
 class RunningChild implements Running {
   readonly #child: ChildProcess
   readonly exited: Promise<Exit>

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { basename, join, parse } from 'node:path'
 import { classifySender } from '../../domain/messages/addresses.ts'
 import { type Fields, printAnswer, printJson, shownText } from '../admin/printing.ts'
+import { onStopSignal } from '../running.ts'
 import { checkLines, type Sampled, type Summary, sampleCountries } from './campaign-check.ts'
 import { type Campaign, type CampaignLine, campaignLines } from './campaign-lines.ts'
 import { EarlierResults, MOST_UNRECORDED, ResultFile, readResults } from './result-file.ts'
@@ -188,7 +189,7 @@ function pauseText({ trouble }: SendRun, isSettled: boolean): string {
   return `Paused${why}. To continue, repeat the command with --resume${soon}.\n`
 }
 
-/** The first signal lets requests in flight finish. The second ends the process. */
+/** The first signal lets requests in flight finish. */
 function stopOnSignal(json: boolean): Disposable & { signal: AbortSignal } {
   const controller = new AbortController()
   const stop = () => {
@@ -198,10 +199,5 @@ function stopOnSignal(json: boolean): Disposable & { signal: AbortSignal } {
       )
     controller.abort()
   }
-  const signals = ['SIGINT', 'SIGTERM'] as const
-  const dispose = () => {
-    for (const signal of signals) process.removeListener(signal, stop)
-  }
-  for (const signal of signals) process.once(signal, stop)
-  return { signal: controller.signal, [Symbol.dispose]: dispose }
+  return { signal: controller.signal, ...onStopSignal(stop) }
 }
