@@ -240,7 +240,7 @@ export const VARIABLES = {
   }),
   alarmBacklogSeconds: {
     name: 'ALARM_BACKLOG_SECONDS',
-    description: 'Age in seconds at which a waiting message is an alarm.',
+    description: 'Age in seconds at which a waiting message is an alarm. Use the same on every node.',
     fallback: '300',
     parse: integer(10, 86_400),
   },

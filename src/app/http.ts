@@ -67,7 +67,7 @@ export async function listenHttp(
   const accepter = accepterOf(options, platform, path, limits, readsOf(reads))
   const testEvents = startTestEvents(platform)
   const conditionOf = (carrierId: number, routeId: number) => submitter.conditionOf(carrierId, routeId)
-  const heldCause = (msgId: string) => submitter.backlog(msgId)[0]?.cause ?? null
+  const heldCause = (msgId: string) => submitter.backlog({ only: msgId })[0]?.cause ?? null
   const gate = { isOpen: false }
   const sessions = sessionsOf(options, platform)
   const deps: ServerDeps = {

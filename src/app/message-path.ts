@@ -52,7 +52,8 @@ export function makeMessagePath(options: AppOptions, shutdown: ShutdownStack, pl
     kept,
     answers,
   )
-  reports.setSource(nodeReport(options, { links, submitter, inProgress, deliverer }))
+  const reported = { links, submitter, inProgress, deliverer }
+  reports.setSource(nodeReport(options, reported, platform.clock.nowMs))
   lease.onChange(() => sender.renew(lease.nodeId, lease.leftMs))
   lease.onExpired(() => {
     deliverer.dropAll()

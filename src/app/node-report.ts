@@ -1,10 +1,15 @@
 import { hostname } from 'node:os'
+import type { HeldGroup } from '../domain/backlog.ts'
+import { lowestIdAt } from '../domain/identifiers.ts'
 import type { CarrierReport, NodeReport } from '../domain/nodes.ts'
 import type { CarrierLinks } from '../services/links/carrier-links.ts'
 import type { SubmitToken } from '../services/sending/submit-job.ts'
 import type { Submitter } from '../services/sending/submitter.ts'
 import { packageVersion } from './build-info.ts'
 import type { AppOptions } from './options.ts'
+
+/** Groups of messages that wait for too long. More would tell nobody more. */
+const MAX_LATE = 200
 
 /** What the report of a node is made of. */
 export interface ReportedServices {
@@ -16,8 +21,9 @@ export interface ReportedServices {
 
 /** Returns what an operator sees of this node, of its binds and of the traffic over them. */
 export function nodeReport(
-  { worker }: AppOptions,
+  { worker, alarmBacklogSeconds }: AppOptions,
   services: ReportedServices,
+  nowMs: () => number,
 ): (isDraining: boolean) => NodeReport {
   const self = {
     version: packageVersion(),
@@ -31,8 +37,14 @@ export function nodeReport(
     messagesInProgress: services.inProgress.size,
     messagesHeld: services.submitter.held,
     webhooksHeld: services.deliverer.held,
+    late: lateMessages(services.submitter, nowMs() - alarmBacklogSeconds * 1_000),
     carriers: carrierReports(services),
   })
+}
+
+function lateMessages(submitter: Submitter, beforeMs: number): HeldGroup[] {
+  const groups = submitter.backlog({ before: lowestIdAt(beforeMs) })
+  return groups.sort((a, b) => (a.oldestMsgId < b.oldestMsgId ? -1 : 1)).slice(0, MAX_LATE)
 }
 
 function carrierReports({ links, submitter }: ReportedServices): Record<string, CarrierReport> {

@@ -1,5 +1,6 @@
-import type { Backlog } from './backlog.ts'
+import type { Backlog, HeldGroup } from './backlog.ts'
 import type { Directory } from './configuration/directory.ts'
+import { createdAtMs } from './identifiers.ts'
 import {
   type Cap,
   capsOf,
@@ -54,7 +55,9 @@ export interface AlarmScene {
     readonly state: string
     readonly binds: readonly CarrierBindState[]
   }[]
-  readonly backlog: Backlog
+  readonly backlog: Pick<Backlog, 'waiting' | 'destinations'>
+  /** Messages in the memory of any node that have waited for too long. */
+  readonly held: readonly HeldGroup[]
   readonly directory: Directory
   /** Carriers that are out of use in a route. */
   readonly pauses: readonly {
@@ -113,13 +116,12 @@ function unboundCarriers({ carriers, nowMs }: AlarmScene): AlarmCondition[] {
   })
 }
 
-/** By route, the oldest message in the database or in the memory of this node. */
-function waitingMessages({
-  backlog: { held, waiting },
-  nowMs,
-  backlogSeconds,
-}: AlarmScene): AlarmCondition[] {
-  const late = [...held, ...waiting].filter(({ oldestMs }) => nowMs - oldestMs > backlogSeconds * 1_000)
+/** By route, the oldest message in the database or in the memory of a node. */
+function waitingMessages(scene: AlarmScene): AlarmCondition[] {
+  const { backlog, nowMs, backlogSeconds } = scene
+  const late = [...heldMessages(scene), ...backlog.waiting].filter(
+    ({ oldestMs }) => nowMs - oldestMs > backlogSeconds * 1_000,
+  )
   return [...Map.groupBy(late, ({ route }) => route ?? '')].map(([route, rows]) => {
     const oldest = rows.reduce((a, b) => (b.oldestMs < a.oldestMs ? b : a))
     const seconds = Math.floor((nowMs - oldest.oldestMs) / 1_000)
@@ -132,6 +134,14 @@ function waitingMessages({
       summary: `${of} wait, the oldest for ${seconds} s (${oldest.cause})`,
     }
   })
+}
+
+function heldMessages({ held, directory }: AlarmScene) {
+  return held.map(({ routeId, cause, oldestMsgId }) => ({
+    route: directory.contents.routes.find(({ id }) => id === routeId)?.name ?? null,
+    cause,
+    oldestMs: createdAtMs(oldestMsgId),
+  }))
 }
 
 function openBreakers({ backlog: { destinations }, directory }: AlarmScene): AlarmCondition[] {
@@ -224,10 +234,10 @@ export class AlarmJudge {
       else if (present.has(key)) seen.lastMs = nowMs
     }
     return {
-      raise: conditions.filter((condition) => {
+      raise: conditions.flatMap((condition) => {
         const firstMs = Math.min(this.#seen.get(keyOf(condition))!.firstMs, condition.since.getTime())
-        if (known.has(keyOf(condition)) || condition.isUncertain) return false
-        return nowMs - firstMs >= raiseAfterMs
+        if (known.has(keyOf(condition)) || condition.isUncertain) return []
+        return nowMs - firstMs >= raiseAfterMs ? [{ ...condition, since: new Date(firstMs) }] : []
       }),
       clear: raised.filter((alarm) => {
         const isGone =

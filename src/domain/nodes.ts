@@ -1,3 +1,4 @@
+import type { HeldGroup } from './backlog.ts'
 import type { BindError } from './carriers/binds.ts'
 import { BIND_TYPES, type BindType, type Carrier } from './configuration/configuration.ts'
 import type { LinkCondition } from './routing/routing.ts'
@@ -16,6 +17,8 @@ export interface NodeReport {
   readonly messagesInProgress: number
   readonly messagesHeld: number
   readonly webhooksHeld: number
+  /** Messages in its memory that have waited for ALARM_BACKLOG_SECONDS. Older releases do not report them. */
+  readonly late?: readonly HeldGroup[]
   /** Those that it has binds of, by carrier id. */
   readonly carriers: Readonly<Record<string, CarrierReport>>
 }

@@ -42,6 +42,7 @@ export async function readAlarmConditions(sources: AlarmSources): Promise<AlarmC
       binds: bindStates(carrier, nodes),
     })),
     backlog: await backlog.read(),
+    held: nodes.flatMap(({ report }) => report?.late ?? []),
     directory: directory(),
     pauses: await listPauses(reads, new Date(quality.nowMs())),
     receipts: await quality.missingReceipts(),

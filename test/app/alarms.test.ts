@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { requestAdmin } from '../../src/commands/admin/client.ts'
 import type { AlarmTimings } from '../../src/services/upkeep/alarm-watch.ts'
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts'
 import { otherNodes } from '../support/other-nodes.ts'
 import { eventually, type Service, startService } from '../support/service.ts'
+import { startSmsc } from '../support/smsc.ts'
 import {
   acknowledge,
   answerStatus,
@@ -25,6 +27,7 @@ beforeAll(async () => {
       alarmWebhookUrl: `${receiver.origin}/alarms`,
       alarmWebhookSecret: SECRET,
       alarmTimings: TIMINGS,
+      alarmBacklogSeconds: 0,
       baseUrl: 'https://sms.example.net',
       heartbeatMs: 100,
     },
@@ -127,6 +130,26 @@ test('of two nodes one tells, and a restart repeats nothing', async () => {
   await carrier.revive()
   await untilTold(carrier, 'raised', 'cleared')
   await carrier.end()
+})
+
+test('a message that waits in the memory of one node is an alarm, whichever node is asked', async () => {
+  const nodes = [service.app, await others.join()]
+  await using smsc = await startSmsc()
+  const unanswered: (() => void)[] = []
+  smsc.on('submit_sm', (pdu, peer) => unanswered.push(() => smsc.accept(pdu, peer)))
+  const carrier = await service.anotherCarrier(smsc.port, {}, false)
+  await service.admin('POST', '/routes', { name: carrier, carriers: [{ carrier }] })
+  await service.admin('POST', '/routing-rules', { prefix: '+4479', route: carrier })
+  await service.sent({ to: '+447900000001' })
+  await eventually(() => unanswered.length === 1)
+  const { operatorToken } = service
+  for (const { url } of nodes)
+    await eventually(async () => {
+      const { items } = (await requestAdmin({ url, operatorToken }, 'GET', '/alarms')) as { items: Told[] }
+      return items.some(({ name, object }) => name === 'messages-wait' && object === carrier)
+    })
+  for (const answer of unanswered) answer()
+  await service.admin('PATCH', `/carriers/${carrier}`, { state: 'stopped' })
 })
 
 describe('a test alarm', () => {

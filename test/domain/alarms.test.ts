@@ -7,9 +7,10 @@ import {
   type AlarmScene,
   alarmConditions,
 } from '../../src/domain/alarms.ts'
+import { lowestIdAt } from '../../src/domain/identifiers.ts'
 import { completeCaps } from '../../src/domain/limits/plan-limits.ts'
 import type { CarrierBindState } from '../../src/domain/nodes.ts'
-import { aDirectory, aPlan } from '../support/directory.ts'
+import { aDirectory, aPlan, aRoute } from '../support/directory.ts'
 
 const NOW_MS = Date.parse('2026-01-02T03:04:05Z')
 const ago = (seconds: number) => NOW_MS - seconds * 1_000
@@ -31,14 +32,8 @@ function bind(state: CarrierBindState['state'], downSeconds = 60): CarrierBindSt
 const NOTHING: AlarmScene = {
   nowMs: NOW_MS,
   carriers: [],
-  backlog: {
-    held: [],
-    waiting: [],
-    webhooks: [],
-    destinations: [],
-    more: { messages: false, webhooks: false },
-    countedAtMs: NOW_MS,
-  },
+  backlog: { waiting: [], destinations: [] },
+  held: [],
   directory: aDirectory(),
   pauses: [],
   receipts: [],
@@ -79,10 +74,12 @@ describe('what is wrong', () => {
   test('messages wait: once for each route, wherever they are, by the oldest', () => {
     const row = (route: string | null, seconds: number) =>
       ({ route, carrier: null, cause: 'no-route', count: 3, oldestMs: ago(seconds) }) as const
-    const held = [{ ...row('slow', 301), cause: 'queued' as const }]
-    const waiting = [row('slow', 400), row('quick', 299), row(null, 500)]
-    expect(alarmsOf({ backlog: { ...NOTHING.backlog, held, waiting } })).toEqual([
-      ['messages-wait', 'slow', 400],
+    const oldestMsgId = lowestIdAt(ago(450))
+    const held = [{ routeId: 1, carrierId: 1, cause: 'queued', count: 3, oldestMsgId }] as const
+    const waiting = [row('main', 400), row('quick', 299), row(null, 500)]
+    const directory = aDirectory({ routes: [aRoute()] })
+    expect(alarmsOf({ directory, held, backlog: { ...NOTHING.backlog, waiting } })).toEqual([
+      ['messages-wait', 'main', 450],
       ['messages-wait', '', 500],
     ])
   })
@@ -183,6 +180,18 @@ describe('when it is told', () => {
     const none = judge(0, 0)
     expect(none.judge([uncertain], [down(90)], NOW_MS).clear).toEqual([])
     expect(none.judge([], [down(90)], NOW_MS).clear).toHaveLength(1)
+  })
+
+  test('one that cannot say since when it has been so has been so since it was first seen', () => {
+    const missing = (atMs: number): AlarmCondition => ({
+      ...down(0),
+      name: 'receipts-missing',
+      since: new Date(atMs),
+    })
+    const judging = new AlarmJudge(DELAYS)
+    judging.judge([missing(NOW_MS)], [], NOW_MS)
+    const { raise } = judging.judge([missing(NOW_MS + 30_000)], [], NOW_MS + 30_000)
+    expect(raise).toMatchObject([{ since: new Date(NOW_MS) }])
   })
 
   test('after a restart: one that has lasted for long is raised at once', () => {

@@ -27,6 +27,13 @@ interface Held {
   isBegun: boolean
 }
 
+export interface HeldSelection {
+  /** The id of one message. */
+  readonly only?: string
+  /** Only messages with lower ids, so older ones. */
+  readonly before?: string
+}
+
 /**
  * The messages that this node is to submit: with room reserved, queued or in flight. Once submitted, they remain in `Lives`. A
  * plan's messages for one route are a flow. One flow alone can fill half of the room, so neither another plan nor a slow
@@ -194,12 +201,12 @@ export class HeldMessages {
     else this.#countByFlow.set(flow, left)
   }
 
-  /** Messages with a job, or the one that is named, grouped by route, carrier and cause. */
-  groups(causeOf: (job: SubmitJob) => HeldCause, only?: string): HeldGroup[] {
+  /** Messages with a job that are selected, grouped by route, carrier and cause. */
+  groups(causeOf: (job: SubmitJob) => HeldCause, { only, before }: HeldSelection = {}): HeldGroup[] {
     const groups = new Map<string, HeldGroup>()
     for (const held of only === undefined ? this.#messages.values() : [this.#messages.get(only)]) {
       const job = held?.job ?? null
-      if (job === null) continue
+      if (job === null || (before !== undefined && job.dispatch.msgId >= before)) continue
       const { msgId } = job.dispatch
       const [routeId, carrierId, cause] = [job.route.id, job.carrier.id, causeOf(job)]
       const key = `${routeId} ${carrierId} ${cause}`

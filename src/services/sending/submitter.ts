@@ -23,7 +23,7 @@ import type { CarrierConditions } from './carrier-conditions.ts'
 import { type Pumping, pump } from './carrier-pump.ts'
 import { CarrierQueue } from './carrier-queue.ts'
 import { DueDispatches, type DueDispatchesOptions } from './due-dispatches.ts'
-import { HeldMessages } from './held-messages.ts'
+import { HeldMessages, type HeldSelection } from './held-messages.ts'
 import { attemptOf, type Ending, endAfterRefusal, endBeforeSubmit, restOf } from './submit-facts.ts'
 import type { OnSubmit, SubmitJob, SubmitToken } from './submit-job.ts'
 import { SubmitRecorder } from './submit-recorder.ts'
@@ -105,9 +105,9 @@ export class Submitter implements SubmitEvents<SubmitToken> {
     return this.#held.size
   }
 
-  /** The messages in memory, or the one that is named, and why they wait. */
-  backlog(msgId?: string): HeldGroup[] {
-    return this.#held.groups((job) => this.#queue(job.carrier).causeOf(job), msgId)
+  /** The messages in memory, or those that are selected, and why they wait. */
+  backlog(selected?: HeldSelection): HeldGroup[] {
+    return this.#held.groups((job) => this.#queue(job.carrier).causeOf(job), selected)
   }
 
   start(): void {

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { ALARM_NAMES, type AlarmCondition, whatToDo } from '../../../domain/alarms.ts'
+import { ALARM_NAMES, whatToDo } from '../../../domain/alarms.ts'
 import { AppError, conflict } from '../../../errors.ts'
 import { listAlarms } from '../../../store/alarms.ts'
 import { instant, Nullable, nullableInteger, nullableString, oneOf, titled } from '../../schemas/shapes.ts'
@@ -69,16 +69,15 @@ function registerList(scope: AdminScope, { reads, readAlarms }: AdminDeps): void
       if (readAlarms === undefined) throw new AppError('NOT_FOUND')
       const conditions = (await readAlarms()).filter(({ isUncertain }) => !isUncertain)
       const alarms = await listAlarms(reads)
-      const raisedAt = ({ name, object }: AlarmCondition) =>
-        alarms.find((one) => one.name === name && one.object === object && one.state === 'raised')
-          ?.raisedAt ?? null
-      return {
-        items: conditions.map((condition) => ({
-          ...condition,
-          raisedAt: raisedAt(condition),
-          whatToDo: whatToDo(condition.name),
-        })),
-      }
+      const items = conditions.map((condition) => {
+        const { name, object } = condition
+        const raised = alarms.find(
+          (one) => one.name === name && one.object === object && one.state === 'raised',
+        )
+        const { since, raisedAt } = raised ?? { ...condition, raisedAt: null }
+        return { ...condition, since, raisedAt, whatToDo: whatToDo(name) }
+      })
+      return { items }
     },
   })
 }
