@@ -43,6 +43,7 @@ export function register(program: Command): void {
     .option(
       '--idempotency-key <key>',
       'Send the message only once, however often the command is repeated within 24 h',
+      idempotencyKey,
     )
     .option('--json', 'Print JSON for programs; with --csv, one object a line')
   addFileOptions(command)
@@ -111,6 +112,12 @@ async function sendOne(access: Access, flags: Flags): Promise<void> {
   if (answer.kind === 'refused') throw new Error(`${answer.errorCode}: ${answer.errorMessage}`)
   if (flags.json) printJson(answer.record)
   else printAnswer(answer.record, {})
+}
+
+/** The service would say so too, but the request cannot be made with any other key. */
+function idempotencyKey(text: string): string {
+  if (/^[\x21-\x7e]{1,255}$/.test(text)) return text
+  throw new InvalidArgumentError('expected 1 to 255 visible ASCII characters')
 }
 
 function perSecond(text: string): number {

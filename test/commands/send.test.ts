@@ -106,6 +106,20 @@ test('one message: its record, or why not', async () => {
   })
 })
 
+test('a request that cannot be made is not tried', async () => {
+  const one = ['--to', '+15559999998', '--text', 'Hello']
+  const withPassword = service.app.url.replace('//', '//me:hush@')
+  for (const [args, message] of [
+    [
+      ['--idempotency-key', 'ключ'],
+      /^error: option '--idempotency-key <key>' .* visible ASCII characters\n$/,
+    ],
+    [['--idempotency-key', ''], /^error: option '--idempotency-key <key>' .* visible ASCII characters\n$/],
+    [['--url', withPassword], /^error: the address of the service must have no user name and no password\n$/],
+  ] as const)
+    expect(await send(...one, ...args)).toMatchObject({ code: 1, stderr: expect.stringMatching(message) })
+})
+
 test('every fault of a file is told with its line, and nothing is sent', async () => {
   const file = campaign(['12345,A', '+15551230001,', '+15551230002', '+15551230003,B', '+15551230004,\ufffd'])
   const { code, stderr } = await send('--csv', file.csv, ...HELLO)

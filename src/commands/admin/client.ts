@@ -118,6 +118,8 @@ export async function exchange(
   if (url === null || !['http:', 'https:'].includes(url.protocol)) {
     throw new Error(`not the address of a service: ${base} (expected something like http://localhost:8080)`)
   }
+  if (url.username !== '' || url.password !== '')
+    throw new Error('the address of the service must have no user name and no password')
   try {
     const signal = AbortSignal.timeout(timeoutMs)
     const response = await fetch(url, { ...init, redirect: 'error', signal })
