@@ -200,9 +200,12 @@ export class Connections {
         if (text !== null) this.#write(connection, text)
         else parse.call(socket, bytes)
         if (socket.readableEnded) end.call(socket)
-        if (short.behind.length === 0 || socket.destroyed) return
+        const { behind } = short
+        if (behind.length === 0 || socket.destroyed) return
+        // Up to 64 KiB, which an idle connection would keep.
+        short.behind = NOTHING
         resume(socket)
-        parse.call(socket, short.behind)
+        parse.call(socket, behind)
       }
       // A call that throws has taken nothing: the ordinary way finds out what is wrong, and answers it.
       answer(request).then(done, () => done(null))
