@@ -24,29 +24,42 @@ export interface ReceiptOptions extends Announcing {
    * parked instead, while its message is still being submitted here.
    */
   readonly waitsHere: (msgId: string, index: number) => boolean
+  /** Whether the records of this plan cannot be written now. */
+  readonly isAway: (planId: number) => boolean
+}
+
+interface RecordedReceipts {
+  /** Messages whose status changed. */
+  readonly changed: readonly ChangedMessage[]
+  /** By index, the receipts of messages that are here: retry those once their message is at rest. */
+  readonly here: ReadonlyMap<number, string>
+  /** Indexes of receipts whose plan is away, which have had no effect. */
+  readonly away: ReadonlySet<number>
 }
 
 /**
  * Records receipts in the order given. A receipt without a message, or whose message another process has in progress, is
- * parked, unless it is intermediate. A parked one is unparked when it matches. Returns the messages whose status changed, and,
- * by index, the receipts of messages that are here: retry those once their message is at rest. A repeated call changes no message.
+ * parked, unless it is intermediate. A parked one is unparked when it matches. A repeated call changes no message.
  *
  * On several servers (store/citus.ts), a record may show a little after its submissions, so there the receipt of a message
  * without a record is parked as well.
+ *
+ * @throws ServerAwayError when one of them may be of a plan that is away: each is then to be recorded alone
  */
 export async function recordReceipts(
   db: Database,
   receipts: readonly IncomingReceipt[],
   options: ReceiptOptions,
-): Promise<{ readonly changed: readonly ChangedMessage[]; readonly here: ReadonlyMap<number, string> }> {
-  if (receipts.length === 0) return { changed: [], here: new Map() }
+): Promise<RecordedReceipts> {
+  if (receipts.length === 0) return { changed: [], here: new Map(), away: new Set() }
   const changes = new ChangesAtRest(options)
   const recorded = await withTransaction(db, async (tx) => {
-    const matches = await matchesOf(tx, receipts, options.newestMsgId)
+    const { matches, away } = await matchesOf(tx, receipts, options)
     const here = new Map<number, string>()
     const parked: ParkedReceipt[] = []
     const unparked: IncomingReceipt[] = []
     for (const [index, receipt] of receipts.entries()) {
+      if (away.has(index)) continue
       const match = matches.get(index)
       // Of an intermediate one only a row of its own is written, so it does not matter where the message is.
       const isIntermediate = receipt.outcome === 'SENT'
@@ -61,7 +74,7 @@ export async function recordReceipts(
     }
     if (parked.length > 0) await parkReceipts(tx, parked)
     if (unparked.length > 0) await unparkReceipts(tx, unparked)
-    return { changed: await changes.write(tx), here }
+    return { changed: await changes.write(tx), here, away }
   })
   changes.committed()
   return recorded
@@ -78,12 +91,15 @@ interface Matched extends ReceiptMatch {
   readonly message: MessageInProgress | null
 }
 
-/** The messages of receipts, by index. Nearly all are obvious; only the others need a closer look (docs/adr/0011). */
+/**
+ * The messages of receipts, by index. Nearly all are obvious; only the others need a closer look (docs/adr/0011). Nothing is
+ * asked of servers that are away.
+ */
 async function matchesOf(
   tx: Queryable,
   receipts: readonly IncomingReceipt[],
-  newestMsgId: string,
-): Promise<ReadonlyMap<number, Matched>> {
+  { newestMsgId, isAway }: ReceiptOptions,
+): Promise<{ readonly matches: ReadonlyMap<number, Matched>; readonly away: ReadonlySet<number> }> {
   const keys = receipts.flatMap(
     ({ untranslated, carrierId, carrierMessageId, addresses: given, outcome }, index) => {
       const noted = outcome === 'SENT'
@@ -91,17 +107,23 @@ async function matchesOf(
       return untranslated ? [] : [{ index, carrierId, carrierMessageId, addresses, noted }]
     },
   )
-  if (keys.length === 0) return new Map()
+  const away = new Set<number>()
+  if (keys.length === 0) return { matches: new Map(), away }
   const locked = new LockedMessages()
-  const newest = await locked.lock(tx, await matchReceipts(tx, keys, newestMsgId))
+  const found = await matchReceipts(tx, keys, newestMsgId)
+  for (const { index, planId } of found) if (isAway(planId)) away.add(index)
+  const newest = await locked.lock(
+    tx,
+    found.filter(({ index }) => !away.has(index)),
+  )
   const obvious = newest.filter((match) => isObvious(match, receipts[match.index]!))
   const matches = new Map(obvious.map((match) => [match.index, match]))
   const rest = new Set(newest.flatMap(({ index }) => (matches.has(index) ? [] : [index])))
-  if (rest.size === 0) return matches
+  if (rest.size === 0) return { matches, away }
   const others = keys.filter(({ index }) => rest.has(index))
-  for (const match of await locked.lock(tx, await matchClosely(tx, others, newestMsgId)))
+  for (const match of await locked.lock(tx, await matchClosely(tx, others, newestMsgId, isAway)))
     matches.set(match.index, match)
-  return matches
+  return { matches, away }
 }
 
 /** Whether the message has one segment, is undecided, and went to one of the addresses. */

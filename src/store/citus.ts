@@ -11,6 +11,15 @@ import { PARTITIONED_TABLES } from './partitions.ts'
  */
 const BY_PLAN = [...PARTITIONED_TABLES.filter((table) => table !== 'submissions'), 'message_kinds', 'feeds']
 
+/** The server with the records of these messages is away. */
+export class ServerAwayError extends Error {
+  override readonly name = 'ServerAwayError'
+
+  constructor() {
+    super('a server with records is away')
+  }
+}
+
 /** connection_failure */
 const CONNECTION_FAILURE = '08006'
 
@@ -80,10 +89,12 @@ export function mayBeCommitted(error: unknown): boolean {
 
 const REACH_MS = 3_000
 
-/** Rejects if the server with the records of this plan takes no writes now. */
+/** Rejects if the server with the records of this plan takes no writes now. A row that somebody has locked is left alone. */
 export async function reachServerOf(db: Queryable, planId: number): Promise<void> {
   await db.query({
-    text: 'update feeds set position = position where plan_id = $1',
+    text: `
+      with free as (select from feeds where plan_id = $1 for no key update skip locked)
+      update feeds set position = position where plan_id = $1 and exists (select from free)`,
     values: [planId],
     query_timeout: REACH_MS,
   })

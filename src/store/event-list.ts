@@ -5,7 +5,7 @@ import type { EventFilters, Page } from '../domain/lists.ts'
 import type { TravelWebhook } from '../domain/messages/message-timeline.ts'
 import type { Message, Status } from '../domain/messages/messages.ts'
 import { byPlan, isSharded } from './citus.ts'
-import { CommitOutcomeUnknownError, type Queryable } from './database.ts'
+import type { Queryable } from './database.ts'
 import { allOf, createdIn, equals } from './list-conditions.ts'
 
 /** An event, and what has become of it. */
@@ -194,11 +194,11 @@ export function payloadJoins(plan: string): string {
 
 export type EventOfPlan = Pick<PayloadRow, 'planId' | 'msgId' | 'sequence'>
 
-/** These events with what they tell, read on the servers of their plans. Those that are not kept any more are left out. */
-async function withPayloads<Event extends EventOfPlan>(
+/** What these events tell, in their order, read on the servers of their plans; undefined: no server shows it. */
+export async function readPayloads(
   db: Queryable,
-  events: readonly Event[],
-): Promise<(Event & PayloadRow)[]> {
+  events: readonly EventOfPlan[],
+): Promise<(PayloadRow | undefined)[]> {
   const payloads = new Map<string, PayloadRow>()
   for (const { planId, items } of byPlan(db, events, (event) => event.planId)) {
     const { rows } = await db.query<PayloadRow>({
@@ -210,21 +210,7 @@ async function withPayloads<Event extends EventOfPlan>(
     })
     for (const row of rows) payloads.set(keyOf(row), row)
   }
-  return events.flatMap((event) => {
-    const payload = payloads.get(keyOf(event))
-    return payload === undefined ? [] : [{ ...event, ...payload }]
-  })
-}
-
-/**
- * The same of events that were just taken. If it fails, the node holds events that it does not know.
- *
- * @throws CommitOutcomeUnknownError, so that they are looked for
- */
-export async function takenWithPayloads<Event extends EventOfPlan>(db: Queryable, events: readonly Event[]) {
-  return await withPayloads(db, events).catch((cause) => {
-    throw new CommitOutcomeUnknownError('events are taken, and cannot be read', { cause })
-  })
+  return events.map((event) => payloads.get(keyOf(event)))
 }
 
 function keyOf({ msgId, sequence }: EventOfPlan): string {

@@ -1,7 +1,7 @@
 import type { RuleInForce } from '../domain/carriers/message-ids.ts'
 import type { ReceiptOutcome } from '../domain/carriers/receipt-states.ts'
 import type { KeptReceipt } from '../domain/carriers/receipts.ts'
-import { byPlan, isSharded } from './citus.ts'
+import { byPlan, isSharded, ServerAwayError } from './citus.ts'
 import type { Queryable } from './database.ts'
 import type { MessageKey } from './messages-at-rest.ts'
 
@@ -102,14 +102,17 @@ export async function matchReceipts(
  *
  * A receipt speaks for every segment that got its id. Carriers that give one id to all segments, and message_payload,
  * leave no way to tell one segment's receipts from repetitions of another's.
+ *
+ * @throws ServerAwayError when one of these messages is of a plan that `isAway`
  */
 export async function matchClosely(
   tx: Queryable,
   receipts: readonly ReceiptKey[],
   newestMsgId: string,
+  isAway: (planId: number) => boolean,
 ): Promise<ReceiptMatch[]> {
   const sharded = isSharded(tx)
-  const known = sharded ? [JSON.stringify(await readCandidates(tx, receipts, newestMsgId))] : []
+  const known = sharded ? [JSON.stringify(await readCandidates(tx, receipts, newestMsgId, isAway))] : []
   const messages = sharded ? 'known' : 'messages'
   const { rows } = await tx.query<MatchRow>({
     name: 'match_closely',
@@ -174,6 +177,7 @@ async function readCandidates(
   tx: Queryable,
   receipts: readonly ReceiptKey[],
   newestMsgId: string,
+  isAway: (planId: number) => boolean,
 ): Promise<readonly object[]> {
   const { rows } = await tx.query<MessageKey>({
     text: `
@@ -186,6 +190,7 @@ async function readCandidates(
       ) s`,
     values: [JSON.stringify(receipts), newestMsgId],
   })
+  if (rows.some(({ planId }) => isAway(planId))) throw new ServerAwayError()
   const found: object[] = []
   for (const { planId, items } of byPlan(tx, rows, (key) => key.planId)) {
     const { rows: messages } = await tx.query({

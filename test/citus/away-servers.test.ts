@@ -1,14 +1,29 @@
 import { expect, test } from 'vitest'
 import { encodeEntry } from '../../src/domain/journal/entries.ts'
-import { AwayServers, ServerAwayError } from '../../src/services/messages/away-servers.ts'
+import { AwayServers } from '../../src/services/messages/away-servers.ts'
+import { IdRules } from '../../src/services/messages/id-rules.ts'
 import { type Live, newLive } from '../../src/services/messages/lives.ts'
+import { MessagesInProgress } from '../../src/services/messages/messages-in-progress.ts'
 import { Projector } from '../../src/services/messages/projector.ts'
-import { serversOfPlans } from '../../src/store/citus.ts'
+import { Recorder } from '../../src/services/messages/recorder.ts'
+import { ServerAwayError, serversOfPlans } from '../../src/store/citus.ts'
+import { drawPositions } from '../../src/store/event-feed.ts'
 import { appendEntry, openLane } from '../../src/store/journal.ts'
 import { findAtRest } from '../../src/store/projection.ts'
+import { signalAll } from '../faults/postgres-server.ts'
+import { aDirectory } from '../support/directory.ts'
 import { eventually } from '../support/eventually.ts'
+import { type Around, gatedDatabase, lostAnswer } from '../support/gated-database.ts'
 import { KeptLog } from '../support/log.ts'
 import { acceptedFact, deliveredFacts, inMemory } from '../support/messages-in-memory.ts'
+import {
+  HOLDER,
+  receipt,
+  recordOutcomes,
+  sent,
+  storeMessage,
+  submission,
+} from '../support/stored-messages.ts'
 import { createPlans, migrated, ownCluster, workerOf } from './cluster.ts'
 
 const NODE = 1
@@ -17,22 +32,34 @@ const cluster = await ownCluster()
 const db = await migrated(cluster, 6)
 const plans = await createPlans(db, 8)
 
-/** A projector with this many delivered messages of each plan, whose acceptance is in one entry each. */
-async function aProjector(count: number) {
+/** Plans on the same server as the first, and those on the other. */
+async function divided() {
+  const servers = await serversOfPlans(db)
+  const isGone = (planId: number) => servers.get(planId) === servers.get(plans[0]!)
+  const [gone, there] = [new Set(plans.filter(isGone)), new Set(plans.filter((id) => !isGone(id)))]
+  expect(there.size).toBeGreaterThan(0)
+  return { gone, there, worker: await workerOf(cluster, db, plans[0]!) }
+}
+
+/** A projector, and messages in memory that are delivered, whose acceptance is in one entry each. */
+async function aProjector(around: Around = (_, run) => run()) {
   const lane = await openLane(db, NODE)
   const lives = Object.assign(new Map<string, Live>(), { excessBytes: 0 })
   let n = 0
-  for (const planId of Array.from({ length: count }, () => plans).flat()) {
-    const message = inMemory(planId, deliveredFacts)
-    const { msgId } = message
-    n += 1
-    await appendEntry(db, lane, n, encodeEntry([{ msgId, fact: acceptedFact(planId, msgId) }]))
-    lives.set(msgId, { ...newLive(message, { owner: NODE, entry: n }), delivers: true, postponed: true })
+  /** This many messages of each plan. */
+  async function add(count: number) {
+    for (const planId of Array.from({ length: count }, () => plans).flat()) {
+      const message = inMemory(planId, deliveredFacts)
+      const { msgId } = message
+      n += 1
+      await appendEntry(db, lane, n, encodeEntry([{ msgId, fact: acceptedFact(planId, msgId) }]))
+      lives.set(msgId, { ...newLive(message, { owner: NODE, entry: n }), delivers: true, postponed: true })
+    }
   }
   const log = new KeptLog()
   const away = new AwayServers({ db, log, onBack: () => projector.wake() })
   const projector: Projector = new Projector({
-    ...{ db, log, lives, away },
+    ...{ db: gatedDatabase(db, around, { inTransactions: true }), log, lives, away },
     lane: () => lane,
     committed: () => n,
     onProjected(gone) {
@@ -46,7 +73,13 @@ async function aProjector(count: number) {
   })
   projector.start()
   return {
-    ...{ projector, lane, lives, away },
+    ...{ add, projector, lane, lives, away },
+    get keys() {
+      return Array.from(lives.values(), ({ message: { accepted, msgId } }) => ({
+        planId: accepted.planId,
+        msgId,
+      }))
+    },
     ofPlans: (ids: ReadonlySet<number>) =>
       [...lives.values()].filter(({ message }) => ids.has(message.accepted.planId)),
     async [Symbol.asyncDispose]() {
@@ -57,17 +90,11 @@ async function aProjector(count: number) {
 }
 
 test('while a worker is away, plans of the others are recorded, and its own once it is back', async () => {
-  await using it = await aProjector(20)
-  const servers = await serversOfPlans(db)
-  const isGone = (planId: number) => servers.get(planId) === servers.get(plans[0]!)
-  const [gone, there] = [new Set(plans.filter(isGone)), new Set(plans.filter((id) => !isGone(id)))]
-  expect(there.size).toBeGreaterThan(0)
+  await using it = await aProjector()
+  await it.add(20)
+  const { gone, worker } = await divided()
   const waiting = it.ofPlans(gone)
-  const all = [...it.lives.values()].map(({ message }) => ({
-    planId: message.accepted.planId,
-    msgId: message.msgId,
-  }))
-  const worker = await workerOf(cluster, db, plans[0]!)
+  const all = it.keys
   await worker.kill()
   for (const live of it.lives.values()) it.projector.changed(live)
   await eventually(() => it.lives.size === waiting.length)
@@ -82,4 +109,82 @@ test('while a worker is away, plans of the others are recorded, and its own once
   expect((await findAtRest(db, all)).size).toBe(all.length)
   await it.projector.project([])
   expect(it.away.has(plans[0]!)).toBe(false)
+})
+
+test('a plan whose row of feeds is locked does not make its server one that is away', async () => {
+  await using it = await aProjector()
+  for (const planId of plans) await drawPositions(db, [planId])
+  const holder = await db.connect()
+  await holder.query('begin')
+  for (const planId of plans)
+    await holder.query('update feeds set position = position where plan_id = $1', [planId])
+  expect(await it.away.isAny()).toBe(false)
+  await holder.query('rollback')
+  holder.release()
+})
+
+test('messages that may be written wait for a worker that is away, and hold up no others', async () => {
+  const { gone, worker } = await divided()
+  let isLost = false
+  await using it = await aProjector(async (name, run) => {
+    const answer = await run()
+    if (name !== 'commit' || isLost) return answer
+    isLost = true
+    await worker.kill()
+    throw lostAnswer()
+  })
+  await it.add(5)
+  const uncertain = it.ofPlans(gone)
+  const all = it.keys
+  for (const live of it.lives.values()) it.projector.changed(live)
+  await eventually(() => it.lives.size === uncertain.length)
+  expect(uncertain.every(({ leaving }) => leaving)).toBe(true)
+  await it.add(5)
+  const later = it.ofPlans(gone)
+  all.push(...it.keys.slice(uncertain.length))
+  for (const live of it.lives.values()) it.projector.changed(live)
+  await eventually(() => it.lives.size === later.length)
+  await worker.start()
+  await eventually(() => it.lives.size === 0)
+  expect((await findAtRest(db, all)).size).toBe(all.length)
+})
+
+test('receipts for a worker that hangs are left to the carrier, and those of the other are recorded', async () => {
+  const log = new KeptLog()
+  const node = { db, log, directory: () => aDirectory(), nowMs: Date.now }
+  const inProgress = new MessagesInProgress(node)
+  const recorder = new Recorder({
+    ...node,
+    inProgress,
+    idRules: new IdRules(node),
+    writeEvents: (write) => write(HOLDER),
+    onChanged: () => undefined,
+  })
+  const messages = await Promise.all(
+    plans.flatMap((planId) =>
+      Array.from({ length: 4 }, async () => ({ planId, msgId: await storeMessage(db, planId) })),
+    ),
+  )
+  await recordOutcomes(
+    db,
+    messages.flatMap(({ planId, msgId }) => [submission(planId, msgId, msgId), sent(planId, msgId)]),
+  )
+  const answers = () =>
+    Promise.all(
+      messages.map(
+        ({ msgId }) =>
+          new Promise<boolean>((done) => recorder.addReceipt({ row: receipt(msgId, 'DELIVERED'), done })),
+      ),
+    )
+  const { there, worker } = await divided()
+  signalAll(worker.pids, 'SIGSTOP')
+  try {
+    expect(await inProgress.away.isAny()).toBe(true)
+    expect(await answers()).toEqual(messages.map(({ planId }) => there.has(planId)))
+  } finally {
+    signalAll(worker.pids, 'SIGCONT')
+  }
+  await eventually(() => !inProgress.away.areAny)
+  expect(await answers()).toEqual(messages.map(() => true))
+  await inProgress.away.stop()
 })

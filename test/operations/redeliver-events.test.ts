@@ -5,7 +5,8 @@ import {
   redeliverEvent,
   redeliverEvents,
 } from '../../src/operations/redeliver-events.ts'
-import { recordAttempts, takeDueEvents } from '../../src/store/event-deliveries.ts'
+import { takeDueEvents } from '../../src/store/due-deliveries.ts'
+import { recordAttempts } from '../../src/store/event-deliveries.ts'
 import { findEvent } from '../../src/store/event-list.ts'
 import { installedDatabase, newId } from '../support/installation.ts'
 import { DESTINATION, storeEvent } from '../support/stored-events.ts'

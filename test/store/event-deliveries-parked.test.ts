@@ -1,12 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest'
+import { takeDueEvents, takeParkedEvents, takeProbes } from '../../src/store/due-deliveries.ts'
 import {
   type AttemptRow,
   recordAttempts,
   requeueEvents,
   requeueStranded,
-  takeDueEvents,
-  takeParkedEvents,
-  takeProbes,
 } from '../../src/store/event-deliveries.ts'
 import { closeBreaker, openBreaker } from '../../src/store/webhook-destinations.ts'
 import { installedDatabase } from '../support/installation.ts'

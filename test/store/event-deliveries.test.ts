@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { isOutcomeUnknown, withTransaction } from '../../src/store/database.ts'
+import { takeDueEvents } from '../../src/store/due-deliveries.ts'
 import {
   type AttemptRow,
   listHeldEvents,
   recordAttempts,
   releaseEvents,
   requeueEvents,
-  takeDueEvents,
 } from '../../src/store/event-deliveries.ts'
 import { insertInboundMessages } from '../../src/store/inbound-messages.ts'
 import { registerNode } from '../../src/store/nodes.ts'
@@ -66,6 +66,19 @@ describe('holding what is due', () => {
     const taking = takeDueEvents(failing as never, { nodeId: NODE, buckets: ALL, limit: 10 })
     expect(isOutcomeUnknown(await taking.catch((error) => error))).toBe(true)
     expect(await listHeldEvents(db, NODE)).toMatchObject([{ msgId, sequence: 1 }])
+  })
+
+  test('taken, but not shown yet by the server that has it: it is due again a little later', async () => {
+    const msgId = await delivered()
+    const early = {
+      sharded: true,
+      query: (statement: { text: string }) =>
+        statement.text.includes('join events') ? { rows: [] } : db.query(statement),
+    }
+    expect(await takeDueEvents(early as never, { nodeId: NODE, buckets: ALL, limit: 10 })).toEqual([])
+    expect(await rows(msgId)).toMatchObject([{ sequence: 1, holder: null, state: 'waiting', due: false }, {}])
+    await db.query(`update event_deliveries set due_at = due_at - interval '1 second'`)
+    expect(await hold()).toMatchObject([{ msgId, sequence: 1, failedAttempts: 0 }])
   })
 
   test('the first event of a message alone, as the message was then', async () => {

@@ -6,6 +6,7 @@ import { addPrefixCounts } from '../../src/store/country-pauses.ts'
 import type { Queryable } from '../../src/store/database.ts'
 import { readDirectoryVersion } from '../../src/store/directory.ts'
 import { findWaitingPlans, lockDueDispatches, takeDispatches } from '../../src/store/dispatches.ts'
+import * as due from '../../src/store/due-deliveries.ts'
 import * as deliveries from '../../src/store/event-deliveries.ts'
 import { drawPositions, feedEnd, readFeed } from '../../src/store/event-feed.ts'
 import { readLanes } from '../../src/store/followed-lanes.ts'
@@ -69,9 +70,9 @@ const CALLS: readonly ((db: Queryable) => Promise<unknown>)[] = [
   findWaitingPlans,
   (db) => lockDueDispatches(db, DUE),
   (db) => takeDispatches(db, 1, []),
-  (db) => deliveries.takeDueEvents(db, HOLD),
-  (db) => deliveries.takeParkedEvents(db, HOLD, { planId: 1, destination: '' }),
-  (db) => deliveries.takeProbes(db, HOLD, 1),
+  (db) => due.takeDueEvents(db, HOLD),
+  (db) => due.takeParkedEvents(db, HOLD, { planId: 1, destination: '' }),
+  (db) => due.takeProbes(db, HOLD, 1),
   (db) => deliveries.recordAttempts(db, []),
   (db) => deliveries.requeueEvents(db, []),
   (db) => feedEnd(db, 1),
@@ -120,7 +121,7 @@ const CALLS: readonly ((db: Queryable) => Promise<unknown>)[] = [
   (db) => quality.listPauses(db, NOW),
   (db) => addPrefixCounts(db, [], NOW.getTime()),
   (db) => matchReceipts(db, [], ID),
-  (db) => matchClosely(db, [], ID),
+  (db) => matchClosely(db, [], ID, () => false),
   (db) => updateRecords(db, [submitted()], { lane: null, stays: false }, []),
   (db) => redeliveries.redeliverOne(db, 1, EVENT),
   (db) => redeliveries.redeliverFailed(db, { ...STRETCH, destination: null }),

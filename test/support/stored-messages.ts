@@ -148,6 +148,7 @@ export function receiptOptions(changes: Partial<ReceiptOptions> = {}): ReceiptOp
     atMs: Date.now(),
     newestMsgId: NEWEST,
     waitsHere: () => false,
+    isAway: () => false,
     ...changes,
   }
 }

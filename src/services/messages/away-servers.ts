@@ -11,15 +11,6 @@ export interface AwayServersOptions extends Pick<NodeParts, 'db' | 'log'> {
 const LOOK_MS = 500
 const AWAY = 'a server with records is away'
 
-/** The server with the records of these messages is away. */
-export class ServerAwayError extends Error {
-  override readonly name = 'ServerAwayError'
-
-  constructor() {
-    super(AWAY)
-  }
-}
-
 /**
  * Where records are on several servers (store/citus.ts): those that are away. What is to be written there waits in memory and
  * in the journal, and everything else goes on. With one server there is nothing to look for, and no statement is sent.

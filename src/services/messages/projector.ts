@@ -2,12 +2,12 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { SlotMap } from '../../collections/slot-map.ts'
 import type { StatusEvent } from '../../domain/journal/messages-in-progress.ts'
 import { type BatchMeter, type OnWritten, writeInHalves } from '../../operations/batches.ts'
-import { mayBeCommitted } from '../../store/citus.ts'
+import { mayBeCommitted, ServerAwayError } from '../../store/citus.ts'
 import type { Lane } from '../../store/journal.ts'
 import { projectMessages } from '../../store/projection.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
 import { PeriodicTask } from '../loops/periodic-task.ts'
-import { type AwayServers, ServerAwayError } from './away-servers.ts'
+import type { AwayServers } from './away-servers.ts'
 import { bytesOf, isBeingSubmitted, type Live, type Lives } from './lives.ts'
 
 export interface ProjectorOptions extends Pick<NodeParts, 'db' | 'log'> {
@@ -51,6 +51,8 @@ export class Projector {
   readonly #urgent = new SlotMap<string, Live>()
   /** Messages whose content the database refused, and when they are retried. The log names each refusal. */
   readonly #refused = new Map<Live, number>()
+  /** Messages that may be written: an answer was lost, and a server went away. Nothing is added to them until they are. */
+  readonly #uncertain = new Set<Live>()
   readonly #task: PeriodicTask
   #failure = Promise.withResolvers<never>()
   #stopped = false
@@ -123,6 +125,7 @@ export class Projector {
     this.#done.clear()
     this.#urgent.clear()
     this.#refused.clear()
+    this.#uncertain.clear()
   }
 
   /** Messages that the database does not take now stay in the journal. */
@@ -155,6 +158,7 @@ export class Projector {
       this.#urgent.delete(live.message.msgId)
       this.#done.delete(live.message.msgId)
     }
+    for (const live of this.#uncertain) if (batch.length < MAX_BATCH && !this.#isAway(live)) take(live)
     for (const from of [this.#urgent, this.#done])
       for (const live of from.values()) if (batch.length < MAX_BATCH && this.#isFree(live)) take(live)
     const oldSinceMs = this.#oldSinceMs()
@@ -220,12 +224,13 @@ export class Projector {
       } catch (error) {
         log.error({ err: error }, NOT_RECORDED)
         isUncertain ||= mayBeCommitted(error)
-        if (!isUncertain && (await this.#options.away.isAny())) return this.#putBack(batch)
+        if (await this.#options.away.isAny()) return this.#putBack(batch, isUncertain)
         this.failed(error)
         if (this.#stopped) return
         await wait(RETRY_MS)
       }
     }
+    for (const live of batch) this.#uncertain.delete(live)
     const refused = new Set(batch.filter((live) => this.#refused.has(live)))
     onProjected(batch.filter((live) => !refused.has(live)))
     if (onWritten !== undefined)
@@ -237,9 +242,14 @@ export class Projector {
     for (const live of refused) this.#stay(live)
   }
 
-  /** Those whose server is there are written next. The others wait here, and news of them goes into the journal. */
-  #putBack(batch: readonly Live[]): void {
+  /**
+   * Those whose server is there are written next. The others wait here. News of them goes into the journal, unless they may be
+   * written already.
+   */
+  #putBack(batch: readonly Live[], isUncertain: boolean): void {
     for (const live of batch) {
+      if (isUncertain) this.#uncertain.add(live)
+      if (this.#uncertain.has(live)) continue
       live.leaving = false
       this.#urgent.set(live.message.msgId, live)
     }
@@ -249,7 +259,7 @@ export class Projector {
 
   /** Those who wait for records that a server away has. */
   #rejectAway(): void {
-    for (const live of this.#urgent.values().filter((one) => this.#isAway(one))) {
+    for (const live of [...this.#urgent.values(), ...this.#uncertain].filter((one) => this.#isAway(one))) {
       live.awaitedRecord?.reject(new ServerAwayError())
       live.awaitedRecord = null
     }

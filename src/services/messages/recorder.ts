@@ -6,12 +6,12 @@ import type { LaterFact } from '../../domain/journal/message-facts.ts'
 import { type BatchMeter, writeInHalves } from '../../operations/batches.ts'
 import { type FactAtRest, recordFacts } from '../../operations/record-facts.ts'
 import { recordReceipts } from '../../operations/record-receipts.ts'
+import { ServerAwayError } from '../../store/citus.ts'
 import { isConflict, isRowFault, ping } from '../../store/database.ts'
 import type { MessageKey } from '../../store/messages-at-rest.ts'
 import { findParkedReceipts, type ParkedId } from '../../store/parked-receipts.ts'
 import type { IncomingReceipt, SubmissionId } from '../../store/receipt-matches.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
-import { ServerAwayError } from './away-servers.ts'
 import type { IdRules } from './id-rules.ts'
 import { type MessagesListeners, type OutcomeFacts, submissionId } from './journal-items.ts'
 import type { MessagesInProgress } from './messages-in-progress.ts'
@@ -282,28 +282,26 @@ export class Recorder {
     await this.#project()
     if (this.#receipts.length === 0) return
     const items = nextReceipts(this.#receipts)
-    const refused = new Set<ReceiptItem>()
-    const recorded = await writeInHalves<ReceiptItem, ReceiptItem | null>(
+    const recorded = await writeInHalves<ReceiptItem, ReceiptItem | boolean>(
       items,
       (part) => this.#applyReceipts(part),
-      (item, error) => {
+      (_item, error) => {
+        if (error instanceof ServerAwayError) return false
         this.#options.log.error({ err: error }, 'receipt refused by the database')
-        if (!isRowFault(error)) refused.add(item)
-        return null
+        return true
       },
-      this.#isFault,
+      (error) => isRowFault(error) || error instanceof ServerAwayError,
     )
     this.#receipts = this.#receipts.slice(items.length)
-    this.#receipts.unshift(...recorded.filter((item) => item !== null))
-    for (const [index, item] of items.entries()) if (recorded[index] === null) item.done?.(!refused.has(item))
+    this.#receipts.unshift(...recorded.filter((item) => typeof item !== 'boolean'))
+    for (const [index, item] of items.entries()) {
+      const isDone = recorded[index]!
+      if (typeof isDone === 'boolean') item.done?.(isDone)
+    }
   }
 
-  /** While a server of several is away, what fails is taken for its: the carrier keeps those receipts, and only those. */
-  readonly #isFault = (error: unknown): boolean =>
-    isRowFault(error) || (this.#options.inProgress.away.areAny && !isConflict(error))
-
-  /** Returns null for each receipt, or the receipt to retry when its message is recorded. */
-  async #applyReceipts(items: readonly ReceiptItem[]): Promise<readonly (ReceiptItem | null)[]> {
+  /** Returns for each receipt what `done` gets, or the receipt to retry when its message is recorded. */
+  async #applyReceipts(items: readonly ReceiptItem[]): Promise<readonly (ReceiptItem | boolean)[]> {
     const { db, directory, writeEvents, idRules, inProgress, nowMs, onBatch, onChanged, onState } =
       this.#options
     onBatch?.('receipts', items.length)
@@ -316,15 +314,16 @@ export class Recorder {
         items[index]!.hasWaited === undefined &&
         !inProgress.receipts.lookUpOnceLeft(msgId, rows[index]!) &&
         inProgress.has(msgId),
+      isAway: (planId: number) => inProgress.away.has(planId),
     }
-    const here = await writeEvents(async (events) => {
+    const { here, away } = await writeEvents(async (events) => {
       const recorded = await recordReceipts(db, rows, { ...about, events, onState })
       onChanged(recorded.changed, events.nodeId)
-      return recorded.here
+      return recorded
     })
     for (const msgId of here.values()) this.#toProject.add(msgId)
     return items.map(({ done }, index) =>
-      here.has(index) ? { row: rows[index]!, done, hasWaited: true } : null,
+      here.has(index) ? { row: rows[index]!, done, hasWaited: true } : !away.has(index),
     )
   }
 }

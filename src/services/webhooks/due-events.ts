@@ -1,12 +1,7 @@
 import type { EventHolder, WriteEvents } from '../../domain/events.ts'
 import type { Endpoint } from '../../domain/webhooks/targets.ts'
-import {
-  type Taker,
-  takeDueEvents,
-  takeParkedEvents,
-  takeProbes,
-  type WebhookEvent,
-} from '../../store/event-deliveries.ts'
+import { type Taker, takeDueEvents, takeParkedEvents, takeProbes } from '../../store/due-deliveries.ts'
+import type { WebhookEvent } from '../../store/event-deliveries.ts'
 import { DueLoader } from '../loops/due-loader.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
 import type { MessagesInProgress } from '../messages/messages-in-progress.ts'
@@ -70,7 +65,7 @@ export class DueEvents extends DueLoader {
     await this.#rows.reconcile()
     clear()
     if (!this.isOpen) return undefined
-    await this.#takeSome(MAX_TAKEN, (taker) => takeDueEvents(db, taker, inProgress.away.plans), take)
+    await this.#takeSome(MAX_TAKEN, (taker) => takeDueEvents(db, taker), take)
     if (destinations.count('open') > 0)
       await this.#takeSome(
         MAX_PROBES,
@@ -81,6 +76,7 @@ export class DueEvents extends DueLoader {
       )
     let isMore = false
     for (const { endpoint, limit } of memory.hungry()) {
+      if (inProgress.away.has(endpoint.planId)) continue
       const isMoreThere = await this.#takeSome(limit, (taker) => takeParkedEvents(db, taker, endpoint), take)
       if (!isMoreThere) memory.emptied(endpoint)
       isMore ||= isMoreThere
@@ -94,11 +90,12 @@ export class DueEvents extends DueLoader {
     read: (taker: Taker) => Promise<readonly Item[]>,
     into: (items: readonly Item[]) => void,
   ): Promise<boolean> {
-    const { lease, memory } = this.#options
+    const { inProgress, lease, memory } = this.#options
     const { buckets, nodeId } = lease
     const limit = Math.min(Math.floor(memory.room.free / 2), most)
     if (limit < 1) return true
-    const statement = () => this.#rows.take(() => read({ nodeId, buckets, limit }))
+    const { plans: awayPlans } = inProgress.away
+    const statement = () => this.#rows.take(() => read({ nodeId, buckets, limit, awayPlans }))
     return (await this.take(limit, statement, into)) === limit
   }
 }
