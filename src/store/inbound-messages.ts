@@ -1,8 +1,9 @@
 import sql, { empty, raw, type Sql } from 'sql-template-tag'
 import type { EventHolder, InboundMessage } from '../domain/events.ts'
 import type { InboundFilters, Page } from '../domain/lists.ts'
-import type { Queryable } from './database.ts'
-import { drawnPositions, positionOf } from './event-feed.ts'
+import { isSharded } from './citus.ts'
+import { type Database, type Queryable, withTransaction } from './database.ts'
+import { drawnPositions, drawPositions, positionOf } from './event-feed.ts'
 import { type NewOffer, OFFER_COLUMNS } from './inbound-offers.ts'
 import { allOf, below, createdIn, equals } from './list-conditions.ts'
 
@@ -29,6 +30,28 @@ export interface NewOffers {
   readonly nodeId: number
 }
 
+const INPUT = `
+  select *, "planId" as plan_id, get_byte(uuid_send("msgId"), 15)::smallint as bucket,
+         to_timestamp("occurredAtMs" / 1000.0) as occurred_at
+  from json_to_recordset($1) as i (
+    "planId" integer, "msgId" uuid, "carrierId" integer, sender text, recipient text, body text, keyword text,
+    announced boolean, "occurredAtMs" bigint, parts smallint, "partsExpected" smallint)`
+
+/** How the statement gets at the messages, and at the positions of their events. */
+const ON_ONE_SERVER = {
+  first: `input as (${INPUT}), `,
+  input: 'input',
+  drawing: `${drawnPositions('select plan_id from input where plan_id is not null')},`,
+  drawn: 'drawn',
+}
+/** Citus sends the result of a CTE that is inserted to all workers, also to those without rows of it. */
+const ON_SEVERAL = {
+  first: '',
+  input: `(${INPUT}) input`,
+  drawing: '',
+  drawn: '(select $6::jsonb as positions) drawn',
+}
+
 /**
  * Stores inbound messages with the events that announce them, unowned messages separately, and the PDUs they came in. One
  * statement, so all of them or none. Returns the ids of the messages whose event this node holds.
@@ -39,16 +62,23 @@ export async function insertInboundMessages(
   events: EventHolder,
   { offers, nodeId }: NewOffers = { offers: [], nodeId: 0 },
 ): Promise<string[]> {
+  const values = [JSON.stringify(messages), events.nodeId, events.buckets, JSON.stringify(offers), nodeId]
+  if (!isSharded(db)) return await insertInto(db, ON_ONE_SERVER, values)
+  const plans = new Set(messages.flatMap(({ planId }) => planId ?? []))
+  const insert = async (tx: Queryable) =>
+    insertInto(tx, ON_SEVERAL, [...values, JSON.stringify(await drawPositions(tx, [...plans]))])
+  return 'release' in db ? await insert(db) : await withTransaction(db as Database, insert)
+}
+
+async function insertInto(
+  db: Queryable,
+  { first, input, drawing, drawn }: typeof ON_ONE_SERVER,
+  values: unknown[],
+): Promise<string[]> {
   const { rows } = await db.query<{ msgId: string }>({
     name: 'insert_inbound_messages',
     text: `
-      with input as (
-        select *, "planId" as plan_id, get_byte(uuid_send("msgId"), 15)::smallint as bucket,
-               to_timestamp("occurredAtMs" / 1000.0) as occurred_at
-        from json_to_recordset($1) as i (
-          "planId" integer, "msgId" uuid, "carrierId" integer, sender text, recipient text, body text, keyword text,
-          announced boolean, "occurredAtMs" bigint, parts smallint, "partsExpected" smallint)
-      ), offered as (
+      with ${first}offered as (
         insert into inbound_offers (carrier_id, fingerprint, offer_id, turn, holder, offered_at)
         select "carrierId", decode(fingerprint, 'hex'), "offerId", turn, $5::integer, now()
         from json_to_recordset($4) as i (${OFFER_COLUMNS}, turn integer)
@@ -56,23 +86,24 @@ export async function insertInboundMessages(
         insert into inbound_messages (
           plan_id, msg_id, carrier_id, parts, parts_expected, sender, recipient, body, keyword)
         select plan_id, "msgId", "carrierId", parts, "partsExpected", sender, recipient, body, keyword
-        from input where plan_id is not null
+        from ${input} where plan_id is not null
       ), unowned as (
         insert into unowned_inbound_messages (msg_id, carrier_id, parts, parts_expected, sender, recipient, body)
-        select "msgId", "carrierId", parts, "partsExpected", sender, recipient, body from input where plan_id is null
-      ), ${drawnPositions('select plan_id from input where plan_id is not null')}, stored as (
+        select "msgId", "carrierId", parts, "partsExpected", sender, recipient, body
+        from ${input} where plan_id is null
+      ), ${drawing} stored as (
         insert into events (plan_id, msg_id, sequence, position, occurred_at)
         select plan_id, "msgId", 0, ${positionOf('input')}, occurred_at
-        from input cross join drawn where plan_id is not null
+        from ${input} cross join ${drawn} where plan_id is not null
       ), announced as (
         insert into event_deliveries (plan_id, msg_id, sequence, bucket, holder, due_at, began_at)
         select plan_id, "msgId", 0, bucket, case when bucket = any ($3::smallint[]) then $2::integer end, occurred_at,
                occurred_at
-        from input where announced and plan_id is not null
+        from ${input} where announced and plan_id is not null
         returning msg_id, holder
       )
       select msg_id as "msgId" from announced where holder is not null`,
-    values: [JSON.stringify(messages), events.nodeId, events.buckets, JSON.stringify(offers), nodeId],
+    values,
   })
   return rows.map((row) => row.msgId)
 }

@@ -5,10 +5,10 @@ import {
   type MessageInProgress,
   type StatusEvent,
 } from '../domain/journal/messages-in-progress.ts'
-import { byPlan, isSharded, type OfPlan, ofPlan } from './citus.ts'
+import { byPlan, isSharded, ofPlan } from './citus.ts'
 import { storable } from './copy.ts'
 import { type Queryable, RowFaultError } from './database.ts'
-import { drawnPositions, type FeedPositions } from './event-feed.ts'
+import { drawnPositions, drawPositions, type FeedPositions } from './event-feed.ts'
 
 /** Another lane took the message out of its record, or it is written there already. */
 export class NotInLaneError extends RowFaultError {
@@ -40,7 +40,7 @@ export async function updateRecords(
   unordered: readonly Change[],
   { lane, stays }: InLane,
   announcing: readonly number[],
-): Promise<{ readonly held: ReadonlySet<string>; readonly positions: FeedPositions }> {
+): Promise<Updated> {
   // Everybody locks rows in the order of their keys.
   const changes = unordered.toSorted(byKey)
   const messages = changes.map(({ message }) => message)
@@ -51,77 +51,111 @@ export async function updateRecords(
   if (waited.length > 0) await deleteDispatches(tx, waited)
   const particular = messages.filter(hasParticulars)
   if (particular.length > 0) await insertParticulars(tx, particular)
-  const parts = isSharded(tx) ? byPlan(tx, changed, ({ accepted }) => accepted.planId) : []
-  // First the rows of all messages are locked, then those of feeds.
-  for (const part of parts) await updateMessages(tx, part, [], { lane, stays, announcing: [] })
-  // No plan has the id 0.
-  const rest = isSharded(tx) ? { planId: 0, items: [] } : { planId: null, items: changed }
-  const { held, positions } = await updateMessages(tx, rest, changes, { lane, stays, announcing })
-  return { held: new Set(held), positions }
+  const inLane = { lane, stays }
+  if (isSharded(tx)) return await updateByPlan(tx, { changes, changed, inLane, announcing })
+  return await updateAtOnce(tx, { changes, changed, inLane, announcing })
 }
 
 function byKey({ message: one }: Change, { message: other }: Change): number {
   return one.accepted.planId - other.accepted.planId || (one.msgId < other.msgId ? -1 : 1)
 }
 
-async function updateMessages(
+interface Update {
+  readonly changes: readonly Change[]
+  /** Messages whose rows change. */
+  readonly changed: readonly MessageInProgress[]
+  readonly inLane: InLane
+  readonly announcing: readonly number[]
+}
+
+interface Updated {
+  readonly held: ReadonlySet<string>
+  readonly positions: FeedPositions
+}
+
+/**
+ * Of the messages $1, those with the lane $2. By its key alone (docs/adr/0006): with the lane as another condition, each message
+ * was compared with each row.
+ */
+const CHANGED = `
+  update messages m
+  set lane = $3::integer, status = i.status, event_sequence = i.sequence, segments = i.segments,
+      delivered_bits = i.delivered, unknown_bits = i.unknown, carrier_id = i."carrierId",
+      sent_at = i."sentAt", updated_at = i."updatedAt", mccmnc = i.mccmnc, error_code = i."errorCode",
+      carrier_code = i."carrierCode", price = i.price, ptf = i.ptf, currency = i.currency, route_id = i."routeId",
+      route_reason = i."routeReason", segmentation = i.segmentation,
+      body = case when i."discardsText" then '' else m.body end
+  from json_to_recordset($1) as i (
+    "planId" integer, "msgId" uuid, status message_status, sequence smallint, segments smallint, delivered bigint,
+    unknown bigint, "carrierId" integer, "sentAt" timestamptz, "updatedAt" timestamptz, mccmnc text,
+    "errorCode" text, "carrierCode" text, price numeric, ptf numeric, currency text, "routeId" integer,
+    "routeReason" text, segmentation text, "discardsText" boolean)
+  where m.plan_id = any (array[i."planId"]) and m.msg_id = i."msgId" and m.lane is not distinct from $2::integer`
+
+/** `rows`: the parameter with them. */
+const announced = (rows: string) => `
+  announced as (
+    insert into event_deliveries (plan_id, msg_id, sequence, bucket, holder, due_at, began_at)
+    select i."planId", i."msgId", i.sequence, i.bucket, case when not coalesce(i.waits, earlier.waits) then i.holder end,
+           greatest(i."occurredAt", earlier.due_at), i."occurredAt"
+    from json_to_recordset(${rows}) as i (
+      "planId" integer, "msgId" uuid, sequence smallint, bucket smallint, holder integer, waits boolean,
+      "occurredAt" timestamptz)
+    cross join lateral (
+      select count(*) > 0 as waits, max(e.due_at) filter (where e.holder is null) as due_at
+      from event_deliveries e
+      where e.plan_id = any (array[i."planId"]) and e.msg_id = i."msgId" and e.state <> 'failed'
+    ) earlier
+    returning msg_id, holder
+  )`
+const HELD = 'array(select msg_id from announced where holder is not null) as held'
+
+async function updateAtOnce(
   tx: Queryable,
-  { planId, items: changed }: OfPlan<MessageInProgress>,
-  changes: readonly Change[],
-  { lane, stays, announcing }: InLane & { readonly announcing: readonly number[] },
-) {
+  { changes, changed, inLane: { lane, stays }, announcing }: Update,
+): Promise<Updated> {
   const { rows } = await tx.query<{ updated: number; held: string[]; positions: FeedPositions }>({
     name: 'update_records',
-    // By its key alone (docs/adr/0006): with the lane as another condition, each message was compared with each row.
     text: `
-      with changed as (
-        update messages m
-        set lane = $4::integer, status = i.status, event_sequence = i.sequence, segments = i.segments,
-            delivered_bits = i.delivered, unknown_bits = i.unknown, carrier_id = i."carrierId",
-            sent_at = i."sentAt", updated_at = i."updatedAt", mccmnc = i.mccmnc, error_code = i."errorCode",
-            carrier_code = i."carrierCode", price = i.price, ptf = i.ptf, currency = i.currency, route_id = i."routeId",
-            route_reason = i."routeReason", segmentation = i.segmentation,
-            body = case when i."discardsText" then '' else m.body end
-        from json_to_recordset($1) as i (
-          "planId" integer, "msgId" uuid, status message_status, sequence smallint, segments smallint, delivered bigint,
-          unknown bigint, "carrierId" integer, "sentAt" timestamptz, "updatedAt" timestamptz, mccmnc text,
-          "errorCode" text, "carrierCode" text, price numeric, ptf numeric, currency text, "routeId" integer,
-          "routeReason" text, segmentation text, "discardsText" boolean)
-        where m.plan_id = any (array[i."planId"]) and ${ofPlan('m', '$6')} and m.msg_id = i."msgId"
-          and m.lane is not distinct from $3::integer
-        returning 1
-      ), ${drawnPositions(`
+      with changed as (${CHANGED} returning 1), ${drawnPositions(`
         select plan_id from unnest($5::integer[]) as i (plan_id)
         -- First the rows of the messages are locked.
-        where (select count(*) from changed) is not null`)}, announced as (
-        insert into event_deliveries (plan_id, msg_id, sequence, bucket, holder, due_at, began_at)
-        select i."planId", i."msgId", i.sequence, i.bucket, case when not coalesce(i.waits, earlier.waits) then i.holder end,
-               greatest(i."occurredAt", earlier.due_at), i."occurredAt"
-        from json_to_recordset($2) as i (
-          "planId" integer, "msgId" uuid, sequence smallint, bucket smallint, holder integer, waits boolean,
-          "occurredAt" timestamptz)
-        cross join lateral (
-          select count(*) > 0 as waits, max(e.due_at) filter (where e.holder is null) as due_at
-          from event_deliveries e
-          where e.plan_id = any (array[i."planId"]) and e.msg_id = i."msgId" and e.state <> 'failed'
-        ) earlier
-        returning msg_id, holder
-      )
-      select (select count(*)::integer from changed) as updated,
-             array(select msg_id from announced where holder is not null) as held, drawn.positions
-      from drawn`,
-    values: [
-      jsonOf(changed.map(rowOf)),
-      JSON.stringify(changes.flatMap((change) => deliveryRows(change, lane))),
-      lane,
-      stays ? lane : null,
-      announcing,
-      planId,
-    ],
+        where (select count(*) from changed) is not null`)}, ${announced('$4')}
+      select (select count(*)::integer from changed) as updated, ${HELD}, drawn.positions from drawn`,
+    values: [jsonOf(changed.map(rowOf)), lane, stays ? lane : null, deliveriesOf(changes, lane), announcing],
   })
   const { updated, held, positions } = rows[0]!
+  mustBeAll(updated, changed)
+  return { held: new Set(held), positions }
+}
+
+/** Each part on the server of its plan. As one statement, Citus would send the results of its parts to every worker. */
+async function updateByPlan(
+  tx: Queryable,
+  { changes, changed, inLane: { lane, stays }, announcing }: Update,
+): Promise<Updated> {
+  // First the rows of all messages are locked, then those of feeds.
+  for (const { planId, items } of byPlan(tx, changed, ({ accepted }) => accepted.planId)) {
+    const { rowCount } = await tx.query({
+      text: `${CHANGED} and ${ofPlan('m', '$4')}`,
+      values: [jsonOf(items.map(rowOf)), lane, stays ? lane : null, planId],
+    })
+    mustBeAll(rowCount ?? 0, items)
+  }
+  const positions = announcing.length > 0 ? await drawPositions(tx, announcing) : {}
+  const { rows } = await tx.query<{ held: string[] }>({
+    text: `with ${announced('$1')} select ${HELD}`,
+    values: [deliveriesOf(changes, lane)],
+  })
+  return { held: new Set(rows[0]!.held), positions }
+}
+
+function mustBeAll(updated: number, changed: readonly MessageInProgress[]): void {
   if (updated !== changed.length) throw new NotInLaneError(`${changed.length - updated} messages`)
-  return { held, positions }
+}
+
+function deliveriesOf(changes: readonly Change[], lane: number | null): string {
+  return JSON.stringify(changes.flatMap((change) => deliveryRows(change, lane)))
 }
 
 function wasDispatch({ loaded }: MessageInProgress): boolean {
