@@ -46,6 +46,14 @@ describe('any path', () => {
     expect([answer?.status, answer?.json.errors[0].field]).toEqual([400, 'Host'])
   })
 
+  it('has an id that tells nothing about other requests', async () => {
+    const ids = []
+    for (let request = 0; request < 20; request += 1)
+      ids.push((await service.get('/livez')).headers.get('x-request-id'))
+    const parts = ids.flatMap((id) => /^([0-9a-f]{8})([0-9a-f]{8})$/.exec(id!)?.slice(1))
+    expect(new Set(parts).size).toBe(2 * ids.length)
+  })
+
   it('carries the security headers, on failures too', async () => {
     for (const path of ['/livez', '/nowhere', '/v1/messages/sms/%zz']) {
       const { headers } = await service.get(path)
