@@ -1,6 +1,6 @@
 import { type Fault, fault } from '../errors.ts'
 import type { OptOutSettings } from './configuration/configuration.ts'
-import { MAX_BODY_CHARACTERS } from './messages/send-requests.ts'
+import { MAX_BODY_CHARACTERS } from './messages/messages.ts'
 
 /** STOP, START and HELP: what a person asks one of our numbers for (docs/opt-outs.md). */
 

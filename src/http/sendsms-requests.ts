@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { SendsmsUser } from '../domain/configuration/configuration.ts'
 import { classifySender, isE164 } from '../domain/messages/addresses.ts'
-import { MAX_BODY_CHARACTERS } from '../domain/messages/send-requests.ts'
+import { MAX_BODY_CHARACTERS } from '../domain/messages/messages.ts'
 import { AppError } from '../errors.ts'
 
 /**

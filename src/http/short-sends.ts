@@ -3,14 +3,8 @@ import type { ServicePlan, Token } from '../domain/configuration/configuration.t
 import { Directory, planForSending } from '../domain/configuration/directory.ts'
 import { PUBLIC_ID } from '../domain/identifiers.ts'
 import { judgeRecipient } from '../domain/limits/plan-limits.ts'
-import { type Message, publicMessage } from '../domain/messages/messages.ts'
-import {
-  fieldFaults,
-  judgeSender,
-  MAX_BODY_CHARACTERS,
-  recordBytes,
-  type SendRequest,
-} from '../domain/messages/send-requests.ts'
+import { MAX_BODY_CHARACTERS, type Message, publicMessage } from '../domain/messages/messages.ts'
+import { fieldFaults, judgeSender, recordBytes, type SendRequest } from '../domain/messages/send-requests.ts'
 import type { AcceptOutcome } from '../operations/sends/accept-messages.ts'
 import { liveToken } from './authentication.ts'
 import { parseJson } from './json-bodies.ts'

@@ -1,4 +1,5 @@
 /** Takes deliveries out of the queue into the memory of a node, with what their events tell. */
+
 import type { Endpoint } from '../domain/webhooks/targets.ts'
 import { isSharded } from './citus.ts'
 import { CommitOutcomeUnknownError, type Queryable } from './database.ts'
@@ -10,7 +11,7 @@ import {
   payloadJoins,
   payloadOf,
   readPayloads,
-} from './event-list.ts'
+} from './event-payloads.ts'
 
 interface EventRow extends PayloadRow {
   readonly holder: number

@@ -2,7 +2,7 @@ import { type EventPayload, type FeedPlace, lowestIdWithEventsAt } from '../doma
 import { highestIdAt } from '../domain/identifiers.ts'
 import type { FeedFilters, Page } from '../domain/lists.ts'
 import type { Queryable } from './database.ts'
-import { PAYLOAD_COLUMNS, type PayloadRow, payloadJoins, payloadOf } from './event-list.ts'
+import { PAYLOAD_COLUMNS, type PayloadRow, payloadJoins, payloadOf } from './event-payloads.ts'
 
 export interface FeedEvent {
   readonly msgId: string

@@ -1,5 +1,4 @@
 import { createdAtMs } from '../domain/identifiers.ts'
-import type { Accepted } from '../domain/journal/message-facts.ts'
 import type {
   TimelineReceipt,
   TravelAttempt,
@@ -11,7 +10,6 @@ import type { Message } from '../domain/messages/messages.ts'
 import { isSharded, listPlanIds, withTables } from './citus.ts'
 import type { Queryable } from './database.ts'
 import { EVENT_STATE } from './event-list.ts'
-import { noteKindsInstead } from './message-kinds.ts'
 import type { MessageKey } from './messages-at-rest.ts'
 
 /** The columns of a Message, in the order of the table; `m` is the alias of messages. */
@@ -26,60 +24,6 @@ export const MESSAGE_COLUMNS = `
  */
 export interface InLane {
   readonly lane: number | null
-}
-
-/** A message that is being accepted. Its columns, in their JSON form. */
-export interface NewMessage {
-  readonly msgId: string
-  readonly accepted: Omit<Accepted, 'kind'>
-}
-
-const NEW_MESSAGE_COLUMNS = `(
-  "planId" integer, "msgId" uuid, sender text, recipient text, body text, segments smallint, country text,
-  "callbackUrl" text)`
-
-function columnsOf(messages: readonly NewMessage[]): string {
-  return JSON.stringify(
-    messages.map(({ msgId, accepted }) => ({
-      ...accepted,
-      msgId,
-      // They are FAILED, which is an end.
-      ...(accepted.discardsText && { body: '' }),
-    })),
-  )
-}
-
-/**
- * Decides about messages whose COMMIT was not answered: stores each as FAILED unless it is there already. Returned ids were not
- * there, or only by an earlier call that was not answered either, and can never be stored as QUEUED afterwards. All others
- * were committed.
- */
-export async function decideUncertainMessages(
-  db: Queryable,
-  messages: readonly NewMessage[],
-  errorCode: string,
-): Promise<Set<string>> {
-  const kinds = messages.map(({ msgId, accepted: { planId, sender, country } }) => ({
-    planId,
-    msgId,
-    sender,
-    country,
-    mccmnc: null,
-    status: 'FAILED' as const,
-  }))
-  await noteKindsInstead(db, kinds)
-  const { rows } = await db.query<{ msgId: string }>({
-    name: 'decide_uncertain_messages',
-    text: `
-      insert into messages as m (plan_id, msg_id, sender, recipient, body, segments, country, callback_url, updated_at,
-                                 status, error_code)
-      select i.*, now(), 'FAILED', $2 from json_to_recordset($1) as i ${NEW_MESSAGE_COLUMNS}
-      on conflict (plan_id, msg_id) do update set updated_at = m.updated_at
-        where m.status = 'FAILED' and m.error_code = excluded.error_code
-      returning msg_id as "msgId"`,
-    values: [columnsOf(messages), errorCode],
-  })
-  return new Set(rows.map(({ msgId }) => msgId))
 }
 
 /**

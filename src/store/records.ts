@@ -3,13 +3,14 @@
  * whether a message has no record yet, comes back from memory or was changed at rest.
  */
 import { bucketOf } from '../domain/identifiers.ts'
+import type { Accepted } from '../domain/journal/message-facts.ts'
 import {
   isTextDiscarded,
   type MessageInProgress,
   type StatusEvent,
 } from '../domain/journal/messages-in-progress.ts'
 import { CopyRows, copyIn, storable } from './copy.ts'
-import type { Transaction } from './database.ts'
+import type { Queryable, Transaction } from './database.ts'
 import { drawPositions, type FeedPositions } from './event-feed.ts'
 import { noteKindsInstead, type OfAKind } from './message-kinds.ts'
 import { answeredMs, changesDispatch, updateRecords } from './record-changes.ts'
@@ -325,4 +326,58 @@ function firstOfEachKey<T>(items: readonly T[], keyOf: (item: T) => unknown): re
   if (items.length < 2) return items
   const keys = new Set<unknown>()
   return items.filter((item) => keys.size < keys.add(keyOf(item)).size)
+}
+
+/** A message that is being accepted. Its columns, in their JSON form. */
+export interface NewMessage {
+  readonly msgId: string
+  readonly accepted: Omit<Accepted, 'kind'>
+}
+
+const NEW_MESSAGE_COLUMNS = `(
+  "planId" integer, "msgId" uuid, sender text, recipient text, body text, segments smallint, country text,
+  "callbackUrl" text)`
+
+function columnsOf(messages: readonly NewMessage[]): string {
+  return JSON.stringify(
+    messages.map(({ msgId, accepted }) => ({
+      ...accepted,
+      msgId,
+      // They are FAILED, which is an end.
+      ...(accepted.discardsText && { body: '' }),
+    })),
+  )
+}
+
+/**
+ * Decides about messages whose COMMIT was not answered: stores each as FAILED unless it is there already. Returned ids were not
+ * there, or only by an earlier call that was not answered either, and can never be stored as QUEUED afterwards. All others
+ * were committed.
+ */
+export async function decideUncertainMessages(
+  db: Queryable,
+  messages: readonly NewMessage[],
+  errorCode: string,
+): Promise<Set<string>> {
+  const kinds = messages.map(({ msgId, accepted: { planId, sender, country } }) => ({
+    planId,
+    msgId,
+    sender,
+    country,
+    mccmnc: null,
+    status: 'FAILED' as const,
+  }))
+  await noteKindsInstead(db, kinds)
+  const { rows } = await db.query<{ msgId: string }>({
+    name: 'decide_uncertain_messages',
+    text: `
+      insert into messages as m (plan_id, msg_id, sender, recipient, body, segments, country, callback_url, updated_at,
+                                 status, error_code)
+      select i.*, now(), 'FAILED', $2 from json_to_recordset($1) as i ${NEW_MESSAGE_COLUMNS}
+      on conflict (plan_id, msg_id) do update set updated_at = m.updated_at
+        where m.status = 'FAILED' and m.error_code = excluded.error_code
+      returning msg_id as "msgId"`,
+    values: [columnsOf(messages), errorCode],
+  })
+  return new Set(rows.map(({ msgId }) => msgId))
 }

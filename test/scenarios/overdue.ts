@@ -1,6 +1,5 @@
 import { expect } from 'vitest'
-import { VALIDITY_MS } from '../../src/domain/carriers/submit-outcomes.ts'
-import { RECEIPT_GRACE_MS } from '../../src/domain/messages/messages.ts'
+import { RECEIPT_GRACE_MS, VALIDITY_MS } from '../../src/domain/messages/messages.ts'
 import { Maintenance } from '../../src/services/upkeep/maintenance.ts'
 import { readDirectory } from '../../src/store/directory.ts'
 import { strictLog } from '../support/log.ts'

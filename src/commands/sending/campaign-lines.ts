@@ -3,7 +3,8 @@ import type { FileHandle } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { type Options, parse } from 'csv-parse'
 import { readE164 } from '../../domain/messages/addresses.ts'
-import { fieldFaults, MAX_BODY_CHARACTERS, type SendRequest } from '../../domain/messages/send-requests.ts'
+import { MAX_BODY_CHARACTERS } from '../../domain/messages/messages.ts'
+import { fieldFaults, type SendRequest } from '../../domain/messages/send-requests.ts'
 import { CSV_FORM } from '../admin/csv.ts'
 
 /** The messages of a CSV file, one for each of its lines. */

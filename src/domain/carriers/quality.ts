@@ -1,20 +1,12 @@
 import type { QualityFloor } from '../configuration/configuration.ts'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../instants.ts'
-import type { SubmitOutcome } from './submit-outcomes.ts'
+import { SUBMIT_RESULTS, type SubmitResult } from './submit-outcomes.ts'
 
 /** How a carrier performs in a route: what is counted, the figures drawn from it, and when they are too bad. */
 
-/** submit_sm by outcome; `refused`: any status but ESME_ROK and those that mean throttled. */
-export const SUBMIT_RESULTS = ['accepted', 'refused', 'throttled', 'noAnswer'] as const
-export type SubmitResult = (typeof SUBMIT_RESULTS)[number]
 /** Messages by their last status after SENT. */
 export const FINAL_RESULTS = ['delivered', 'failed', 'unknown'] as const
 export type FinalResult = (typeof FINAL_RESULTS)[number]
-
-/** How a carrier answered a submit_sm. */
-export function submitResultOf(outcome: SubmitOutcome): SubmitResult {
-  return outcome === 'accepted' || outcome === 'throttled' ? outcome : 'refused'
-}
 
 /** Counts of one carrier in one route: submit_sm by the minute of the answer, messages by the minute of sentAt. */
 export interface QualityCounts extends Record<SubmitResult | FinalResult, number> {

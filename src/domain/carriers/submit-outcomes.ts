@@ -1,6 +1,6 @@
 import { BoundedMap } from '../../collections/bounded-map.ts'
 import type { DeliveryCode, FailureCode } from '../error-codes.ts'
-import { DAY_MS, jittered, MINUTE_MS, SECOND_MS } from '../instants.ts'
+import { jittered, MINUTE_MS, SECOND_MS } from '../instants.ts'
 
 /**
  * What a command_status other than 0 (SMPP 3.4 §5.1.3) means for the message:
@@ -13,10 +13,14 @@ import { DAY_MS, jittered, MINUTE_MS, SECOND_MS } from '../instants.ts'
  */
 export const REFUSED_OUTCOMES = ['throttled', 'retry', 'limited-retry', 'rebind', 'permanent'] as const
 export type RefusedOutcome = (typeof REFUSED_OUTCOMES)[number]
-/** What a submit_sm_resp means; accepted: the carrier has the message. `SubmitResult` (quality.ts) is what is counted of it. */
+/** What a submit_sm_resp means; accepted: the carrier has the message. */
 export type SubmitOutcome = 'accepted' | RefusedOutcome
 /** Of these, what ends an attempt. */
 export type RefusalOutcome = Exclude<RefusedOutcome, 'throttled' | 'rebind'>
+
+/** What is counted of a submit_sm; `refused`: any status but ESME_ROK and those that mean throttled. */
+export const SUBMIT_RESULTS = ['accepted', 'refused', 'throttled', 'noAnswer'] as const
+export type SubmitResult = (typeof SUBMIT_RESULTS)[number]
 
 /** What each command_status means for the message, and its error code; null: the code says no more than 200. */
 const MEANINGS = new Map<number, readonly [outcome: SubmitOutcome, code: FailureCode | null]>([
@@ -73,6 +77,11 @@ export function submitOutcome(
   return known ?? (vendor ? 'limited-retry' : 'permanent')
 }
 
+/** How an outcome is counted. */
+export function submitResultOf(outcome: SubmitOutcome): SubmitResult {
+  return outcome === 'accepted' || outcome === 'throttled' ? outcome : 'refused'
+}
+
 /** The error code of a submission: 0 (ESME_ROK) is success, and a status without a code of its own is 200. */
 export function codeOfSubmitStatus(commandStatus: number): DeliveryCode {
   return commandStatus === 0 ? '000' : (ownCodeOf(commandStatus) ?? '200')
@@ -87,9 +96,6 @@ const DELAYS_MS: readonly number[] = [5 * SECOND_MS, 30 * SECOND_MS, 2 * MINUTE_
 
 /** Tries in all of a message whose outcome is limited-retry. */
 export const LIMITED_TRIES = 3
-
-/** Time from acceptance until a message that no carrier took fails: the longest, and the one of a plan that sets none. */
-export const VALIDITY_MS = DAY_MS
 
 /** Wait after this many failed attempts, at least 1: 5 s, 30 s, 2 min, then 10 min; `jitter` 0..1 gives -20..+20 %. */
 export function retryDelayMs(failedAttempts: number, jitter: number): number {

@@ -296,11 +296,6 @@ export function judgeRecipient({ allowedCountries }: ServicePlan, to: string): L
   return { code: 'COUNTRY_NOT_ALLOWED', message: `The service plan may not send to ${where}` }
 }
 
-/** How long a message may wait for a carrier. `wanted`: by its sender; undefined: as long as usual. */
-export function validityMs(plan: ServicePlan, wanted = plan.validitySeconds): number {
-  return Math.min(wanted, plan.maxValiditySeconds) * 1_000
-}
-
 interface LimitSettings {
   readonly allowedCountries?: readonly string[] | undefined
   readonly caps?: PlanCaps | null | undefined

@@ -1,7 +1,7 @@
 import type { ServicePlan } from '../configuration/configuration.ts'
 import { receiptErrorMessage } from '../error-codes.ts'
 import { createdAtMs } from '../identifiers.ts'
-import { HOUR_MS, isoText } from '../instants.ts'
+import { DAY_MS, HOUR_MS, isoText } from '../instants.ts'
 import { decimal } from '../routing/rates.ts'
 
 /** The public status of an MT message. What changes it: message-states.ts. */
@@ -15,6 +15,17 @@ export function countByStatus(messages: readonly { readonly status: Status }[]):
   for (const { status } of messages) counts[status] += 1
   return counts
 }
+
+/** Time from acceptance until a message that no carrier took fails: the longest, and the one of a plan that sets none. */
+export const VALIDITY_MS = DAY_MS
+
+/** How long a message may wait for a carrier. `wanted`: by its sender; undefined: as long as usual. */
+export function validityMs(plan: ServicePlan, wanted = plan.validitySeconds): number {
+  return Math.min(wanted, plan.maxValiditySeconds) * 1_000
+}
+
+/** Of a text, in code points. */
+export const MAX_BODY_CHARACTERS = 1600
 
 /** How long an UNKNOWN message may still get a final status. */
 export const UNKNOWN_REVERSIBLE_MS = 72 * HOUR_MS

@@ -15,9 +15,6 @@ export interface SendRequest {
   readonly callbackUrl?: string
 }
 
-/** In code points. */
-export const MAX_BODY_CHARACTERS = 1600
-
 /**
  * Faults that a schema cannot see: the forms of addresses, and text that no Unicode encoding can represent or no carrier
  * takes. Values that are not strings, and an empty body, are reported by the schema and passed over here.

@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox'
 import { PUBLIC_ID, parseEventId } from '../../domain/identifiers.ts'
 import { DEFAULT_PAGE, type FilterRules, MAX_PAGE, windowFaults } from '../../domain/lists.ts'
-import { MAX_BODY_CHARACTERS } from '../../domain/messages/send-requests.ts'
+import { MAX_BODY_CHARACTERS } from '../../domain/messages/messages.ts'
 import { fault, WHOLE_REQUEST } from '../../errors.ts'
 import { givenNames, parsedBy, patterned, withRule } from '../validate.ts'
 import { nullableString, titled } from './shapes.ts'

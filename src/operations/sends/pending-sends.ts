@@ -2,9 +2,8 @@ import { createdAtMs } from '../../domain/identifiers.ts'
 import type { Accepted } from '../../domain/journal/message-facts.ts'
 import { messageInProgress, messageOf } from '../../domain/journal/messages-in-progress.ts'
 import type { Message } from '../../domain/messages/messages.ts'
-import type { NewMessage } from '../../store/messages.ts'
 import type { OptOutPair } from '../../store/opt-outs.ts'
-import type { Projected } from '../../store/records.ts'
+import type { NewMessage, Projected } from '../../store/records.ts'
 
 /** A send that waits for its answer. */
 export interface PendingSend {

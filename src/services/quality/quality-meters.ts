@@ -4,9 +4,8 @@ import {
   type FinalResult,
   RECEIPT_LATENCY_BOUNDS_MS,
   SUBMIT_LATENCY_BOUNDS_MS,
-  SUBMIT_RESULTS,
-  type SubmitResult,
 } from '../../domain/carriers/quality.ts'
+import { SUBMIT_RESULTS, type SubmitResult } from '../../domain/carriers/submit-outcomes.ts'
 import { Histogram } from '../../histogram.ts'
 import type { QualityMeters } from './quality-watch.ts'
 

@@ -5,8 +5,8 @@ import {
   minuteOf,
   QualityTallies,
   type RouteCarrier,
-  type SubmitResult,
 } from '../../domain/carriers/quality.ts'
+import type { SubmitResult } from '../../domain/carriers/submit-outcomes.ts'
 import { MINUTE_MS } from '../../domain/instants.ts'
 import type { ChangedMessage } from '../../domain/journal/messages-in-progress.ts'
 import { RECEIPT_GRACE_MS } from '../../domain/messages/messages.ts'

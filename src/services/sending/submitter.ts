@@ -1,7 +1,11 @@
 import type { HeldGroup } from '../../domain/backlog.ts'
-import { submitResultOf } from '../../domain/carriers/quality.ts'
 import type { SubmitRefusal } from '../../domain/carriers/submission-progress.ts'
-import { ambiguityWaitMs, nextTryMs, RebindCounts } from '../../domain/carriers/submit-outcomes.ts'
+import {
+  ambiguityWaitMs,
+  nextTryMs,
+  RebindCounts,
+  submitResultOf,
+} from '../../domain/carriers/submit-outcomes.ts'
 import type { Carrier, ServicePlan } from '../../domain/configuration/configuration.ts'
 import {
   type Dispatch,

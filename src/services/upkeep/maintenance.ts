@@ -1,8 +1,7 @@
-import { VALIDITY_MS } from '../../domain/carriers/submit-outcomes.ts'
 import { NO_HOLDER } from '../../domain/events.ts'
 import { createdAtMs, highestIdAt, lowestIdAt } from '../../domain/identifiers.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../domain/instants.ts'
-import { RECEIPT_GRACE_MS } from '../../domain/messages/messages.ts'
+import { RECEIPT_GRACE_MS, VALIDITY_MS } from '../../domain/messages/messages.ts'
 import { HOURS_KEPT_MS, MINUTES_KEPT_MS, ROLL_UP_AFTER_MS } from '../../domain/statistics/query.ts'
 import { CROWDED_MS } from '../../domain/webhooks/retries.ts'
 import {

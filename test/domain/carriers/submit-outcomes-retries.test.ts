@@ -7,8 +7,8 @@ import {
   nextTryMs,
   RebindCounts,
   retryDelayMs,
-  VALIDITY_MS,
 } from '../../../src/domain/carriers/submit-outcomes.ts'
+import { VALIDITY_MS } from '../../../src/domain/messages/messages.ts'
 
 describe('retryDelayMs', () => {
   test.each([

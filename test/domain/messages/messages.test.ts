@@ -7,12 +7,21 @@ import {
   publicMessage,
   toInboundWebhook,
   UNKNOWN_REVERSIBLE_MS,
+  validityMs,
 } from '../../../src/domain/messages/messages.ts'
 import { formatAmount } from '../../../src/domain/routing/rates.ts'
 import { aPlan } from '../../support/directory.ts'
 
 test('UNKNOWN gives way for 72 h', () => {
   expect(UNKNOWN_REVERSIBLE_MS).toBe(72 * 3_600_000)
+})
+
+test('validityMs: the usual one, or what the sender asks for, never more than the longest', () => {
+  const plan = aPlan({ validitySeconds: 600, maxValiditySeconds: 900 })
+  expect([validityMs(plan), validityMs(plan, 60), validityMs(plan, 1_200)]).toEqual([
+    600_000, 60_000, 900_000,
+  ])
+  expect(validityMs(aPlan({ maxValiditySeconds: 900 }))).toBe(900_000)
 })
 
 describe('delivery receipts', () => {

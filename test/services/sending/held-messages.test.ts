@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Dispatch } from '../../../src/domain/journal/messages-in-progress.ts'
-import { MAX_BODY_CHARACTERS } from '../../../src/domain/messages/send-requests.ts'
+import { MAX_BODY_CHARACTERS } from '../../../src/domain/messages/messages.ts'
 import { bytesOf } from '../../../src/services/messages/lives.ts'
 import { HeldMessages } from '../../../src/services/sending/held-messages.ts'
 import { eventually } from '../../support/eventually.ts'

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { FAILURES } from '../../../domain/error-codes.ts'
-import { fieldFaults, MAX_BODY_CHARACTERS } from '../../../domain/messages/send-requests.ts'
+import { MAX_BODY_CHARACTERS } from '../../../domain/messages/messages.ts'
+import { fieldFaults } from '../../../domain/messages/send-requests.ts'
 import { explainRoute, type RouteExplanation } from '../../../domain/routing/route-explanation.ts'
 import { ERRORS, type ErrorCode, type Fault, fault, invalid } from '../../../errors.ts'
 import { ROUTES } from '../../../operations/configuration/routes.ts'

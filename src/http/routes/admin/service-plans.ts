@@ -6,7 +6,7 @@ import {
 } from '../../../domain/configuration/configuration.ts'
 import { languageNames, rateLimitField } from '../../../domain/configuration/settings.ts'
 import { SENDER_TYPES } from '../../../domain/messages/addresses.ts'
-import { MAX_BODY_CHARACTERS } from '../../../domain/messages/send-requests.ts'
+import { MAX_BODY_CHARACTERS } from '../../../domain/messages/messages.ts'
 import { MAX_WORD_CHARACTERS, MAX_WORDS } from '../../../domain/opt-outs.ts'
 import { NATIONAL_LANGUAGES } from '../../../domain/text/gsm-national-tables.ts'
 import { PLANS, removeServicePlan } from '../../../operations/configuration/service-plans.ts'

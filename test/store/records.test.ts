@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { bucketOf } from '../../src/domain/identifiers.ts'
 import { sqlState, withTransaction } from '../../src/store/database.ts'
-import { decideUncertainMessages, findMessage } from '../../src/store/messages.ts'
-import { writeRecords } from '../../src/store/records.ts'
+import { findMessage } from '../../src/store/messages.ts'
+import { decideUncertainMessages, writeRecords } from '../../src/store/records.ts'
 import { eventually } from '../support/eventually.ts'
 import { installedDatabase, newId } from '../support/installation.ts'
 import {
