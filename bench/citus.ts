@@ -196,8 +196,8 @@ function delivered(planId: number): MessageInProgress {
 /** All messages are of one plan, so of one server's. */
 function measureRate({ url }: Layout, seconds: number): void {
   const program = ['bench/run.ts', '--json', '--seconds', String(seconds), '--warm-up', '6']
-  const only = ['--latency-seconds', '0', '--accept-seconds', '0', '--webhook-seconds', '0']
-  const output = execFileSync(process.execPath, [...program, ...only], {
+  const others = ['latency-seconds', 'accept-seconds', 'webhook-seconds', 'addition-messages']
+  const output = execFileSync(process.execPath, [...program, ...others.map((name) => `--${name}=0`)], {
     env: { ...process.env, DATABASE_URL: url },
     stdio: ['ignore', 'pipe', 'inherit'],
     encoding: 'utf8',

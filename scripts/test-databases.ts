@@ -22,7 +22,7 @@ const DEBIAN_ROOT = '/usr/lib/postgresql'
 /** Where Debian has the extensions of a version. */
 const EXTENSIONS = (version: string) => `/usr/share/postgresql/${version}/extension`
 const CITUS_WORKERS = 2
-/** They look at plans, statistics or locks, which a coordinator does not have, or move rows to another plan by SQL. */
+/** They look at plans and statistics, which a coordinator does not have, or at a pool of `pg` that knows nothing of Citus. */
 const NOT_ON_CITUS = [
   'each kept plan is right when',
   'a queue that was analyzed while it was empty',
@@ -30,10 +30,7 @@ const NOT_ON_CITUS = [
   'a search reads by key',
   'what few messages or none have is found',
   'no more days are read than a page needs',
-  'keeps the next writer of the plan waiting',
-  'settling waits for the transaction',
   'is given up with its connection where',
-  'of each plan in turn, though one has more due',
 ]
 /** Each twice. `postgres-kill` is the coordinator. */
 const CITUS_FAULTS = [

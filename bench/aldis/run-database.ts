@@ -57,8 +57,11 @@ export async function startEmbedded({ explain, ...options }: EmbeddedOptions): P
  */
 export async function createOn(serverUrl: string): Promise<RunDatabase> {
   const name = `aldis_bench_${randomBytes(6).toString('hex')}`
-  const rows = await query<{ pid: number }>(serverUrl, 'select pg_backend_pid() as pid')
-  const postgresPid = parentOf(rows[0]!.pid, 'postgres')
+  // Looked up while the session is there.
+  const postgresPid = await connected(serverUrl, async (client) => {
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid')
+    return parentOf(rows[0]!.pid, 'postgres')
+  })
   if (postgresPid === null) throw new Error('the server of DATABASE_URL must run on this machine')
   const workers = await workersOf(serverUrl)
   const servers = [serverUrl, ...workers.map((worker) => at(serverUrl, worker))]
@@ -100,12 +103,18 @@ function at(url: string, change: Partial<Pick<URL, 'hostname' | 'port' | 'pathna
 
 /** Runs the statements on a connection of their own and returns the rows of the last. */
 async function query<Row>(connectionString: string, ...statements: string[]): Promise<Row[]> {
-  const client = new pg.Client({ connectionString })
-  await client.connect()
-  try {
+  return await connected(connectionString, async (client) => {
     let rows: Row[] = []
     for (const statement of statements) rows = (await client.query(statement)).rows as Row[]
     return rows
+  })
+}
+
+async function connected<T>(connectionString: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString })
+  await client.connect()
+  try {
+    return await work(client)
   } finally {
     await client.end()
   }

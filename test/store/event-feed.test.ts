@@ -6,6 +6,7 @@ import { insertInboundMessages } from '../../src/store/inbound-messages.ts'
 import { eventually } from '../support/eventually.ts'
 import { installedDatabase, newId } from '../support/installation.ts'
 import { LaneWriter, received, settled } from '../support/lane-writer.ts'
+import { lockWaits } from '../support/lock-waits.ts'
 import { NOBODY, recordOutcomes, sent, storeMessage, submission } from '../support/stored-messages.ts'
 
 const { db, announcedPlan: plan, silentPlan: other } = await installedDatabase({ poolSize: 6 })
@@ -97,12 +98,7 @@ describe('an open transaction', () => {
         return msgId
       })
       await receive(db, other)
-      await eventually(async () => {
-        const { rowCount } = await db.query(
-          "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-        )
-        return rowCount === 1
-      })
+      await eventually(async () => (await lockWaits(db)) === 1)
       expect([isWritten, await read(before)]).toEqual([false, []])
       const place = await now()
       await early.query('commit')

@@ -5,6 +5,7 @@ import { findMessage } from '../../src/store/messages.ts'
 import { decideUncertainMessages, writeRecords } from '../../src/store/records.ts'
 import { eventually } from '../support/eventually.ts'
 import { installedDatabase, newId } from '../support/installation.ts'
+import { lockWaits } from '../support/lock-waits.ts'
 import {
   clearTables,
   insertMessages,
@@ -94,9 +95,7 @@ describe('a COMMIT whose answer was lost', () => {
     })
     await stored.promise
     const settled = decideUncertainMessages(db, [accepted(row)], '100')
-    await eventually(
-      async () => (await db.query("select from pg_stat_activity where wait_event_type = 'Lock'")).rowCount,
-    )
+    await eventually(() => lockWaits(db))
     committing.resolve()
     await writing
     expect(await settled).toEqual(new Set())
