@@ -44,8 +44,9 @@ test('runs the files in order, once, and tells its progress', async () => {
     applied: ['0001_initial', '0002_rows'],
     newer: [],
   })
+  expect(lines.splice(0).join('\n')).toMatch(/0001_initial[\s\S]+0002_rows/)
   expect((await migrate({ connectionString, directory, log })).applied).toEqual([])
-  expect(lines.join('\n')).toMatch(/0001_initial[\s\S]+0002_rows[\s\S]+No migrations to run/)
+  expect(lines).toEqual([])
   const { rows } = await database.db.query('select id, tags, twice(id) from things')
   expect(rows).toEqual([{ id: 1, tags: {}, twice: 2 }])
 })
