@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import { addFileOptions, sendConfiguration } from './configuration/service-configuration.ts'
+import { addFileOptions } from './configuration/file-options.ts'
 
 const EXAMPLES = `
 Examples:
@@ -20,6 +20,7 @@ export function register(program: Command): void {
   addFileOptions(command)
     .addHelpText('after', EXAMPLES)
     .action(async (options) => {
+      const { sendConfiguration } = await import('./configuration/service-configuration.ts')
       await sendConfiguration(options, { dryRun: false })
     })
 }

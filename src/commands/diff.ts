@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { addFileOptions, sendConfiguration } from './configuration/service-configuration.ts'
+import { addFileOptions } from './configuration/file-options.ts'
 
 const EXAMPLES = `
 Exit codes: 0 without differences, 2 with differences, 1 for an error.
@@ -18,6 +18,7 @@ export function register(program: Command): void {
   addFileOptions(command)
     .addHelpText('after', EXAMPLES)
     .action(async (options) => {
+      const { sendConfiguration } = await import('./configuration/service-configuration.ts')
       if (await sendConfiguration(options, { dryRun: true })) process.exitCode = DIFFERENT
     })
 }

@@ -1,8 +1,8 @@
 import type { FastifyInstance, FastifyRequest, FastifySchema, HookHandlerDoneFunction } from 'fastify'
 import { type TSchema, Type } from 'typebox'
-import { Compile } from 'typebox/compile'
 import type { TLocalizedValidationError } from 'typebox/error'
 import Format from 'typebox/format'
+import { Compile } from 'typebox/schema'
 import { Settings } from 'typebox/system'
 import { isUuid } from '../domain/identifiers.ts'
 import { parseTimestamp } from '../domain/instants.ts'
@@ -141,7 +141,7 @@ export function checkOf(schema: TSchema, names?: readonly string[]): Check {
     validator ??= Compile(rest)
     const faults = validator.Check(value)
       ? NONE
-      : faultsOf(validator.Errors(value), names === undefined ? null : (value as Query))
+      : faultsOf(validator.Errors(value)[1], names === undefined ? null : (value as Query))
     if (rule === undefined && rules === null) return faults
     const fields = isObject(value) ? value : {}
     // The rule of the whole reads the texts, which the parsed values then replace.

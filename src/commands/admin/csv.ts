@@ -1,6 +1,5 @@
 import { readFile, stat } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
-import { parse } from 'csv-parse/sync'
 import { AdminRefusal, type ConnectionOptions, requestAdmin } from './client.ts'
 import type { Operation } from './document.ts'
 import { printJson } from './printing.ts'
@@ -24,7 +23,7 @@ export async function readCsv(
   columns: readonly string[],
   required: readonly string[],
 ): Promise<CsvRow[]> {
-  const [first, ...records] = parsed(await contents(file))
+  const [first, ...records] = await parsed(await contents(file))
   const heading = first?.record ?? ['']
   checkHeading(heading, columns, required)
   return records.map(({ line, record }) => {
@@ -50,7 +49,9 @@ interface CsvRecord {
   readonly record: readonly string[]
 }
 
-function parsed(text: string): CsvRecord[] {
+/** The parser is loaded here: every command loads this file, and few read one. */
+async function parsed(text: string): Promise<CsvRecord[]> {
+  const { parse } = await import('csv-parse/sync')
   const records: CsvRecord[] = []
   try {
     parse(text, {

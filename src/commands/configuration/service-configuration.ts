@@ -1,21 +1,14 @@
-import { type Command, InvalidArgumentError } from 'commander'
-import { AdminRefusal, addConnectionOptions, type ConnectionOptions, requestAdmin } from '../admin/client.ts'
+import { AdminRefusal, requestAdmin } from '../admin/client.ts'
 import { type Fields, printAnswer, printJson } from '../admin/printing.ts'
 import {
   ConfigurationFaults,
   type ConfigurationFiles,
   readConfigurationFiles,
 } from './configuration-files.ts'
+import type { FileOptions } from './file-options.ts'
 import type { LocatedFault, Place } from './yaml-document.ts'
 
 /** What `aldis apply` and `aldis diff` share: files are sent to the service, which says what changes or what is wrong. */
-
-interface Options extends ConnectionOptions {
-  readonly file: readonly string[]
-  readonly prune?: true
-  readonly confirm?: readonly string[]
-  readonly ifMatch?: string
-}
 
 interface Change {
   readonly action: 'create' | 'update' | 'delete'
@@ -47,31 +40,11 @@ const TIMEOUT_MS = 600_000
 /** Larger files take long to send, so the wait is announced. */
 const LARGE_BYTES = 1024 * 1024
 
-/** Adds the options of both commands. */
-export function addFileOptions(command: Command): Command {
-  command
-    .requiredOption('-f, --file <file>', 'File to read, - for standard input; may be repeated', repeated)
-    .option('--prune', 'For each kind in the files, delete the objects that they do not list')
-    .option(
-      '--confirm <kind=number>',
-      'Confirm how many objects of a kind are deleted, if more than 20 % are; may be repeated',
-      confirmation,
-    )
-  return addConnectionOptions(command)
-}
-
-function repeated(text: string, previous: readonly string[] = []): string[] {
-  return [...previous, text]
-}
-
-function confirmation(text: string, previous: readonly string[] = []): string[] {
-  if (!/^[a-zA-Z]{1,20}=[0-9]{1,9}$/.test(text))
-    throw new InvalidArgumentError('expected a kind and a number: rates=1200')
-  return [...previous, text]
-}
-
 /** Sends the files and prints what changes. Returns whether anything does. */
-export async function sendConfiguration(options: Options, { dryRun }: { dryRun: boolean }): Promise<boolean> {
+export async function sendConfiguration(
+  options: FileOptions,
+  { dryRun }: { dryRun: boolean },
+): Promise<boolean> {
   try {
     const files = await readConfigurationFiles(options.file)
     if (files.faults.length > 0) throw await allFaults(options, files)
@@ -87,7 +60,7 @@ export async function sendConfiguration(options: Options, { dryRun }: { dryRun: 
 }
 
 /** The faults of the files, with those that the service finds in the rest of them. */
-async function allFaults(options: Options, files: ConfigurationFiles): Promise<ConfigurationFaults> {
+async function allFaults(options: FileOptions, files: ConfigurationFiles): Promise<ConfigurationFaults> {
   const own = new Set(files.faults.map(({ path }) => path))
   const others = own.has('') ? [] : await faultsOfService(options, files)
   const faults = [...files.faults, ...others.filter(({ path }) => !own.has(path))]
@@ -95,7 +68,7 @@ async function allFaults(options: Options, files: ConfigurationFiles): Promise<C
 }
 
 async function faultsOfService(
-  options: Options,
+  options: FileOptions,
   files: ConfigurationFiles,
 ): Promise<readonly LocatedFault[]> {
   try {
@@ -107,7 +80,7 @@ async function faultsOfService(
   return []
 }
 
-async function request(options: Options, files: ConfigurationFiles, dryRun: boolean): Promise<Applied> {
+async function request(options: FileOptions, files: ConfigurationFiles, dryRun: boolean): Promise<Applied> {
   const { prune, confirm = [], ifMatch } = options
   const query = new URLSearchParams({
     ...(dryRun && { dryRun: 'true' }),
