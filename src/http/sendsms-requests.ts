@@ -214,8 +214,7 @@ const OTHER_TYPES: ReadonlySet<string> = new Set(['text/html', 'text/vnd.wap.wml
 function contentTypeOf(header = 'application/octet-stream'): [type: string, charset?: string] {
   const [type = '', ...rest] = header.split(';').map((part) => part.trim())
   const name = type.toLowerCase()
-  if (OTHER_TYPES.has(name))
-    throw new AppError('UNSUPPORTED_MEDIA_TYPE', { message: 'Unsupported content-type, rejected' })
+  if (OTHER_TYPES.has(name)) throw new AppError('UNSUPPORTED_MEDIA_TYPE')
   if (!TYPES.has(name)) throw new AppError('VALIDATION_ERROR', { message: 'Invalid content-type' })
   const charset = /^charset="?([^"]*)"?$/i.exec(rest.find((part) => /^charset=/i.test(part)) ?? '')?.[1]
   return charset === undefined ? [name] : [name, charset]

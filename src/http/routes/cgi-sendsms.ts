@@ -190,11 +190,16 @@ const TEMPORARY: ReadonlySet<ErrorCode> = new Set([
   'SERVICE_UNAVAILABLE',
 ])
 
+const TEXTS: Partial<Readonly<Record<ErrorCode, string>>> = {
+  INTERNAL_ERROR: NOT_SENT,
+  UNSUPPORTED_MEDIA_TYPE: 'Unsupported content-type, rejected',
+}
+
 function answerInText(error: unknown, request: FastifyRequest, reply: FastifyReply) {
   const { code, status, message } = failureOf(error, request, reply)
   if (REFUSALS.has(code)) return inText(reply.code(403), `${NOT_ROUTABLE} ${message}.`)
   if (TEMPORARY.has(code)) return inText(reply.code(503), TRY_AGAIN)
-  return inText(reply.code(status), code === 'INTERNAL_ERROR' ? NOT_SENT : message)
+  return inText(reply.code(status), TEXTS[code] ?? message)
 }
 
 /** Kannel calls its answers HTML. */

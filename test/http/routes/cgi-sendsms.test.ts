@@ -108,6 +108,7 @@ describe('answers that Kannel 1.4.5 gave to the same requests', () => {
     ['application/octet-stream', { 'x-kannel-coding': '2' }, ...ACCEPTED],
     ['text/plain', { 'x-kannel-password': 'bad' }, 403, 'Authorization failed for sendsms'],
     ['text/html', {}, 415, 'Unsupported content-type, rejected'],
+    [';', {}, 415, 'Unsupported content-type, rejected'],
     ['application/json', {}, 400, 'Invalid content-type'],
     ['application/x-www-form-urlencoded', {}, 400, 'Invalid content-type'],
   ])('POST %s %o', async (type, more, status, text) => {
