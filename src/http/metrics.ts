@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import type { ErrorCode } from '../errors.ts'
 import { DURATION_BOUNDS, Histogram } from '../histogram.ts'
+import { sharedAnswer } from './shared-answer.ts'
 
 /** The figures of one process. */
 export type Metrics = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
@@ -97,7 +98,8 @@ export function httpMetrics(registry: Registry): HttpMetrics {
 
 /** `/metrics` in the Prometheus text format. */
 export function registerMetrics(app: FastifyInstance, scrape: () => Promise<string>): void {
+  const askText = sharedAnswer(scrape)
   app.get('/metrics', { schema: { hide: true } }, async (_request, reply) => {
-    return reply.type(Registry.PROMETHEUS_CONTENT_TYPE).send(await scrape())
+    return reply.type(Registry.PROMETHEUS_CONTENT_TYPE).send(await askText())
   })
 }

@@ -178,6 +178,28 @@ describe('GET /readyz', () => {
     const bad = await service.get('/readyz')
     expect([bad.status, bad.json]).toEqual([503, readiness])
   })
+
+  it('asks once for all who ask meanwhile', async () => {
+    const answer = Promise.withResolvers<typeof readiness>()
+    let asked = 0
+    const ready = () => {
+      asked += 1
+      return answer.promise
+    }
+    await using asking = await startHttpService({ ready })
+    let arrived = 0
+    asking.app.server.on('request', () => {
+      arrived += 1
+    })
+    const requests = Array.from({ length: 20 }, () => asking.get('/readyz'))
+    await vi.waitFor(() => expect(arrived).toBe(20))
+    await asking.get('/livez')
+    answer.resolve({ ok: true, checks: { database: 'ok' } })
+    expect((await Promise.all(requests)).map(({ status }) => status)).toEqual(Array(20).fill(200))
+    expect(asked).toBe(1)
+    expect((await asking.get('/readyz')).status).toBe(200)
+    expect(asked).toBe(2)
+  })
 })
 
 describe('GET /metrics', () => {

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { AppError } from '../../errors.ts'
+import { sharedAnswer } from '../shared-answer.ts'
 
 /** `checks`: what was checked, and `ok` or what is wrong with it. */
 export interface Readiness {
@@ -16,9 +17,11 @@ export function registerHealth(
   app: FastifyInstance,
   { isOpen = () => true, ready }: { isOpen?: () => boolean; ready: () => Promise<Readiness> },
 ): void {
+  // It asks the database.
+  const askReady = sharedAnswer(ready)
   app.get('/livez', { schema: { hide: true } }, async () => ({ ok: true }))
   app.get('/readyz', { schema: { hide: true } }, async (_request, reply) => {
-    const { ok, checks } = isOpen() ? await ready() : STARTING
+    const { ok, checks } = isOpen() ? await askReady() : STARTING
     return reply.code(ok ? 200 : 503).send({ ok, checks })
   })
 }
