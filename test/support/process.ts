@@ -92,7 +92,9 @@ export const CTRL_C = '\x03'
 export function startInTerminal(command: string, options: SpawnOptions = {}): Running {
   // Its lines end as they do in a pipe.
   const shell = `stty -onlcr && exec ${command}`
-  return start('script', ['--quiet', '--return', '--command', shell, '/dev/null'], options)
+  const script = ['script', '--quiet', '--return', '--command', shell, '/dev/null']
+  // If the tests are killed, script sees the end of its input again and again, which takes a whole core.
+  return start('timeout', ['--signal=KILL', `${MAX_LIFE_MS / 1_000}`, ...script], options)
 }
 
 class RunningChild implements Running {
