@@ -21,7 +21,7 @@ export function answerError(error: unknown, request: FastifyRequest, reply: Fast
  * INTERNAL_ERROR.
  */
 export function failureOf(error: unknown, request: FastifyRequest, reply: FastifyReply): AppError {
-  const failure = appErrorOf(error)
+  const failure = appErrorOf(error, request)
   request.errorCode = failure.code
   // The reason why the service is unavailable is logged once, where it is noticed, and not for each request.
   if (failure.status === 500) {
@@ -42,16 +42,19 @@ export function failureOf(error: unknown, request: FastifyRequest, reply: Fastif
 const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
   404: 'NOT_FOUND',
   408: 'REQUEST_TIMEOUT',
-  413: 'MESSAGE_TOO_LARGE',
   415: 'UNSUPPORTED_MEDIA_TYPE',
 }
 
-function appErrorOf(error: unknown): AppError {
+function appErrorOf(error: unknown, { routeOptions }: FastifyRequest): AppError {
   if (error instanceof AppError) return error
   const { statusCode } = (error ?? {}) as { statusCode?: number }
   if (statusCode === undefined || statusCode < 400 || statusCode >= 500) {
     return new AppError('INTERNAL_ERROR', { cause: error })
   }
+  if (statusCode === 413)
+    return new AppError('MESSAGE_TOO_LARGE', {
+      message: `The body must have at most ${routeOptions.bodyLimit} bytes`,
+    })
   const code = CODE_OF_STATUS[statusCode]
   if (code !== undefined) return new AppError(code)
   return invalidField(WHOLE_REQUEST, 'MALFORMED', 'could not be read')

@@ -189,7 +189,10 @@ export async function authorizedPlan(
     await takeSharedOrRefuse(limiter, { name: 'plan', key: plan.id, limit, nowMs: clock() })
   const refusal = judgeSender(snapshot, plan, sms) ?? judgeRecipient(plan, sms.to)
   if (refusal !== null) throw new AppError(refusal.code, refusal)
-  if (recordBytes(sms) > limits.recordBytes) throw new AppError('MESSAGE_TOO_LARGE')
+  if (recordBytes(sms) > limits.recordBytes)
+    throw new AppError('MESSAGE_TOO_LARGE', {
+      message: `The texts of the message must have at most ${limits.recordBytes} bytes together`,
+    })
   return plan
 }
 

@@ -247,7 +247,9 @@ describe('POST /v1/sendsms', () => {
   })
 
   it('413 for a request of more than 64 KiB', async () => {
-    expectError(await service.send({ extra: 'x'.repeat(65_536) }), 413, 'MESSAGE_TOO_LARGE')
+    const answer = await service.send({ extra: 'x'.repeat(65_536) })
+    expectError(answer, 413, 'MESSAGE_TOO_LARGE')
+    expect(answer.json.errorMessage).toBe('The body must have at most 65536 bytes')
   })
 
   it('413 reaches a client that is still writing', async () => {
@@ -258,7 +260,9 @@ describe('POST /v1/sendsms', () => {
 
   it('413 for a record of more than the limit', async () => {
     await using small = await startHttpService({ limits: { recordBytes: 100 } })
-    expectError(await small.send({ body: 'é'.repeat(50) }), 413, 'MESSAGE_TOO_LARGE')
+    const answer = await small.send({ body: 'é'.repeat(50) })
+    expectError(answer, 413, 'MESSAGE_TOO_LARGE')
+    expect(answer.json.errorMessage).toBe('The texts of the message must have at most 100 bytes together')
     expect((await small.send({ body: 'é'.repeat(40) })).status).toBe(202)
     expect(await small.storedMessages()).toBe(1)
   })
