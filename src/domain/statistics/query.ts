@@ -55,6 +55,8 @@ export interface StatisticsQuery extends StatisticsFilters {
   readonly errorCode: string | null
 }
 
+const REVERSED = fault('fromDate', 'INVALID_RANGE', 'must be before toDate, and not in the future')
+
 /** The query of a request. Faults are added to the list; then the query is not to be used. */
 export function parseStatisticsQuery(
   texts: StatisticsTexts,
@@ -77,6 +79,8 @@ export function parseStatisticsQuery(
     errorCode,
   }
   const { fromDate, toDate, interval, groupBy, ...others } = parseFilters(rules, texts, faults)
+  // Of the same interval, they would be widened to it.
+  if (fromDate !== null && toDate !== null && fromDate > toDate) faults.push(REVERSED)
   const range = rangeOf({ fromMs: fromDate, toMs: toDate, interval }, nowMs)
   const query = { ...filters, groupBy: groupBy ?? [], ...others, ...range }
   if (faults.length === 0) faults.push(...excesses(query, nowMs))
@@ -121,8 +125,7 @@ function periodsOf({
 /** What is too much, or too long ago. */
 function excesses(query: StatisticsQuery, nowMs: number): Fault[] {
   const { fromMs, toMs } = query
-  if (fromMs >= toMs)
-    return [fault('fromDate', 'INVALID_RANGE', 'must be before toDate, and not in the future')]
+  if (fromMs >= toMs) return [REVERSED]
   if (nowMs - fromMs > HOURS_KEPT_MS + DAY_MS)
     return [fault('fromDate', 'OUT_OF_RANGE', 'must be at most 400 days ago: older statistics are deleted')]
   const excess = excessOf(query, nowMs)

@@ -70,6 +70,7 @@ describe('faults', () => {
     [{ errorCode: '1' }, 'errorCode', 'INVALID_FORMAT'],
     [{ fromDate: '2027-01-01T00:00:00Z' }, 'fromDate', 'INVALID_RANGE'],
     [{ fromDate: ago(HOUR_MS), toDate: ago(5 * HOUR_MS) }, 'fromDate', 'INVALID_RANGE'],
+    [{ fromDate: ago(HOUR_MS), toDate: ago(HOUR_MS + 1), interval: 'day' }, 'fromDate', 'INVALID_RANGE'],
     [{ fromDate: ago(500 * DAY_MS) }, 'fromDate', 'OUT_OF_RANGE'],
     [
       { fromDate: ago(9 * DAY_MS), toDate: ago(9 * DAY_MS - HOUR_MS), interval: 'minute' },
