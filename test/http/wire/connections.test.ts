@@ -69,6 +69,7 @@ describe('a client that closes its side behind its last request', () => {
     ['one that the short way leaves to the ordinary one', [send, send], [refused], [400]],
     ['three at once', [], [send, refused, send], [202, 400, 202]],
     ['three at once behind one that takes the short way', [send], [send, send, refused], [202, 202, 400]],
+    ['more than are read at once', [], Array(500).fill(send), Array(500).fill(202)],
     ['none', [send, send], [], []],
     ['half of one', [], [send, cut], [202, 400]],
     ['half of one behind one that takes the short way', [send, send], [send, cut], [202, 400]],
