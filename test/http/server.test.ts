@@ -27,8 +27,10 @@ describe('any path', () => {
       expect([method, answer.status, answer.headers.get('allow')]).toEqual([method, 405, 'POST'])
       expect(answer.json.errorCode).toBe('METHOD_NOT_ALLOWED')
     }
-    const list = await service.request({ method: 'DELETE', path: '/v1/messages/sms' })
-    expect(list.headers.get('allow')).toBe('GET, HEAD')
+    for (const path of ['/v1/messages/sms', '/v1/%6Dessages/sms', 'http://x/v1/messages/sm%73?x']) {
+      const list = await service.request({ method: 'DELETE', path })
+      expect([path, list.status, list.headers.get('allow')]).toEqual([path, 405, 'GET, HEAD'])
+    }
   })
 
   it('405 to CONNECT', async () => {

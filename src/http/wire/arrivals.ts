@@ -89,8 +89,10 @@ export class KnownPaths {
   }
 }
 
+/** As the router reads it, which refuses a target that cannot be decoded. */
 function pathOf(target: string): string {
   const origin = target.replace(ABSOLUTE_FORM, '')
   const query = origin.indexOf('?')
-  return query < 0 ? origin : origin.slice(0, query)
+  const path = query < 0 ? origin : origin.slice(0, query)
+  return path.includes('%') ? decodeURI(path) : path
 }
