@@ -86,7 +86,10 @@ describe('taking what is due', () => {
 
   test('two nodes with buckets of their own share out the rest', async () => {
     await using other = otherPool(connectionString)
-    await Promise.all(ALL.map((bucket) => storeMessage(db, plan, { msg_id: newId(Date.now(), bucket) })))
+    await insertMessages(
+      db,
+      ALL.map((bucket) => newMessage(plan, { msg_id: newId(Date.now(), bucket) })),
+    )
     const [one, two] = await Promise.all([
       hold({ lane: 1, buckets: ALL.slice(0, 128), limit: 256, overdueMs: 60_000 }),
       hold({ lane: 2, buckets: ALL.slice(128), limit: 256, overdueMs: 60_000 }, other.db),

@@ -13,7 +13,7 @@ export const CITUS_SETTINGS = [
   // Few, since every test file copies them.
   'citus.shard_count = 4',
   // As `initdb` makes them, the servers have no certificates.
-  "citus.node_conninfo = 'sslmode=disable'",
+  "citus.node_conninfo = 'sslmode=disable keepalives_idle=2 keepalives_interval=1 keepalives_count=3 tcp_user_timeout=5000'",
 ]
 
 /** @param root folder that holds the server's `bin`, where Citus is installed */
