@@ -18,6 +18,7 @@ import type { Database } from '../../src/store/database.ts'
 import { STRICT_CALLBACK_POLICY } from './callback-policy.ts'
 import { consoleSessions } from './console.ts'
 import { type FreshDatabase, freshDatabase } from './database.ts'
+import { httpRequest } from './http-client.ts'
 import { startHttpServer } from './http-server.ts'
 import { quietLog } from './log.ts'
 import { readsOf } from './message-reads.ts'
@@ -159,20 +160,15 @@ export function directoryService(
 }
 
 async function request(url: string, method: string, body: unknown, token: string | null): Promise<Answer> {
-  const response = await fetch(url, {
+  const { status, headers, text } = await httpRequest(url, {
     method,
     headers: {
       ...(token === null ? {} : { authorization: `Bearer ${token}` }),
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     },
-    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    body: body === undefined || typeof body === 'string' ? body : JSON.stringify(body),
   })
-  const text = await response.text()
-  return {
-    status: response.status,
-    body: text === '' ? undefined : JSON.parse(text),
-    headers: response.headers,
-  }
+  return { status, body: text === '' ? undefined : JSON.parse(text), headers }
 }
 
 /** An account, made through the API. */

@@ -18,6 +18,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { requestAdmin } from '../../src/commands/admin/client.ts'
 import { eventually, type Met } from './eventually.ts'
+import { httpRequest } from './http-client.ts'
 
 /** The checkout the tests are in. */
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
@@ -260,27 +261,22 @@ type Access = Pick<Ready, 'baseUrl' | 'token' | 'servicePlanId' | 'sender'>
 export async function send(ready: Access, fields: Record<string, unknown> = {}): Promise<ApiAnswer> {
   const { servicePlanId, sender } = ready
   const body = { servicePlanId, channel: 'SMS', from: sender, to: '+15551230001', body: 'Hello', ...fields }
-  return await answered(
-    fetch(`${ready.baseUrl}/v1/sendsms`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${ready.token}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    }),
-  )
+  return await answered(`${ready.baseUrl}/v1/sendsms`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${ready.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
 }
 
 /** GET /v1/messages/sms/{msgId}. */
 export async function lookUp(ready: Access, msgId: string): Promise<ApiAnswer> {
-  return await answered(
-    fetch(`${ready.baseUrl}/v1/messages/sms/${msgId}?servicePlanId=${ready.servicePlanId}`, {
-      headers: { authorization: `Bearer ${ready.token}` },
-    }),
-  )
+  const url = `${ready.baseUrl}/v1/messages/sms/${msgId}?servicePlanId=${ready.servicePlanId}`
+  return await answered(url, { headers: { authorization: `Bearer ${ready.token}` } })
 }
 
-async function answered(request: Promise<Response>): Promise<ApiAnswer> {
-  const response = await request
-  return { status: response.status, headers: response.headers, json: await response.json() }
+async function answered(...request: Parameters<typeof httpRequest>): Promise<ApiAnswer> {
+  const { status, headers, text } = await httpRequest(...request)
+  return { status, headers, json: JSON.parse(text) }
 }
 
 /** An account with a complete plan, sender and token, whose carrier is at `smppPort`. */

@@ -7,6 +7,7 @@ import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts
 import type { Database } from '../../src/store/database.ts'
 import type { ServerCertificate } from './certificates.ts'
 import { eventually } from './eventually.ts'
+import { httpRequest } from './http-client.ts'
 import { startWebhookReceiver, type WebhookReceiver } from './webhook-receiver.ts'
 
 const SENDER = 'Aldis'
@@ -279,15 +280,18 @@ export async function call(
   body?: unknown,
   headers: Record<string, string> = {},
 ): Promise<Answer> {
-  const response = await fetch(url, {
+  const answer = await httpRequest(url, {
     method,
     headers: {
       authorization: `Bearer ${token}`,
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...headers,
     },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
+    body: body === undefined ? undefined : JSON.stringify(body),
   })
-  const text = await response.text()
-  return { status: response.status, headers: response.headers, body: text === '' ? null : JSON.parse(text) }
+  return {
+    status: answer.status,
+    headers: answer.headers,
+    body: answer.text === '' ? null : JSON.parse(answer.text),
+  }
 }
