@@ -85,6 +85,8 @@ export interface AppOptions {
   /** This node must stop, see `NodeLease`. */
   readonly onBarred?: NodeLeaseOptions['onBarred']
   readonly ambiguityWaitMs?: number
+  /** Longest wait of a request for a configuration that is not stale, see `DirectoryService.fresh`. */
+  readonly freshWaitMs?: number
   readonly linkTimings?: LinkTimings
   readonly heartbeatMs?: number
   readonly leaseMs?: number

@@ -35,7 +35,7 @@ export function secretKeysOf(options: Pick<AppOptions, 'secretKey' | 'previousSe
 
 /** What all other parts of a node need. Nothing is read before `start`. */
 export async function makePlatform(options: AppOptions, shutdown: ShutdownStack) {
-  const { log } = options
+  const { log, freshWaitMs } = options
   const random = randomPool()
   const clock = new DatabaseClock(() => performance.now(), Date.now)
   const registry = processRegistry(
@@ -51,7 +51,13 @@ export async function makePlatform(options: AppOptions, shutdown: ShutdownStack)
   shutdown.add('database', () => Promise.all(Object.values(pools).map((pool) => pool.end())))
   const replica = openReadReplica(options, reads, { registry, shutdown })
   databaseMetrics(registry, { ...pools, ...(replica && { replica: replica.replica }) })
-  const directoryService = new DirectoryService({ db, secretKey, clock: () => performance.now(), log })
+  const directoryService = new DirectoryService({
+    db,
+    secretKey,
+    clock: () => performance.now(),
+    log,
+    freshWaitMs,
+  })
   shutdown.add('directory', () => directoryService.stop())
   const descriptors = descriptorWatch(registry, log)
   descriptors.start()

@@ -163,6 +163,9 @@ const NEVER_MS = 3_600_000
 /** As long, where Node or PostgreSQL is told of it. */
 const TEST_MS = 300_000
 
+/** On a busy machine the configuration gets stale, and a request is answered 503 after two seconds. */
+const FRESH_WAIT_MS = 30_000
+
 const LINK_TIMINGS = { backoffMs: 20, responseTimeoutMs: NEVER_MS, enquireLinkTimeoutMs: NEVER_MS }
 
 function nodeOptions(lines: string[]) {
@@ -188,6 +191,7 @@ function nodeOptions(lines: string[]) {
     webhookTimeoutMs: NEVER_MS,
     webhookConnectTimeoutMs: NEVER_MS,
     ambiguityWaitMs: 300,
+    freshWaitMs: FRESH_WAIT_MS,
     httpLimits: {
       ...HTTP_LIMITS,
       reads: { perSecond: 10_000, burst: 10_000 },

@@ -15,7 +15,7 @@ export interface DirectoryServiceOptions {
   readonly clock: () => number
   readonly log: Log
   /** The longest wait of `fresh`. */
-  readonly freshWaitMs?: number
+  readonly freshWaitMs?: number | undefined
   /** The most calls of `fresh` that may wait at once. */
   readonly maxFreshWaits?: number
 }
