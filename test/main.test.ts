@@ -33,6 +33,8 @@ test('a failure is the exit code of the process', async () => {
 
 test.each([
   [['account', 'lst'], "error: unknown command 'lst' (Did you mean list?)\n"],
+  [['help', 'acount'], "error: unknown command 'acount' (Did you mean account?)\n"],
+  [['acount', '--help'], "error: unknown command 'acount' (Did you mean account?)\n"],
   [['account', 'list', '--jsn'], "error: unknown option '--jsn' (Did you mean --json?)\n"],
   [['account', 'show'], "error: missing required argument 'accountId'\n"],
   [['account', 'create'], "error: required option '--name <name>' not specified\n"],

@@ -37,12 +37,19 @@ export async function runProgram(argv: readonly string[]): Promise<void> {
     // Commander's own `help` knows the first level only.
     const words = first === 'help' ? [...others, '--help'] : argv
     const program = await buildProgram(words[0])
-    await program.parseAsync(words, { from: 'user' })
+    await program.parseAsync(withoutHelp(program, words), { from: 'user' })
   } catch (error) {
     // Commander has already said what is wrong, or printed what was asked for.
     process.exitCode = error instanceof CommanderError ? error.exitCode : 1
     if (!(error instanceof CommanderError)) process.stderr.write(`error: ${explainError(error)}\n`)
   }
+}
+
+/** Of a command that does not exist, commander would show the help of all, and not say so. */
+function withoutHelp(program: Command, words: readonly string[]): readonly string[] {
+  const [name = '--help'] = words
+  const exists = name.startsWith('-') || program.commands.some((command) => command.name() === name)
+  return exists ? words : [name]
 }
 
 async function buildProgram(name: string | undefined): Promise<Command> {
