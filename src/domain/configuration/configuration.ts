@@ -58,7 +58,7 @@ export interface ServicePlan {
   readonly rateLimit: RateLimit | null
   readonly senderTypes: ReadonlySet<SenderType>
   readonly ambiguousSubmits: AmbiguousSubmits
-  /** Time from acceptance until a message that no carrier took fails, unless its sender asks for another. */
+  /** How long Aldis tries to submit a message before it is FAILED, counted from acceptance. A send may ask for another. */
   readonly validitySeconds: number
   readonly maxValiditySeconds: number
   /** ISO 3166-1 alpha-2; null: all. */

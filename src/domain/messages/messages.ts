@@ -16,7 +16,7 @@ export function countByStatus(messages: readonly { readonly status: Status }[]):
   return counts
 }
 
-/** Time from acceptance until a message that no carrier took fails: the longest, and the one of a plan that sets none. */
+/** How long Aldis tries to submit a message before it is FAILED, counted from acceptance: the maximum, and the default of plans. */
 export const VALIDITY_MS = DAY_MS
 
 /** How long a message may wait for a carrier. `wanted`: by its sender; undefined: as long as usual. */

@@ -24,7 +24,10 @@ export const SCHEDULE_MS: number = 76 * HOUR_MS
 /** An event without room waits in the database until its endpoint has some, or for this long: its node may be gone by then. */
 export const CROWDED_MS = 10 * MINUTE_MS
 
-/** How early jitter alone can end a schedule: 15 h. If more time is left, probes of the destination have used up delays. */
+/**
+ * Jitter shortens a schedule by at most 20 % (15 h). If more is left after the last delay, probes of the destination have used
+ * up delays, and one more attempt is made at the end.
+ */
 const MOST_EARLY_MS = JITTER * SCHEDULE_MS
 
 /** What becomes of an event after an attempt. */

@@ -89,6 +89,7 @@ export function registerMessages(app: FastifyInstance, deps: ListDeps & LookupDe
 
   const pages = new CursorPages<MessageFilters, string>(deps, 'messages', MESSAGE_FILTERS)
   app.get('/v1/messages/sms', { schema: LIST }, async (request) => {
+    // Before a handler runs, `validateRequests` has replaced the query's texts by parsed values (`parsedBy`).
     const { plan, page } = await pages.read(request)
     return pages.answer(
       page,

@@ -24,8 +24,8 @@ export interface Live {
   /** Sequence of the last event that was not pushed, because there was no URL; 0: none. */
   unpushed: number
   /**
-   * Sequences of events that wait for delivery in the records. Null: all events that are not taken yet are held in memory.
-   * Empty: only events from before it was loaded wait there. In both other cases its next events wait there too, behind them.
+   * Null: every event that is not taken yet is held in memory. Otherwise events of the message wait in the records, and its
+   * next events will wait there behind them. The set has their sequences, except of events from before it was loaded.
    */
   inRecords: Set<number> | null
   /** The keys under which its segments are found by the carrier's message ids. */
