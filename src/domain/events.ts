@@ -36,7 +36,7 @@ export interface EventHolder {
 export const NO_HOLDER: EventHolder = { nodeId: null, buckets: [] }
 
 /** Runs a statement that writes events, and tells it who is to deliver them. */
-export type WriteEvents = <T>(write: (events: EventHolder) => Promise<T>) => Promise<T>
+export type WriteEvents = <T>(write: (holder: EventHolder) => Promise<T>) => Promise<T>
 
 /** Kinds of events, under the names the OpenAPI document gives their webhooks. */
 export type EventType = 'deliveryReceipt' | 'inboundMessage'

@@ -23,7 +23,7 @@ export interface FactAtRest extends MessageKey {
 /** Who delivers the events of a change, and who hears of every change of a state once it is committed. */
 export interface Announcing {
   readonly directory: Directory
-  readonly events: EventHolder
+  readonly holder: EventHolder
   readonly onState?: ((change: StateChange) => void) | undefined
 }
 
@@ -74,11 +74,11 @@ export class ChangesAtRest {
   /** Writes the changes into the records. Returns the messages whose status changed, each as it was announced. */
   async write(tx: Transaction): Promise<readonly ChangedMessage[]> {
     if (this.#messages.size === 0) return []
-    const { directory, events } = this.#announcing
-    const buckets = new Set(events.buckets)
+    const { directory, holder } = this.#announcing
+    const buckets = new Set(holder.buckets)
     const records = Array.from(this.#messages, (message) => ({
       message,
-      holder: buckets.has(bucketOf(message.msgId)) ? events.nodeId : null,
+      holder: buckets.has(bucketOf(message.msgId)) ? holder.nodeId : null,
       delivers: isPushed(message.accepted.callbackUrl, directory.planById(message.accepted.planId)),
     }))
     const held = await writeRecords(tx, records, null)

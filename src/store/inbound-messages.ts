@@ -59,10 +59,10 @@ const ON_SEVERAL = {
 export async function insertInboundMessages(
   db: Queryable,
   messages: readonly NewInboundMessage[],
-  events: EventHolder,
+  holder: EventHolder,
   { offers, nodeId }: NewOffers = { offers: [], nodeId: 0 },
 ): Promise<string[]> {
-  const values = [JSON.stringify(messages), events.nodeId, events.buckets, JSON.stringify(offers), nodeId]
+  const values = [JSON.stringify(messages), holder.nodeId, holder.buckets, JSON.stringify(offers), nodeId]
   if (!isSharded(db)) return await insertInto(db, ON_ONE_SERVER, values)
   const plans = new Set(messages.flatMap(({ planId }) => planId ?? []))
   const insert = async (tx: Queryable) =>

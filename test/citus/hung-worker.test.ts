@@ -96,7 +96,7 @@ test.each<[string, () => Promise<unknown>, unknown?]>([
   ],
   [
     'receipts are recorded',
-    () => recordReceipts(db, [receipt(msgId, 'DELIVERED')], receiptOptions({ events: NOBODY })),
+    () => recordReceipts(db, [receipt(msgId, 'DELIVERED')], receiptOptions({ holder: NOBODY })),
     { changed: [{ msgId, status: 'DELIVERED' }] },
   ],
   [

@@ -246,10 +246,10 @@ describe('who delivers the event', () => {
   test('nobody yet, when the bucket is another node\u2019s', async () => {
     const msgId = await submitted()
     expect(
-      await apply([receipt(`${msgId}/0`, 'DELIVERED')], { events: { nodeId: NODE, buckets: [] } }),
+      await apply([receipt(`${msgId}/0`, 'DELIVERED')], { holder: { nodeId: NODE, buckets: [] } }),
     ).toMatchObject([{ held: false }])
     const other = await submitted()
-    expect(await apply([receipt(`${other}/0`, 'DELIVERED')], { events: NOBODY })).toMatchObject([
+    expect(await apply([receipt(`${other}/0`, 'DELIVERED')], { holder: NOBODY })).toMatchObject([
       { held: false },
     ])
   })
@@ -264,7 +264,7 @@ describe('two nodes at once', () => {
         messages.toSorted().flatMap((msgId) => segments.map((n) => receipt(`${msgId}/${n}`, 'DELIVERED')))
       const changed = await Promise.all([
         apply(half([0, 1, 2])),
-        apply(half([1, 2, 3]), { pool: other.db, events: NOBODY }),
+        apply(half([1, 2, 3]), { pool: other.db, holder: NOBODY }),
       ])
       expect(
         changed

@@ -45,7 +45,7 @@ export async function maintainedDatabase() {
 
   async function apply(receipts: readonly IncomingReceipt[]): Promise<void> {
     changes += 1
-    await recordReceipts(db, receipts, receiptOptions({ atMs: NOW_MS + changes, events: NOBODY }))
+    await recordReceipts(db, receipts, receiptOptions({ atMs: NOW_MS + changes, holder: NOBODY }))
   }
 
   async function addMessages(rows: readonly NewRow[]): Promise<void> {

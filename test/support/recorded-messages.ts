@@ -19,9 +19,9 @@ export async function recordedMessages() {
     settlements: readonly OutcomeFacts[],
     submissions: readonly OutcomeFacts[] = [],
     pool: Database = db,
-    events: EventHolder = HOLDER,
+    holder: EventHolder = HOLDER,
   ): Promise<readonly ChangedMessage[]> {
-    return recordOutcomes(pool, [...submissions, ...settlements], events)
+    return recordOutcomes(pool, [...submissions, ...settlements], holder)
   }
 
   /** A message whose segments were accepted under the ids `<msgId>/<segment>`. */

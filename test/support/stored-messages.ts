@@ -144,7 +144,7 @@ export function receipt(
 export function receiptOptions(changes: Partial<ReceiptOptions> = {}): ReceiptOptions {
   return {
     directory: aDirectory(),
-    events: HOLDER,
+    holder: HOLDER,
     atMs: Date.now(),
     newestMsgId: NEWEST,
     waitsHere: () => false,
@@ -157,10 +157,10 @@ export function receiptOptions(changes: Partial<ReceiptOptions> = {}): ReceiptOp
 export async function recordOutcomes(
   db: Database,
   outcomes: readonly OutcomeFacts[],
-  events: EventHolder = HOLDER,
+  holder: EventHolder = HOLDER,
 ): Promise<readonly ChangedMessage[]> {
   const facts = outcomes.flatMap(({ facts, ...key }) => facts.map((fact) => ({ ...key, fact })))
-  return (await recordFacts(db, facts, { directory: aDirectory(), events })).changed
+  return (await recordFacts(db, facts, { directory: aDirectory(), holder })).changed
 }
 
 /** A message with the events SENT and DELIVERED, both waiting. Gives its id. */
@@ -171,7 +171,7 @@ export async function storeDelivered(
 ): Promise<string> {
   const msgId = await storeMessage(db, planId, changes)
   await recordOutcomes(db, [submission(planId, msgId, msgId), sent(planId, msgId)], NOBODY)
-  await recordReceipts(db, [receipt(msgId, 'DELIVERED')], receiptOptions({ events: NOBODY }))
+  await recordReceipts(db, [receipt(msgId, 'DELIVERED')], receiptOptions({ holder: NOBODY }))
   return msgId
 }
 

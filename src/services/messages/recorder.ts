@@ -255,9 +255,9 @@ export class Recorder {
   async #addFacts(facts: readonly WaitingFact[]): Promise<readonly boolean[]> {
     const { db, directory, writeEvents, onBatch, onChanged, onState, log } = this.#options
     onBatch?.('facts', facts.length)
-    const elsewhere = await writeEvents(async (events) => {
-      const recorded = await recordFacts(db, facts, { directory: directory(), events, onState })
-      onChanged(recorded.changed, events.nodeId)
+    const elsewhere = await writeEvents(async (holder) => {
+      const recorded = await recordFacts(db, facts, { directory: directory(), holder, onState })
+      onChanged(recorded.changed, holder.nodeId)
       return recorded.elsewhere
     })
     if (elsewhere.size === 0) return facts.map(() => true)
@@ -288,6 +288,7 @@ export class Recorder {
       (_item, error) => {
         if (error instanceof ServerAwayError) return false
         this.#options.log.error({ err: error }, 'receipt refused by the database')
+        // The database would refuse it each time. Unacknowledged, the carrier would send it again for days.
         return true
       },
       (error) => isRowFault(error) || error instanceof ServerAwayError,
@@ -316,9 +317,9 @@ export class Recorder {
         inProgress.has(msgId),
       isAway: (planId: number) => inProgress.away.has(planId),
     }
-    const { here, away } = await writeEvents(async (events) => {
-      const recorded = await recordReceipts(db, rows, { ...about, events, onState })
-      onChanged(recorded.changed, events.nodeId)
+    const { here, away } = await writeEvents(async (holder) => {
+      const recorded = await recordReceipts(db, rows, { ...about, holder, onState })
+      onChanged(recorded.changed, holder.nodeId)
       return recorded
     })
     for (const msgId of here.values()) this.#toProject.add(msgId)

@@ -220,7 +220,7 @@ export class Maintenance {
       await recordFacts(
         db,
         overdue.map((key) => ({ ...key, fact })),
-        { directory: directory(), events: NO_HOLDER, onState },
+        { directory: directory(), holder: NO_HOLDER, onState },
       )
       if (overdue.length < BATCH_ROWS)
         this.#overdueFromMs = nextMsgId === null ? endMs + 1 : createdAtMs(nextMsgId)

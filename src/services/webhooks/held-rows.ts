@@ -32,11 +32,11 @@ export class HeldRows {
   }
 
   /** Runs a statement that writes events. After a lost answer, this node holds none of them until the rows are compared. */
-  async write<T>(write: (events: EventHolder) => Promise<T>): Promise<T> {
-    const events = this.#options.holder()
+  async write<T>(write: (holder: EventHolder) => Promise<T>): Promise<T> {
+    const holder = this.#options.holder()
     return this.#lost === null
-      ? await this.take(() => write(events))
-      : await write({ ...events, nodeId: null })
+      ? await this.take(() => write(holder))
+      : await write({ ...holder, nodeId: null })
   }
 
   /** Runs a statement that makes this node the holder of events. */

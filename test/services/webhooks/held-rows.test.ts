@@ -48,8 +48,8 @@ test('so is one that was announced by a statement without an answer', async () =
   expect(eventsOf()).toEqual([`${msgId}-1`])
 })
 
-/** A message to the plan, whose event this node holds where `events` says so. */
-function inbound(db: Queryable, events: EventHolder): Promise<string[]> {
+/** A message to the plan, whose event this node holds where `holder` says so. */
+function inbound(db: Queryable, holder: EventHolder): Promise<string[]> {
   const message = {
     planId: walk.plan,
     msgId: newId(clock.nowMs()),
@@ -63,14 +63,14 @@ function inbound(db: Queryable, events: EventHolder): Promise<string[]> {
     announced: true,
     occurredAtMs: clock.nowMs(),
   }
-  return insertInboundMessages(db, [message], events)
+  return insertInboundMessages(db, [message], holder)
 }
 
 test('so is one of a statement that is committed long after its connection was lost', async () => {
   const { write } = walk.deliverer.due
   await withTransaction(walk.db, async (transaction) => {
-    const lost = write(async (events) => {
-      expect(await inbound(transaction, events)).toHaveLength(1)
+    const lost = write(async (holder) => {
+      expect(await inbound(transaction, holder)).toHaveLength(1)
       throw lostAnswer()
     })
     await expect(lost).rejects.toThrow(lostAnswer().message)
@@ -85,8 +85,8 @@ test('what another statement has made this node the holder of is not requeued be
   const { write } = walk.deliverer.due
   const answer = Promise.withResolvers<void>()
   const held = Promise.withResolvers<string[]>()
-  const other = write(async (events) => {
-    held.resolve(await inbound(walk.db, events))
+  const other = write(async (holder) => {
+    held.resolve(await inbound(walk.db, holder))
     await answer.promise
   })
   const [msgId] = await held.promise
@@ -95,7 +95,7 @@ test('what another statement has made this node the holder of is not requeued be
   for (let looks = 0; looks < 5; looks += 1) await look()
   expect(await deliveries()).toMatchObject([{ msgId, held: true }])
   // While it is not known what this node holds, it holds nothing more.
-  expect(await write((events) => inbound(walk.db, events))).toEqual([])
+  expect(await write((holder) => inbound(walk.db, holder))).toEqual([])
   answer.resolve()
   await other
   await runOut()
