@@ -32,8 +32,10 @@ export function makeLimits(
   const rates = new RateShares({ ...parts, isAlone: () => lease.isOnlyApi })
   shutdown.add('rate shares', () => rates.stop())
   const limits: SendLimits = {
-    take: async (message) =>
-      pauses.refusalOf(message.plan, message.recipient) ?? (await shares.take(message)),
+    take: async (message) => {
+      const refusal = pauses.refusalOf(message.plan, message.recipient)
+      return refusal === null ? await shares.take(message) : { kind: 'refused', refusal }
+    },
     accepted: ({ plan, recipient }) => pauses.count(plan, recipient),
   }
   return { ...limits, rates, refreshPauses: () => pauses.refresh() }

@@ -18,10 +18,15 @@ interface LimitedMessage {
   readonly segments: number
 }
 
+/** `undo` takes the message out of the count again. */
+export type LimitVerdict =
+  | { readonly kind: 'counted'; readonly undo: () => void }
+  | { readonly kind: 'refused'; readonly refusal: LimitRefusal }
+
 /** Counts messages towards the limits of their plans. */
 export interface SendLimits {
-  /** Returns a function that takes the message out of the count again, or the refusal. Rejects if neither is known. */
-  take(message: LimitedMessage): Promise<LimitRefusal | (() => void)>
+  /** Counts the message, unless a limit refuses it. Rejects if that cannot be told. */
+  take(message: LimitedMessage): Promise<LimitVerdict>
   /** The message is accepted. */
   accepted(message: Omit<LimitedMessage, 'segments'>): void
 }
@@ -47,33 +52,33 @@ export class LimitedAccepter {
   /** Why the limits of its plan would refuse the message; null: they would not. Rejects if that cannot be told. */
   async refusalOf(message: Message): Promise<LimitRefusal | null> {
     if (!isLimited(message.plan)) return null
-    const counted = await this.#take(message, segmentsOf(message))
-    if (typeof counted !== 'function') return counted
-    counted()
+    const verdict = await this.#take(message, segmentsOf(message))
+    if (verdict.kind === 'refused') return verdict.refusal
+    verdict.undo()
     return null
   }
 
   async #acceptWithin(request: AcceptRequest): Promise<LimitedOutcome> {
     const { accepter, limits, log } = this.#options
     const segments = segmentsOf(request)
-    let counted: LimitRefusal | (() => void)
+    let verdict: LimitVerdict
     try {
-      counted = await this.#take(request, segments)
+      verdict = await this.#take(request, segments)
       // A repeated send counts nothing, so no limit keeps its answer back.
-      const repeated = typeof counted === 'function' ? null : await accepter.repeatedAnswer(request)
+      const repeated = verdict.kind === 'counted' ? null : await accepter.repeatedAnswer(request)
       if (repeated !== null) return repeated
     } catch (error) {
       log.error({ err: error }, 'message not counted towards the limits of its plan')
       return UNAVAILABLE
     }
-    if (typeof counted !== 'function') return { kind: 'refused', refusal: counted }
+    if (verdict.kind === 'refused') return verdict
     const outcome = await accepter.accept(request, segments)
     if (outcome.kind === 'queued') limits.accepted({ plan: request.plan, recipient: request.draft.recipient })
-    else if (outcome.kind !== 'unknown') counted()
+    else if (outcome.kind !== 'unknown') verdict.undo()
     return outcome
   }
 
-  #take({ plan, draft }: Message, segments: number): Promise<LimitRefusal | (() => void)> {
+  #take({ plan, draft }: Message, segments: number): Promise<LimitVerdict> {
     return this.#options.limits.take({ plan, recipient: draft.recipient, segments })
   }
 }

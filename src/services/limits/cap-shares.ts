@@ -11,6 +11,7 @@ import {
   reachedPercents,
 } from '../../domain/limits/plan-limits.ts'
 import { Batcher } from '../../operations/batches.ts'
+import type { LimitVerdict } from '../../operations/sends/accept-within-limits.ts'
 import { returnShares, takeShares } from '../../store/plan-usage.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
 import { PeriodicTask } from '../loops/periodic-task.ts'
@@ -79,13 +80,10 @@ export class CapShares {
     this.#task = new PeriodicTask(log, 'shares of caps not returned', intervalMs, () => this.runOnce())
   }
 
-  /**
-   * Counts the message towards all caps of its plan. Returns a function that takes it out of the count again or, if a cap is
-   * used up, the refusal. Rejects if the database does not answer.
-   */
-  async take({ plan, recipient, segments }: CappedMessage): Promise<LimitRefusal | (() => void)> {
+  /** Counts the message towards all caps of its plan, unless one is used up. Rejects if the database does not answer. */
+  async take({ plan, recipient, segments }: CappedMessage): Promise<LimitVerdict> {
     const taken: Need[] = []
-    const giveBack = () => {
+    const undo = () => {
       for (const { share, count, begins } of taken) if (share.period.begins === begins) share.left += count
     }
     try {
@@ -96,16 +94,16 @@ export class CapShares {
         const share = this.#shareOf(plan.id, cap)
         const need = { share, count, begins: share.period.begins }
         if (!hasTaken(need) && !(await this.#takeMore(need))) {
-          giveBack()
-          return this.#refusal(need.share)
+          undo()
+          return { kind: 'refused', refusal: this.#refusal(need.share) }
         }
         taken.push(need)
       }
     } catch (error) {
-      giveBack()
+      undo()
       throw error
     }
-    return giveBack
+    return { kind: 'counted', undo }
   }
 
   /** Returns all shares. Never rejects. */
@@ -209,13 +207,13 @@ export class CapShares {
       if (share.period.begins !== begins) continue
       share.left += granted
       if (granted < needed) share.emptyUntilMs = nowMs() + EMPTY_MS
-      await this.#tell(share, before + granted)
+      await this.#announce(share, before + granted)
     }
     return needs.map(() => undefined)
   }
 
-  /** Tells of the cap until that is stored, so that no event is lost with a process that dies. */
-  async #tell(share: Share, count: number): Promise<void> {
+  /** Announces the cap until that is stored, so that no event is lost with a process that dies. */
+  async #announce(share: Share, count: number): Promise<void> {
     const { log, onReached } = this.#options
     const { planId, unit, step, most, period } = share
     const percents = reachedPercents(share, count, share.announced)

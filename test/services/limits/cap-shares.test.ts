@@ -45,8 +45,8 @@ test('a lowered cap lets nothing through that its node took before', async () =>
     const plan: ServicePlan = { ...directory.planById(announcedPlan)!, caps }
     return shares.take({ plan, recipient: '+15551230001', segments: 1 })
   }
-  expect(await takeOf(1_000)).toBeTypeOf('function')
-  expect(await takeOf(2)).toBeTypeOf('function')
-  expect(await takeOf(2)).toMatchObject({ code: 'CAP_REACHED' })
+  expect(await takeOf(1_000)).toMatchObject({ kind: 'counted' })
+  expect(await takeOf(2)).toMatchObject({ kind: 'counted' })
+  expect(await takeOf(2)).toMatchObject({ kind: 'refused', refusal: { code: 'CAP_REACHED' } })
   await shares.stop()
 })
