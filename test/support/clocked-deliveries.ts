@@ -6,7 +6,7 @@ import { formatWebhookSecret } from '../../src/domain/webhooks/requests.ts'
 import { NodeLease } from '../../src/services/node/node-lease.ts'
 import { Deliverer, type DelivererOptions } from '../../src/services/webhooks/deliverer.ts'
 import { Destinations } from '../../src/services/webhooks/destinations.ts'
-import { heldEvents } from '../../src/services/webhooks/message-order.ts'
+import { heldEvents } from '../../src/services/webhooks/held-events.ts'
 import { aDirectory, anAccount, aPlan } from './directory.ts'
 import { gatedDatabase, lostAnswer } from './gated-database.ts'
 import { nothingInProgress } from './in-progress.ts'
@@ -114,7 +114,7 @@ export async function clockedDeliveries({
     const callback_url = network.urlAt(receiver.port, '/hook', `${host}.example.com`)
     const msgId = await storeMessage(messages.db, plan, { callback_url })
     await messages.record([sent(plan, msgId)], [submission(plan, msgId, msgId)], messages.db, NOBODY)
-    if (delivered) await messages.apply([receipt(msgId, 'DELIVERED')], { events: NOBODY })
+    if (delivered) await messages.apply([receipt(msgId, 'DELIVERED')], { holder: NOBODY })
     await clock.set(Date.now() + 1)
     return msgId
   }
@@ -134,13 +134,13 @@ export async function clockedDeliveries({
     const of = [[sent(plan, msgId)], [submission(plan, msgId, msgId)], lossy] as const
     if (lost) losing.add('commit')
     let holder: number | null = null
-    const submitted = write((events) => {
-      ;({ nodeId: holder } = events)
-      return messages.record(...of, events)
+    const submitted = write((given) => {
+      ;({ nodeId: holder } = given)
+      return messages.record(...of, given)
     })
     if (lost) await expect(submitted).rejects.toThrow()
     else await submitted
-    const apply = (events: EventHolder) => messages.apply([receipt(msgId, 'DELIVERED')], { events })
+    const apply = (holder: EventHolder) => messages.apply([receipt(msgId, 'DELIVERED')], { holder })
     const changed = delivered ? await write(apply) : []
     await clock.set(Date.now() + 1)
     await meanwhile()

@@ -3,7 +3,7 @@ import type { SendsmsUser, Token } from '../../domain/configuration/configuratio
 import { subscriberOf } from '../../domain/ip-addresses.ts'
 import type { SendRequest } from '../../domain/messages/send-requests.ts'
 import { type CarrierCondition, candidateCarriers } from '../../domain/routing/routing.ts'
-import { longestDlrUrl, storedDlrUrl } from '../../domain/webhooks/targets.ts'
+import { longestDlrUrl, storedDlrUrl } from '../../domain/webhooks/dlr-urls.ts'
 import { AppError, type ErrorCode } from '../../errors.ts'
 import type { LimitedOutcome } from '../../operations/sends/accept-within-limits.ts'
 import { failureOf } from '../error-responses.ts'

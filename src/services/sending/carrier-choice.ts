@@ -1,6 +1,6 @@
 import type { Route, ServicePlan } from '../../domain/configuration/configuration.ts'
 import type { Directory } from '../../domain/configuration/directory.ts'
-import { drawOf, messageId } from '../../domain/identifiers.ts'
+import { drawOf } from '../../domain/identifiers.ts'
 import type { Dispatch } from '../../domain/journal/messages-in-progress.ts'
 import {
   type CarrierCondition,
@@ -9,13 +9,9 @@ import {
   chooseCarrier,
   type Routed,
 } from '../../domain/routing/routing.ts'
-import type { Placement } from '../../operations/sends/accept-messages.ts'
 import type { CarrierLinks } from '../links/carrier-links.ts'
-import type { NodeParts } from '../loops/node-parts.ts'
-import type { NodeLease } from '../node/node-lease.ts'
 import type { QualityWatch } from '../quality/quality-watch.ts'
 import type { CarrierConditions } from './carrier-conditions.ts'
-import type { HeldMessages } from './held-messages.ts'
 import { type SubmitJob, type SubmitToken, submitJob } from './submit-job.ts'
 
 export interface CarrierChoiceOptions {
@@ -133,34 +129,5 @@ export class CarrierChoice {
   #canTry(carrierId: number): boolean {
     const { conditions, links } = this.#options
     return conditions.isHere(carrierId) ? links.freest(carrierId) !== null : conditions.isTrialDue(carrierId)
-  }
-}
-
-export interface NewMessagesOptions extends Pick<NodeParts, 'directory' | 'nowMs'> {
-  readonly lease: NodeLease
-  readonly random: (bytes: number) => Uint8Array
-  readonly held: HeldMessages
-  readonly choice: CarrierChoice
-  /** Whether this node may take messages into memory. */
-  readonly isOpen: () => boolean
-  /** Whether the carrier's window has room for another message, and nothing waits before it. */
-  readonly mayBegin: (carrierId: number) => boolean
-}
-
-/** Decides for each message being accepted whether this node keeps it in memory, and reserves room for it. */
-export function placeNew(options: NewMessagesOptions): Placement['place'] {
-  const { choice, directory, held, isOpen, lease, mayBegin, nowMs, random } = options
-  return (plan, { sender, recipient, body }, { segments, isAppended }) => {
-    const msgId = messageId(nowMs(), random(9), lease.nextBucket())
-    const routed = directory().routeFor(plan, sender, recipient)
-    if (routed === null) return { msgId, owner: null, begun: false, routeId: null }
-    const routeId = routed.route.id
-    const { carrierId, isHere } = choice.chooseNew(msgId, routed)
-    const holds = isHere && isOpen() && held.roomFor(plan.id, routeId) > 0
-    if (holds) held.add({ msgId, planId: plan.id, body, segments }, routeId)
-    const begun = holds && isAppended && mayBegin(carrierId)
-    if (begun) held.begin(msgId, carrierId, segments)
-    const chosenCarrierId = isHere ? 0 : carrierId
-    return { msgId, owner: holds ? lease.nodeId : null, begun, routeId, chosenCarrierId }
   }
 }

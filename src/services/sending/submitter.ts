@@ -22,18 +22,19 @@ import type { CarrierLinks } from '../links/carrier-links.ts'
 import type { MessagesInProgress } from '../messages/messages-in-progress.ts'
 import type { Recorder } from '../messages/recorder.ts'
 import type { QualityWatch } from '../quality/quality-watch.ts'
-import { CarrierChoice, type NewMessagesOptions, placeNew } from './carrier-choice.ts'
+import { CarrierChoice } from './carrier-choice.ts'
 import type { CarrierConditions } from './carrier-conditions.ts'
 import { type Pumping, pump } from './carrier-pump.ts'
 import { CarrierQueue } from './carrier-queue.ts'
 import { DueDispatches, type DueDispatchesOptions } from './due-dispatches.ts'
 import { HeldMessages, type HeldSelection } from './held-messages.ts'
+import { type PlacementOptions, placeNew } from './placement.ts'
 import { attemptOf, type Ending, endAfterRefusal, endBeforeSubmit, restOf } from './submit-facts.ts'
 import type { OnSubmit, SubmitJob, SubmitToken } from './submit-job.ts'
 import { SubmitRecorder } from './submit-recorder.ts'
 
 export interface SubmitterOptions
-  extends Pick<NewMessagesOptions, 'directory' | 'lease' | 'nowMs' | 'random'>,
+  extends Pick<PlacementOptions, 'directory' | 'lease' | 'nowMs' | 'random'>,
     Pick<DueDispatchesOptions, 'db' | 'webhookRoom'> {
   readonly inProgress: MessagesInProgress
   readonly recorder: Recorder
@@ -85,9 +86,9 @@ export class Submitter implements SubmitEvents<SubmitToken> {
       enqueue: (msgId) => this.#enqueueNew(msgId),
       release: (msgId) => held.delete(msgId),
     }
-    const both = { held, inProgress, lease, log, recorder }
+    const parts = { held, inProgress, lease, log, recorder }
     this.#pumping = {
-      ...both,
+      ...parts,
       links,
       nowMs,
       reconsider: (job) => this.#enqueue(restOf(job)),
@@ -95,7 +96,7 @@ export class Submitter implements SubmitEvents<SubmitToken> {
       unsendable: (job) => this.#advance(job),
     }
     this.#due = new DueDispatches({
-      ...both,
+      ...parts,
       db: options.db,
       directory,
       webhookRoom: options.webhookRoom,
