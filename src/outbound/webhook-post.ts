@@ -51,6 +51,17 @@ export interface DeliveryOutcome {
   gone: boolean
 }
 
+/** No answer came. */
+export const UNANSWERED: DeliveryOutcome = {
+  ok: false,
+  status: null,
+  error: null,
+  latencyMs: 0,
+  responseHead: '',
+  retryAfterMs: null,
+  gone: false,
+}
+
 /** Addresses of one name dialled in one attempt, if connections are refused at once. */
 const MAX_DIALS = 3
 
@@ -142,14 +153,5 @@ function errorOfStatus(status: number): DeliveryErrorName | null {
 }
 
 function failed(error: DeliveryErrorName, startMs: number): DeliveryOutcome {
-  const latencyMs = Math.round(performance.now() - startMs)
-  return {
-    ok: false,
-    status: null,
-    error,
-    latencyMs,
-    responseHead: '',
-    retryAfterMs: null,
-    gone: false,
-  }
+  return { ...UNANSWERED, error, latencyMs: Math.round(performance.now() - startMs) }
 }

@@ -16,7 +16,7 @@ import {
   type ToThread,
   type WebhookDefects,
 } from './thread-messages.ts'
-import type { DeliveryOutcome, WebhookAccount } from './webhook-post.ts'
+import { type DeliveryOutcome, UNANSWERED, type WebhookAccount } from './webhook-post.ts'
 
 /** Copied into the thread. */
 export interface WebhookThreadOptions extends DispatcherOptions {
@@ -51,15 +51,7 @@ const MEASURE_MS = 1_000
 const HUNG_MS = 5_000
 
 /** Nobody knows whether the request was sent. */
-const LOST: DeliveryOutcome = {
-  ok: false,
-  status: null,
-  error: 'ABORTED',
-  latencyMs: 0,
-  responseHead: '',
-  retryAfterMs: null,
-  gone: false,
-}
+const LOST: DeliveryOutcome = { ...UNANSWERED, error: 'ABORTED' }
 
 /**
  * Hands webhooks to a thread of this process, which signs and sends them (docs/adr/0024). The caller limits how many are open

@@ -22,7 +22,7 @@ import type { WebhookThreadOptions } from './webhook-sender.ts'
 
 const MAX_ACCOUNTS = 1_000
 /** Defects of ours that many webhooks meet are reported together. */
-const TELL_EVERY_MS = 60_000
+const REPORT_EVERY_MS = 60_000
 /** Resolution of the measurement of the event loop's delay. */
 const DELAY_RESOLUTION_MS = 10
 
@@ -38,7 +38,7 @@ let usedBefore = performance.eventLoopUtilization()
 let outcomes: Flat[number][] = []
 let lease = { nodeId: 0, untilMs: Number.POSITIVE_INFINITY }
 let defects = 0
-let toldAtMs = Number.NEGATIVE_INFINITY
+let reportedAtMs = Number.NEGATIVE_INFINITY
 const planFlush = paced(flush)
 
 port.on('message', (message: ToThread) => {
@@ -58,8 +58,8 @@ async function send(slot: number, account: WebhookAccount, webhook: Webhook): Pr
 function onDefect(error: unknown): void {
   defects += 1
   const nowMs = performance.now()
-  if (nowMs - toldAtMs < TELL_EVERY_MS) return
-  toldAtMs = nowMs
+  if (nowMs - reportedAtMs < REPORT_EVERY_MS) return
+  reportedAtMs = nowMs
   const { name, stack = '' } = error as Error
   const frames = stack.split('\n').filter((line) => line.startsWith('    at '))
   const thrown = [name, ...frames.slice(0, 3)].join('\n')

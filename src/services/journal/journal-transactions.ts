@@ -49,7 +49,7 @@ export interface JournalTransactionsOptions<Item extends JournalFact> {
     appendOnce?: (data: Buffer) => Promise<'written' | 'fenced'>,
   ) => Promise<void>
   /** The state of an entry has changed. */
-  readonly settle: () => void
+  readonly onChanged: () => void
   readonly maxWaitMs: number
 }
 
@@ -87,7 +87,7 @@ export class JournalTransactions<Item extends JournalFact> {
   }
 
   async #transact({ prepare, lane }: Transact<Item>): Promise<Appended> {
-    const { db, lane: current, settle } = this.#options
+    const { db, lane: current, onChanged } = this.#options
     // A transaction that was meant for an earlier lane must not go into the current one.
     if (lane === null || lane !== current()) return 'lost'
     const transaction: OwnTransaction = { isNext: Promise.withResolvers(), ended: Promise.withResolvers() }
@@ -108,7 +108,7 @@ export class JournalTransactions<Item extends JournalFact> {
       } else if (entry.n === 0) return 'lost'
       else entry.state = 'fenced'
     }
-    if (current() === lane) settle()
+    if (current() === lane) onChanged()
     return await transaction.ended.promise
   }
 

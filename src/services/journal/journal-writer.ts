@@ -83,7 +83,7 @@ export class JournalWriter<Item extends JournalFact> {
         this.#admit()
       },
       append: (entry, lane, appendOnce) => this.#append(entry, lane, appendOnce),
-      settle: () => this.#reportWritten(),
+      onChanged: () => this.#reportWritten(),
       maxWaitMs: options.overdueMs ?? OVERDUE_MS,
     })
     this.#watch = new PeriodicTask(options.log, 'overdue facts not looked for', RETRY_MS, async () =>

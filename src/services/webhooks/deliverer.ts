@@ -12,7 +12,7 @@ import type { Webhook } from '../../domain/webhooks/requests.ts'
 import { afterAttempt, CROWDED_MS, isOwnUrlGone, SCHEDULE_MS } from '../../domain/webhooks/retries.ts'
 import { type Endpoint, type WebhookTarget, webhookTarget } from '../../domain/webhooks/targets.ts'
 import type { BatchMeter, OnWritten } from '../../operations/batches.ts'
-import type { DeliveryOutcome } from '../../outbound/webhook-post.ts'
+import { type DeliveryOutcome, UNANSWERED } from '../../outbound/webhook-post.ts'
 import type { WebhookSender } from '../../outbound/webhook-sender.ts'
 import type { AttemptRow, WebhookEvent } from '../../store/event-deliveries.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
@@ -51,15 +51,6 @@ const UNREADY_DELAY_MS = 5_000
 const MOST_UNREADY_DELAY_MS = 600_000
 /** Events whose failures are counted. The thread has at most 1,024 events when it dies. */
 const MAX_UNSENT = 10_000
-const NOT_ATTEMPTED: DeliveryOutcome = {
-  ok: false,
-  status: null,
-  error: null,
-  latencyMs: 0,
-  responseHead: '',
-  retryAfterMs: null,
-  gone: false,
-}
 /** How long deliveries that were aborted at the end have to be recorded. */
 const RECORDING_MS = 1_000
 
@@ -329,7 +320,7 @@ export class Deliverer {
   /** There is no URL any more. The event is kept, and can be delivered when there is one. */
   async #keep(event: WebhookEvent): Promise<void> {
     const kept = { outcome: 'kept', delayMs: 0 } as const
-    await this.#outcomes.record(attemptRow({ event, destination: null }, NOT_ATTEMPTED, kept, Date.now()))
+    await this.#outcomes.record(attemptRow({ event, destination: null }, UNANSWERED, kept, Date.now()))
     this.#followUp(event, 'kept', 0)
   }
 

@@ -3,7 +3,6 @@ import type { Carrier } from '../../../domain/configuration/configuration.ts'
 import type { Directory } from '../../../domain/configuration/directory.ts'
 import { Histogram } from '../../../histogram.ts'
 import { BATCHES, type BatchMeter } from '../../../operations/batches.ts'
-import type { ThreadLoad } from '../../../outbound/thread-messages.ts'
 import type { DeliveryOutcome } from '../../../outbound/webhook-post.ts'
 import type { WebhookSender } from '../../../outbound/webhook-sender.ts'
 import type { Database } from '../../../store/database.ts'
@@ -115,15 +114,7 @@ export function spanCounter(registry: Registry): (outcome: 'exported' | 'dropped
 
 /** Gauges of what this node holds, read when they are scraped. No label names a phone number, a message or a tenant. */
 export function messagePathMetrics(registry: Registry, parts: MeasuredParts): void {
-  const gauge = (name: string, help: string, read: () => number | Promise<number>) =>
-    new Gauge({
-      name,
-      help,
-      registers: [registry],
-      async collect() {
-        this.set(await read())
-      },
-    })
+  const gauge = gaugesIn(registry)
   const { reads, inProgress, submitter, recorder, deliverer, destinations, directory } = parts
   gauge('aldis_receipts_parked', `receipts without a submission, ${MOST_COUNTED} at most`, async () => {
     const count = await readForScrape(countParkedReceipts(reads, MOST_COUNTED))
@@ -218,16 +209,29 @@ function carrierMetrics(registry: Registry, { links, quality, directory }: Measu
 
 /** How busy the thread that sends webhooks is. Node's own figures are those of the main thread. */
 export function webhookThreadMetrics(registry: Registry, sender: Pick<WebhookSender, 'measure'>): void {
-  const gauge = (name: string, help: string, read: (load: ThreadLoad) => number) =>
+  const gauge = gaugesIn(registry)
+  const since = 'of the thread that sends webhooks, since the last scrape'
+  gauge(
+    'aldis_webhook_thread_lag_p99_seconds',
+    `event loop lag ${since}`,
+    async () => (await sender.measure()).lagP99,
+  )
+  gauge(
+    'aldis_webhook_thread_utilization',
+    `busy share ${since}`,
+    async () => (await sender.measure()).utilization,
+  )
+}
+
+/** Makes gauges that are read when they are scraped. */
+function gaugesIn(registry: Registry) {
+  return (name: string, help: string, read: () => number | Promise<number>) =>
     new Gauge({
       name,
       help,
       registers: [registry],
       async collect() {
-        this.set(read(await sender.measure()))
+        this.set(await read())
       },
     })
-  const since = 'of the thread that sends webhooks, since the last scrape'
-  gauge('aldis_webhook_thread_lag_p99_seconds', `event loop lag ${since}`, ({ lagP99 }) => lagP99)
-  gauge('aldis_webhook_thread_utilization', `busy share ${since}`, ({ utilization }) => utilization)
 }
