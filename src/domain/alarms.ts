@@ -203,16 +203,26 @@ function unownedInbound({ unowned }: AlarmScene): AlarmCondition[] {
 export type AlarmKey = Pick<AlarmCondition, 'name' | 'object'>
 
 export interface AlarmDelays {
-  /** How long a condition lasts before it raises an alarm, and how long it is gone before the alarm is cleared. */
+  /**
+   * How long a condition lasts before it raises an alarm, and how long it is gone before the alarm is cleared. A condition
+   * that is gone for less than `clearAfterMs` has not ended: the times in which it was there add up.
+   */
   readonly raiseAfterMs: number
   readonly clearAfterMs: number
+}
+
+/** When a condition, or alarm, was seen first and last, and how long it was gone between. */
+interface Sighting {
+  readonly firstMs: number
+  lastMs: number
+  goneMs: number
+  isThere: boolean
 }
 
 /** Decides when conditions raise and clear alarms, so that one that comes and goes raises one. */
 export class AlarmJudge {
   readonly #delays: AlarmDelays
-  /** When each condition, or alarm, was seen first and last. */
-  readonly #seen = new Map<string, { readonly firstMs: number; lastMs: number }>()
+  readonly #seen = new Map<string, Sighting>()
 
   constructor(delays: AlarmDelays) {
     this.#delays = delays
@@ -227,17 +237,26 @@ export class AlarmJudge {
     const { raiseAfterMs, clearAfterMs } = this.#delays
     const present = new Map(conditions.map((condition) => [keyOf(condition), condition]))
     const known = new Set(raised.map(keyOf))
-    for (const key of this.#seen.keys()) if (!present.has(key) && !known.has(key)) this.#seen.delete(key)
-    for (const key of new Set([...present.keys(), ...known])) {
+    for (const [key, { lastMs }] of this.#seen)
+      if (!present.has(key) && !known.has(key) && nowMs - lastMs >= clearAfterMs) this.#seen.delete(key)
+    for (const key of new Set([...present.keys(), ...known, ...this.#seen.keys()])) {
+      const isThere = present.has(key)
       const seen = this.#seen.get(key)
-      if (seen === undefined) this.#seen.set(key, { firstMs: nowMs, lastMs: nowMs })
-      else if (present.has(key)) seen.lastMs = nowMs
+      if (seen === undefined) {
+        this.#seen.set(key, { firstMs: nowMs, lastMs: nowMs, goneMs: 0, isThere })
+        continue
+      }
+      if (isThere && !seen.isThere) seen.goneMs += nowMs - seen.lastMs
+      if (isThere) seen.lastMs = nowMs
+      seen.isThere = isThere
     }
     return {
       raise: conditions.flatMap((condition) => {
-        const firstMs = Math.min(this.#seen.get(keyOf(condition))!.firstMs, condition.since.getTime())
+        const { firstMs, goneMs } = this.#seen.get(keyOf(condition))!
         if (known.has(keyOf(condition)) || condition.isUncertain) return []
-        return nowMs - firstMs >= raiseAfterMs ? [{ ...condition, since: new Date(firstMs) }] : []
+        const sinceMs = condition.since.getTime()
+        const lastedMs = Math.max(nowMs - firstMs - goneMs, nowMs - sinceMs)
+        return lastedMs >= raiseAfterMs ? [{ ...condition, since: new Date(Math.min(firstMs, sinceMs)) }] : []
       }),
       clear: raised.filter((alarm) => {
         const isGone =
