@@ -1,6 +1,6 @@
 import type { CarrierBind } from '../domain/carriers/binds.ts'
 import type { IdRule } from '../domain/carriers/message-ids.ts'
-import type { RefusedOutcome } from '../domain/carriers/submit-outcomes.ts'
+import type { ErrorOutcome } from '../domain/carriers/submit-outcomes.ts'
 import type { Carrier } from '../domain/configuration/configuration.ts'
 import { SANDBOX } from '../domain/sandbox.ts'
 import { ConfigurationTable } from './configuration-table.ts'
@@ -10,7 +10,7 @@ import type { Queryable } from './database.ts'
 export interface CarrierSettings
   extends Omit<Carrier, 'id' | 'password' | 'submitOutcomes' | 'learnedIdRule'> {
   /** By command_status in decimal. */
-  readonly submitOutcomes: Readonly<Record<string, RefusedOutcome>>
+  readonly submitOutcomes: Readonly<Record<string, ErrorOutcome>>
 }
 
 /** Settings that every carrier must have; the columns of the others have defaults. */

@@ -99,8 +99,8 @@ export class SubmissionProgress {
     if (index >= 0) this.#pending.splice(index, 1)
   }
 
-  /** A PDU's answer will not come. */
-  lost(): void {
+  /** A PDU's answer is no longer awaited. */
+  unanswered(): void {
     this.#inFlight -= 1
     this.#ambiguous = true
   }

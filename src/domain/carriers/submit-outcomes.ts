@@ -11,12 +11,12 @@ import { jittered, MINUTE_MS, SECOND_MS } from '../instants.ts'
  *   limited-retry
  * - permanent: not tried again. FAILED, or UNKNOWN when an earlier attempt is in doubt
  */
-export const REFUSED_OUTCOMES = ['throttled', 'retry', 'limited-retry', 'rebind', 'permanent'] as const
-export type RefusedOutcome = (typeof REFUSED_OUTCOMES)[number]
+export const ERROR_OUTCOMES = ['throttled', 'retry', 'limited-retry', 'rebind', 'permanent'] as const
+export type ErrorOutcome = (typeof ERROR_OUTCOMES)[number]
 /** What a submit_sm_resp means; accepted: the carrier has the message. */
-export type SubmitOutcome = 'accepted' | RefusedOutcome
-/** Of these, what ends an attempt. */
-export type RefusalOutcome = Exclude<RefusedOutcome, 'throttled' | 'rebind'>
+export type SubmitOutcome = 'accepted' | ErrorOutcome
+/** What ends an attempt: the carrier has refused the message, for good or for now. */
+export type RefusalOutcome = Exclude<ErrorOutcome, 'throttled' | 'rebind'>
 
 /** What is counted of a submit_sm; `refused`: any status but ESME_ROK and those that mean throttled. */
 export const SUBMIT_RESULTS = ['accepted', 'refused', 'throttled', 'noAnswer'] as const

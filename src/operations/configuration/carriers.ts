@@ -1,5 +1,5 @@
 import { randomBytes, X509Certificate } from 'node:crypto'
-import type { RefusedOutcome } from '../../domain/carriers/submit-outcomes.ts'
+import type { ErrorOutcome } from '../../domain/carriers/submit-outcomes.ts'
 import {
   isCarrierHost,
   parseCommandStatus,
@@ -100,10 +100,10 @@ function isCertificate(pem: string): boolean {
 }
 
 function byDecimalStatus(
-  outcomes: Readonly<Record<string, RefusedOutcome>>,
+  outcomes: Readonly<Record<string, ErrorOutcome>>,
   faults: Fault[],
-): Record<string, RefusedOutcome> {
-  const byStatus = new Map<number, RefusedOutcome>()
+): Record<string, ErrorOutcome> {
+  const byStatus = new Map<number, ErrorOutcome>()
   for (const [text, outcome] of Object.entries(outcomes)) {
     const field = `submitOutcomes.${text}`
     const status = parseCommandStatus(text)

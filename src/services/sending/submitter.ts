@@ -209,7 +209,7 @@ export class Submitter implements SubmitEvents<SubmitToken> {
 
   onTimeout(token: SubmitToken): void {
     this.#options.onSubmit(token, 'noAnswer', null, null)
-    token.job.progress.lost()
+    token.job.progress.unanswered()
     this.#advance(token.job)
     this.#pump(token.job.carrier.id)
   }
@@ -239,7 +239,7 @@ export class Submitter implements SubmitEvents<SubmitToken> {
   onLost(tokens: SubmitToken[], link: CarrierLink<SubmitToken>): void {
     for (const token of tokens) {
       this.#options.onSubmit(token, 'noAnswer', null, null)
-      token.job.progress.lost()
+      token.job.progress.unanswered()
     }
     for (const job of new Set(tokens.map((token) => token.job))) this.#advance(job)
     if (!this.#options.links.canSubmit(link.carrier.id)) this.#rehome(link.carrier.id)

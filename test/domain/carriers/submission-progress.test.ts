@@ -53,7 +53,7 @@ describe('one segment', () => {
   test('lost: ambiguous', () => {
     const progress = new SubmissionProgress(1, 0n)
     sendAll(progress)
-    progress.lost()
+    progress.unanswered()
     expect(progress.end).toEqual({ kind: 'ambiguous' })
     expect(progress.next).toBeNull()
   })
@@ -72,7 +72,7 @@ describe('several segments', () => {
   test('an answer that comes after it was given up, while another is awaited, completes the message', () => {
     const progress = new SubmissionProgress(2, 0n)
     sendAll(progress)
-    progress.lost()
+    progress.unanswered()
     progress.acceptedEarlier(0)
     expect(progress.end).toBeNull()
     progress.answered(1, OK)
@@ -105,13 +105,13 @@ describe('several segments', () => {
     const progress = new SubmissionProgress(3, 0n)
     sendAll(progress)
     progress.answered(0, QUEUE_FULL)
-    progress.lost()
+    progress.unanswered()
     progress.answered(2, INVALID_DESTINATION)
     expect(progress.end).toEqual(refused('permanent', INVALID_DESTINATION, 2))
     const other = new SubmissionProgress(2, 0n)
     sendAll(other)
     other.answered(0, QUEUE_FULL)
-    other.lost()
+    other.unanswered()
     expect(other.end).toEqual({ kind: 'ambiguous' })
   })
 
@@ -152,7 +152,7 @@ describe('several segments', () => {
             inFlight.push(...sendAll(progress))
             const [segment] = inFlight.splice((seed + step) % inFlight.length, 1)
             const status = answers.next().value as number | null
-            if (status === null) progress.lost()
+            if (status === null) progress.unanswered()
             else progress.answered(segment!, status)
             if (status === OK) accepted |= 1n << BigInt(segment!)
             expect(progress.end === null).toBe(inFlight.length > 0)
@@ -188,7 +188,7 @@ describe('what the carrier alone tells', () => {
   test('an attempt that has an end is not idle', () => {
     const progress = new SubmissionProgress(1, 0n)
     sendAll(progress)
-    progress.lost()
+    progress.unanswered()
     expect(progress.isIdle).toBe(false)
   })
 })

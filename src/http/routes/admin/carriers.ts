@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { MAX_BIND_ERRORS } from '../../../domain/carriers/binds.ts'
 import { ID_RULES } from '../../../domain/carriers/message-ids.ts'
-import { REFUSED_OUTCOMES } from '../../../domain/carriers/submit-outcomes.ts'
+import { ERROR_OUTCOMES } from '../../../domain/carriers/submit-outcomes.ts'
 import {
   BIND_MODES,
   LONG_MESSAGES,
@@ -199,9 +199,9 @@ const settings = {
     description:
       'How validity_period of submit_sm is written (SMPP 3.4 §7.1.1); none: the field is empty; default: relative',
   }),
-  submitOutcomes: Type.Record(Type.String(), Type.Enum([...REFUSED_OUTCOMES], { title: 'SubmitOutcome' }), {
+  submitOutcomes: Type.Record(Type.String(), Type.Enum([...ERROR_OUTCOMES], { title: 'SubmitOutcome' }), {
     maxProperties: MAX_SUBMIT_OUTCOMES,
-    description: `What a command_status (0x45 or 69) of submit_sm_resp means: ${REFUSED_OUTCOMES.join(', ')}; empty: the default table`,
+    description: `What a command_status (0x45 or 69) of submit_sm_resp means: ${ERROR_OUTCOMES.join(', ')}; empty: the default table`,
   }),
   idRule: Type.Enum([...ID_RULES, 'auto'], {
     title: 'IdRule',
