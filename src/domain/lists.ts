@@ -20,10 +20,10 @@ export interface DateWindow {
   readonly toDate: number | null
 }
 
-/** How the text of a filter becomes its canonical value (null when it is not valid), and what the fault then says. */
+/** How the text of a filter becomes its canonical value; null when it is not valid. `meaning`: what the fault then says. */
 interface FilterRule<Value> {
   readonly parse: (text: string) => Value | null
-  readonly rule: string
+  readonly meaning: string
 }
 
 /** The filters of a list, in the order in which their faults are listed. */
@@ -36,26 +36,26 @@ export const MAX_PAGE = 100
 /** Exactly 31 days are allowed. */
 const MAX_WINDOW_MS = 31 * DAY_MS
 
-export const DATE_RULE = 'must be an RFC 3339 date and time with offset'
+export const DATE_MEANING = 'must be an RFC 3339 date and time with offset'
 export const WINDOW_RULES: FilterRules<DateWindow> = {
-  fromDate: { parse: (text) => parseTimestamp(text, 'up'), rule: DATE_RULE },
-  toDate: { parse: (text) => parseTimestamp(text, 'down'), rule: DATE_RULE },
+  fromDate: { parse: (text) => parseTimestamp(text, 'up'), meaning: DATE_MEANING },
+  toDate: { parse: (text) => parseTimestamp(text, 'down'), meaning: DATE_MEANING },
 }
 
-export function matching(pattern: RegExp, rule: string): FilterRule<string> {
-  return { parse: (text) => (pattern.test(text) ? text : null), rule }
+export function matching(pattern: RegExp, meaning: string): FilterRule<string> {
+  return { parse: (text) => (pattern.test(text) ? text : null), meaning }
 }
 
 function oneOf<Value extends string>(values: readonly Value[]): FilterRule<Value> {
   return {
     parse: (text) => values.find((value) => value === text) ?? null,
-    rule: `must be one of ${values.join(', ')}`,
+    meaning: `must be one of ${values.join(', ')}`,
   }
 }
 
 const SENDER_RULE: FilterRule<string> = {
   parse: (text) => (classifySender(text) === null ? null : text),
-  rule: 'must be a short code, an E.164 number or an alphanumeric sender',
+  meaning: 'must be a short code, an E.164 number or an alphanumeric sender',
 }
 
 /** Filters from their texts, each by its own rule; absent ones are null. Faults are added to the list. */
@@ -64,10 +64,10 @@ export function parseFilters<Filters extends object>(
   texts: Readonly<Partial<Record<keyof Filters, unknown>>>,
   faults: Fault[] = [],
 ): Filters {
-  const filters = Object.entries<FilterRule<unknown>>(rules).map(([name, { parse, rule }]) => {
+  const filters = Object.entries<FilterRule<unknown>>(rules).map(([name, { parse, meaning }]) => {
     const text = texts[name as keyof Filters]
     const value = typeof text === 'string' ? parse(text) : null
-    if (text !== undefined && value === null) faults.push(fault(name, 'INVALID_FORMAT', rule))
+    if (text !== undefined && value === null) faults.push(fault(name, 'INVALID_FORMAT', meaning))
     return [name, value]
   })
   return Object.fromEntries(filters) as Filters
@@ -127,9 +127,9 @@ export interface MessageFilters extends DateWindow {
 
 export const MESSAGE_FILTERS: FilterRules<MessageFilters> = {
   from: SENDER_RULE,
-  to: { parse: (text) => (isE164(text) ? text : null), rule: 'must be an E.164 number' },
+  to: { parse: (text) => (isE164(text) ? text : null), meaning: 'must be an E.164 number' },
   status: oneOf(MESSAGE_STATUSES),
-  country: { parse: normalizeCountry, rule: 'must be an ISO 3166-1 alpha-2 code' },
+  country: { parse: normalizeCountry, meaning: 'must be an ISO 3166-1 alpha-2 code' },
   mccmnc: matching(MCCMNC, 'must be 5 or 6 digits'),
   ...WINDOW_RULES,
 }
@@ -157,12 +157,12 @@ export interface EventFilters extends DateWindow {
   readonly destination: string | null
 }
 
-export const DESTINATION_RULE = 'must be scheme, host and port, as in https://example.com:8443'
+export const DESTINATION_MEANING = 'must be scheme, host and port, as in https://example.com:8443'
 
 export const EVENT_FILTERS: FilterRules<EventFilters> = {
   state: oneOf(EVENT_STATES),
-  msgId: { parse: (text) => (isUuid(text) ? text.toLowerCase() : null), rule: 'must be a UUID' },
-  destination: { parse: (text) => (isDestination(text) ? text : null), rule: DESTINATION_RULE },
+  msgId: { parse: (text) => (isUuid(text) ? text.toLowerCase() : null), meaning: 'must be a UUID' },
+  destination: { parse: (text) => (isDestination(text) ? text : null), meaning: DESTINATION_MEANING },
   ...WINDOW_RULES,
 }
 
@@ -180,7 +180,7 @@ export interface FeedFilters {
 }
 
 export const FEED_FILTERS: FilterRules<FeedFilters> = {
-  since: { parse: (text) => parseTimestamp(text, 'up'), rule: DATE_RULE },
+  since: { parse: (text) => parseTimestamp(text, 'up'), meaning: DATE_MEANING },
 }
 
 /** Lists that are paged by cursor. A cursor of one list does not open another. */

@@ -6,7 +6,7 @@ import { Compile } from 'typebox/schema'
 import { Settings } from 'typebox/system'
 import { isUuid } from '../domain/identifiers.ts'
 import { parseTimestamp } from '../domain/instants.ts'
-import { DATE_RULE, type FilterRules, parseFilters } from '../domain/lists.ts'
+import { DATE_MEANING, type FilterRules, parseFilters } from '../domain/lists.ts'
 import { type Fault, fault, invalid, WHOLE_REQUEST } from '../errors.ts'
 
 declare module 'fastify' {
@@ -25,7 +25,10 @@ const MAX_FAULTS = 50
 Settings.Set({ maxErrors: MAX_FAULTS })
 
 /** What a format requires in words. The callback guard judges a `uri`. */
-const FORMAT_MEANINGS: Readonly<Record<string, string>> = { uuid: 'must be a UUID', 'date-time': DATE_RULE }
+const FORMAT_MEANINGS: Readonly<Record<string, string>> = {
+  uuid: 'must be a UUID',
+  'date-time': DATE_MEANING,
+}
 Format.Set('uuid', isUuid)
 Format.Set('date-time', (text) => parseTimestamp(text, 'down') !== null)
 Format.Set('uri', () => true)
@@ -67,12 +70,12 @@ function separated(schema: TSchema): { rules: Rules | null; rest: TSchema } {
 }
 
 /** What a schema cannot say about the fields of an object: a relation of several, or more than one fault of a field. */
-type Rule = (fields: Readonly<Record<string, unknown>>) => Fault[]
-const RULES = new WeakMap<object, Rule>()
+type FieldsCheck = (fields: Readonly<Record<string, unknown>>) => Fault[]
+const FIELDS_CHECKS = new WeakMap<object, FieldsCheck>()
 
-/** The schema of an object with a rule in addition. The rule gets the fields as they came, of whatever type. */
-export function withRule<Schema extends TSchema>(schema: Schema, rule: Rule): Schema {
-  RULES.set(schema, rule)
+/** The schema of an object with a check in addition, which gets the fields as they came, of whatever type. */
+export function withCheck<Schema extends TSchema>(schema: Schema, check: FieldsCheck): Schema {
+  FIELDS_CHECKS.set(schema, check)
   return schema
 }
 
@@ -135,18 +138,18 @@ function requestCheck(schema: FastifySchema): (request: FastifyRequest) => reado
  */
 export function checkOf(schema: TSchema, names?: readonly string[]): Check {
   let validator: ReturnType<typeof Compile> | undefined
-  const rule = RULES.get(schema)
+  const fieldsCheck = FIELDS_CHECKS.get(schema)
   const { rules, rest } = separated(schema)
   return (value) => {
     validator ??= Compile(rest)
     const faults = validator.Check(value)
       ? NONE
       : faultsOf(validator.Errors(value)[1], names === undefined ? null : (value as Query))
-    if (rule === undefined && rules === null) return faults
+    if (fieldsCheck === undefined && rules === null) return faults
     const fields = isObject(value) ? value : {}
-    // The rule of the whole reads the texts, which the parsed values then replace.
+    // The check of the whole reads the texts, which the parsed values then replace.
     const more = [
-      ...(rule?.(fields) ?? NONE),
+      ...(fieldsCheck?.(fields) ?? NONE),
       ...(rules === null ? NONE : parseFields(fields as Query, rules)),
     ]
     if (more.length === 0) return faults

@@ -134,7 +134,7 @@ describe('filters', () => {
     const RULES: FilterRules<Colours> = {
       colour: {
         parse: (text) => (text === 'red' || text === 'blue' ? text : null),
-        rule: 'must be red or blue',
+        meaning: 'must be red or blue',
       },
       ...WINDOW_RULES,
     }
@@ -151,7 +151,7 @@ describe('filters', () => {
       expect(parseFilters(RULES, { colour: 'green', toDate: 'today' } as never, faults)).toEqual(NONE)
       expect(faults).toEqual([
         { field: 'colour', code: 'INVALID_FORMAT', message: 'must be red or blue' },
-        { field: 'toDate', code: 'INVALID_FORMAT', message: WINDOW_RULES.toDate.rule },
+        { field: 'toDate', code: 'INVALID_FORMAT', message: WINDOW_RULES.toDate.meaning },
       ])
     })
 

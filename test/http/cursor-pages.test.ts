@@ -25,7 +25,7 @@ const keys = { cursor: randomBytes(32) }
 let nowMs = 0
 
 const BOUNDS = { defaultLimit: 20, maxLimit: 100 }
-const RULES = { colour: { parse: (text: string) => text, rule: '' } }
+const RULES = { colour: { parse: (text: string) => text, meaning: '' } }
 
 function pagesOf(list: ListName, lifetimeMs: number | null = 24 * 3_600_000) {
   const deps = {

@@ -5,7 +5,7 @@ import { type FilterRules, WINDOW_RULES } from '../../src/domain/lists.ts'
 import { fault } from '../../src/errors.ts'
 import { answerError } from '../../src/http/error-responses.ts'
 import { listQuery } from '../../src/http/schemas/parameters.ts'
-import { parsedBy, patterned, validateRequests, withRule } from '../../src/http/validate.ts'
+import { parsedBy, patterned, validateRequests, withCheck } from '../../src/http/validate.ts'
 
 const PLAN = '65f0c0ffee65f0c0ffee65f0'
 
@@ -17,8 +17,11 @@ interface Colours {
 }
 
 const RULES: FilterRules<Colours> = {
-  colour: { parse: (text) => (text === 'red' || text === 'blue' ? text : null), rule: 'must be red or blue' },
-  from: { parse: (text) => (/^\+[0-9]+$/.test(text) ? text : null), rule: 'must be a number' },
+  colour: {
+    parse: (text) => (text === 'red' || text === 'blue' ? text : null),
+    meaning: 'must be red or blue',
+  },
+  from: { parse: (text) => (/^\+[0-9]+$/.test(text) ? text : null), meaning: 'must be a number' },
   ...WINDOW_RULES,
 }
 const text = () => Type.String()
@@ -30,10 +33,10 @@ const Strict = Type.Object(
 const Params = Type.Object({
   id: parsedBy(Type.String({ description: 'shown' }), {
     parse: (id) => (id === 'x' ? null : id),
-    rule: 'must not be x',
+    meaning: 'must not be x',
   }),
 })
-const Body = withRule(
+const Body = withCheck(
   Type.Object(
     {
       name: Type.String({ minLength: 1, maxLength: 3 }),

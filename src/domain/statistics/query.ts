@@ -1,7 +1,7 @@
 import { type Fault, fault } from '../../errors.ts'
 import { percentileMs } from '../carriers/quality.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, parseTimestamp, SECOND_MS } from '../instants.ts'
-import { DATE_RULE, type DateWindow, type FilterRules, parseFilters } from '../lists.ts'
+import { DATE_MEANING, type DateWindow, type FilterRules, parseFilters } from '../lists.ts'
 import { SEARCH_FILTERS, type SearchFilters } from '../messages/message-search.ts'
 import type { Status } from '../messages/messages.ts'
 
@@ -65,14 +65,14 @@ export function parseStatisticsQuery(
   faults: Fault[],
 ): StatisticsQuery {
   const { country, status, errorCode } = SEARCH_FILTERS
-  const time = { parse: (text: string) => parseTimestamp(text, 'down'), rule: DATE_RULE }
+  const time = { parse: (text: string) => parseTimestamp(text, 'down'), meaning: DATE_MEANING }
   const rules: FilterRules<GivenParameters> = {
     fromDate: time,
     toDate: time,
-    interval: { parse: intervalOf, rule: 'must be minute, hour or day' },
+    interval: { parse: intervalOf, meaning: 'must be minute, hour or day' },
     groupBy: {
       parse: (text) => dimensionsOf(text, dimensions),
-      rule: `must be one or two of ${dimensions.join(', ')}, with a comma between`,
+      meaning: `must be one or two of ${dimensions.join(', ')}, with a comma between`,
     },
     country,
     status,

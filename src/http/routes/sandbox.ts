@@ -17,7 +17,7 @@ import { answered } from '../schemas/error-body.ts'
 import { LookupQuerySchema, PlanParameter, TextField } from '../schemas/parameters.ts'
 import { HANDSET_MESSAGE, SANDBOX_DESCRIPTION } from '../schemas/response-examples.ts'
 import { Nullable, nullableInteger, nullableString, oneOf, requestBody, titled } from '../schemas/shapes.ts'
-import { withRule } from '../validate.ts'
+import { withCheck } from '../validate.ts'
 
 /** What the simulator of the sandbox plans does. */
 
@@ -83,7 +83,7 @@ export interface SandboxDeps extends Pick<ListDeps, 'directory' | 'clock'> {
   readonly sandbox: SandboxSimulator
 }
 
-const HandsetRequest = withRule(
+const HandsetRequest = withCheck(
   requestBody(
     'HandsetMessageRequest',
     {

@@ -26,10 +26,10 @@ import { PublicId, TextField } from '../schemas/parameters.ts'
 import { QUEUED_MESSAGE } from '../schemas/response-examples.ts'
 import { oneOf } from '../schemas/shapes.ts'
 import { DeliveryReceiptSchema } from '../schemas/webhooks.ts'
-import { withRule } from '../validate.ts'
+import { withCheck } from '../validate.ts'
 
 /** The domain judges addresses and text, by the same rules wherever a send comes in. The callback guard judges the URL. */
-export const SendSmsRequest = withRule(
+export const SendSmsRequest = withCheck(
   Type.Object(
     {
       servicePlanId: PublicId,

@@ -3,7 +3,7 @@ import { PUBLIC_ID, parseEventId } from '../../domain/identifiers.ts'
 import { DEFAULT_PAGE, type FilterRules, MAX_PAGE, windowFaults } from '../../domain/lists.ts'
 import { MAX_BODY_CHARACTERS } from '../../domain/messages/messages.ts'
 import { fault, WHOLE_REQUEST } from '../../errors.ts'
-import { givenNames, parsedBy, patterned, withRule } from '../validate.ts'
+import { givenNames, parsedBy, patterned, withCheck } from '../validate.ts'
 import { nullableString, titled } from './shapes.ts'
 
 /** Paths, queries and common fields of the customers' API. */
@@ -37,7 +37,7 @@ export const EventPathSchema = Type.Object({
       examples: ['019dab2c-7000-7a3b-8c4d-5e6f70819203-1'],
       description: '{msgId}-{sequence}, as in webhook-id',
     }),
-    { parse: parseEventId, rule: 'must be a message id, a dash and a number' },
+    { parse: parseEventId, meaning: 'must be a message id, a dash and a number' },
   ),
 })
 
@@ -106,7 +106,7 @@ function parsedFilters<Filters extends object>(
 /** Requires one of these, if there are any. */
 function narrowed<Query extends TSchema>(query: Query, narrowing: readonly string[]) {
   const message = `needs one of ${narrowing.slice(0, -1).join(', ')} or ${narrowing.at(-1)}`
-  return withRule(query, (given) => {
+  return withCheck(query, (given) => {
     const isNarrow = narrowing.length === 0 || givenNames(given).some((name) => narrowing.includes(name))
     return [...windowFaults(given), ...(isNarrow ? [] : [fault(WHOLE_REQUEST, 'FILTER_REQUIRED', message)])]
   })
@@ -114,9 +114,9 @@ function narrowed<Query extends TSchema>(query: Query, narrowing: readonly strin
 
 const LIMIT_RULE = {
   parse: (text: string) => (/^0*[1-9][0-9]*$/.test(text) ? Number(text) : null),
-  rule: 'must be a whole number of at least 1',
+  meaning: 'must be a whole number of at least 1',
 }
-const CURSOR_RULE = { parse: (text: string) => (text === '' ? null : text), rule: 'must not be empty' }
+const CURSOR_RULE = { parse: (text: string) => (text === '' ? null : text), meaning: 'must not be empty' }
 
 /** A page of a list. */
 export function pageSchema(item: TSchema, title: string) {

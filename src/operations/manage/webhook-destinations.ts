@@ -1,4 +1,4 @@
-import { DESTINATION_RULE } from '../../domain/lists.ts'
+import { DESTINATION_MEANING } from '../../domain/lists.ts'
 import { SCHEDULE_MS } from '../../domain/webhooks/retries.ts'
 import { isDestination } from '../../domain/webhooks/targets.ts'
 import { conflict, invalidField } from '../../errors.ts'
@@ -62,5 +62,5 @@ export async function retryWaiting(
 }
 
 function refuseOther(destination: string): void {
-  if (!isDestination(destination)) throw invalidField('destination', 'INVALID_FORMAT', DESTINATION_RULE)
+  if (!isDestination(destination)) throw invalidField('destination', 'INVALID_FORMAT', DESTINATION_MEANING)
 }
