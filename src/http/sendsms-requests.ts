@@ -27,7 +27,7 @@ interface Written {
 export type SendsmsParameters = ReadonlyMap<string, Buffer>
 
 const MAX_RECIPIENTS = 100
-/** With dashes in it, and room. */
+/** Of a number, with its spaces and dashes. */
 const MAX_WRITTEN_CHARACTERS = 30
 const MAX_ACCOUNT_CHARACTERS = 64
 

@@ -102,9 +102,9 @@ async function matchesOf(
 ): Promise<{ readonly matches: ReadonlyMap<number, Matched>; readonly away: ReadonlySet<number> }> {
   const keys = receipts.flatMap(
     ({ untranslated, carrierId, carrierMessageId, addresses: given, outcome }, index) => {
-      const noted = outcome === 'SENT'
-      const addresses = noted ? null : given
-      return untranslated ? [] : [{ index, carrierId, carrierMessageId, addresses, noted }]
+      const isIntermediate = outcome === 'SENT'
+      const addresses = isIntermediate ? null : given
+      return untranslated ? [] : [{ index, carrierId, carrierMessageId, addresses, isIntermediate }]
     },
   )
   const away = new Set<number>()

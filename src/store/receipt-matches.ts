@@ -42,8 +42,8 @@ export interface ReceiptKey {
   readonly carrierMessageId: string
   /** Null: its message may have gone to any address. */
   readonly addresses: readonly string[] | null
-  /** It is intermediate, so it belongs to the newest message, even one that has ended. */
-  readonly noted: boolean
+  /** Then it belongs to the newest message, even one that has ended. */
+  readonly isIntermediate: boolean
 }
 
 /** The message that a receipt belongs to, by the ids that carriers answered. */
@@ -121,7 +121,7 @@ export async function matchClosely(
       with newest as materialized (select $2::uuid as msg_id
       ), input as materialized (
         select * from json_to_recordset($1) as i (
-          index integer, "carrierId" integer, "carrierMessageId" text, addresses text[], noted boolean)
+          index integer, "carrierId" integer, "carrierMessageId" text, addresses text[], "isIntermediate" boolean)
       )${sharded ? KNOWN : ''}
       select i.index, t.plan_id as "planId", t.msg_id as "msgId", t.segment, t.segmentation,
              case when t.segments > 1 or t.message_segmentation is not null then (
@@ -136,13 +136,13 @@ export async function matchClosely(
         order by msg_id desc limit 1
       ) s
       left join lateral (
-        select segments, segmentation, status in ('DELIVERED', 'FAILED') and not i.noted as ended,
+        select segments, segmentation, status in ('DELIVERED', 'FAILED') and not i."isIntermediate" as ended,
                substr(recipient, 2) = any (i.addresses) as fits
         from ${messages} where plan_id = any (array[s.plan_id]) and msg_id = s.msg_id
       ) m on true
       left join lateral (
         select x.plan_id, x.msg_id, x.segment, x.segmentation, n.segments, n.segmentation as message_segmentation,
-               n.status in ('DELIVERED', 'FAILED') and not i.noted as ended,
+               n.status in ('DELIVERED', 'FAILED') and not i."isIntermediate" as ended,
                substr(n.recipient, 2) = any (i.addresses) as fits,
                count(*) over () = ${MAX_SUBMISSIONS_OF_ID} as is_one_of_many
         from (

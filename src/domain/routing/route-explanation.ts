@@ -1,5 +1,6 @@
 import type { LongMessages, Rate, RoutingRule, ServicePlan } from '../configuration/configuration.ts'
 import type { Directory } from '../configuration/directory.ts'
+import { judgeRecipient, type LimitRefusal } from '../limits/plan-limits.ts'
 import { judgeSender, type SenderRefusal } from '../messages/send-requests.ts'
 import { chooseEncoding } from '../text/encoding-choice.ts'
 import type { Encoding } from '../text/segments.ts'
@@ -35,6 +36,7 @@ export interface RouteExplanation {
   /** The plan has a route of its own. Without one it cannot send, whatever rules match. */
   readonly isComplete: boolean
   readonly senderRefusal: SenderRefusal | null
+  readonly recipientRefusal: LimitRefusal | null
   /** Null: no rule fits, and the plan has no route. */
   readonly route: string | null
   /** Null: the route is the plan's own. */
@@ -67,6 +69,7 @@ export function explainRoute(
     isActive: plan.active,
     isComplete: plan.route !== null,
     senderRefusal: judgeSender(directory, plan, { from, to }),
+    recipientRefusal: judgeRecipient(plan, to),
     route: routed?.route.name ?? null,
     rule: routed?.rule ?? null,
     carriers,

@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { SendsmsUser, Token } from '../../domain/configuration/configuration.ts'
 import { subscriberOf } from '../../domain/ip-addresses.ts'
-import type { SendRequest } from '../../domain/messages/send-requests.ts'
+import type { LimitRefusal } from '../../domain/limits/plan-limits.ts'
+import type { SenderRefusal, SendRequest } from '../../domain/messages/send-requests.ts'
 import { type CarrierCondition, candidateCarriers } from '../../domain/routing/routing.ts'
 import { longestDlrUrl, storedDlrUrl } from '../../domain/webhooks/dlr-urls.ts'
 import { AppError, type ErrorCode } from '../../errors.ts'
@@ -173,22 +174,26 @@ function answer(reply: FastifyReply, sent: readonly Sent[]) {
   return inText(reply.code(500), `${NOT_SENT} Failed receivers are: ${numbers}`)
 }
 
-/** What Kannel answers when its configuration lets nothing through. */
-const REFUSALS: ReadonlySet<ErrorCode> = new Set([
-  'SENDER_NOT_AUTHORIZED',
-  'SENDER_PENDING_APPROVAL',
-  'SENDER_STATUS_UNKNOWN',
-  'COUNTRY_NOT_ALLOWED',
-  'SERVICE_PLAN_NOT_FOUND',
-  'SERVICE_PLAN_INACTIVE',
-  'SERVICE_PLAN_INCOMPLETE',
-])
-const TEMPORARY: ReadonlySet<ErrorCode> = new Set([
-  'RATE_LIMITED',
-  'CAP_REACHED',
-  'COUNTRY_PAUSED',
-  'SERVICE_UNAVAILABLE',
-])
+/**
+ * `lasting`: what Kannel answers when its configuration lets nothing through. The type names what a plan may be refused for, so
+ * that none is forgotten.
+ */
+const REFUSALS: Readonly<
+  Record<SenderRefusal['code'] | LimitRefusal['code'], 'lasting' | 'passing'> &
+    Partial<Record<ErrorCode, 'lasting' | 'passing'>>
+> = {
+  SENDER_NOT_AUTHORIZED: 'lasting',
+  SENDER_PENDING_APPROVAL: 'lasting',
+  SENDER_STATUS_UNKNOWN: 'lasting',
+  COUNTRY_NOT_ALLOWED: 'lasting',
+  SERVICE_PLAN_NOT_FOUND: 'lasting',
+  SERVICE_PLAN_INACTIVE: 'lasting',
+  SERVICE_PLAN_INCOMPLETE: 'lasting',
+  RATE_LIMITED: 'passing',
+  CAP_REACHED: 'passing',
+  COUNTRY_PAUSED: 'passing',
+  SERVICE_UNAVAILABLE: 'passing',
+}
 
 const TEXTS: Partial<Readonly<Record<ErrorCode, string>>> = {
   INTERNAL_ERROR: NOT_SENT,
@@ -197,8 +202,8 @@ const TEXTS: Partial<Readonly<Record<ErrorCode, string>>> = {
 
 function answerInText(error: unknown, request: FastifyRequest, reply: FastifyReply) {
   const { code, status, message } = failureOf(error, request, reply)
-  if (REFUSALS.has(code)) return inText(reply.code(403), `${NOT_ROUTABLE} ${message}.`)
-  if (TEMPORARY.has(code)) return inText(reply.code(503), TRY_AGAIN)
+  if (REFUSALS[code] === 'lasting') return inText(reply.code(403), `${NOT_ROUTABLE} ${message}.`)
+  if (REFUSALS[code] === 'passing') return inText(reply.code(503), TRY_AGAIN)
   return inText(reply.code(status), TEXTS[code] ?? message)
 }
 

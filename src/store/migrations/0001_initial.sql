@@ -498,7 +498,7 @@ begin
   return null;
 end $$;
 
--- Who has noted the kinds of all it writes says so for its transaction: noted once for many, they cost next to nothing.
+-- A transaction that has noted the kinds of its messages itself, once for many, sets aldis.kinds_are_noted.
 create trigger new_kind after insert on messages for each row
   when (current_setting('aldis.kinds_are_noted', true) is distinct from 'on')
   execute function note_message_kind();

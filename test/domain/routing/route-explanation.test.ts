@@ -44,6 +44,7 @@ it("explains the plan's own route: every carrier, its share and its reason", () 
     isActive: true,
     isComplete: true,
     senderRefusal: null,
+    recipientRefusal: null,
     route: 'default',
     rule: null,
     encoding: null,

@@ -201,13 +201,14 @@ function present(explanation: RouteExplanation, publicId: (planId: number | null
 
 const OPTED_OUT = { errorCode: '307', errorMessage: FAILURES['307'] }
 
-/** In the order in which a send is checked. */
-function problemsOf({ isActive, isComplete, senderRefusal }: RouteExplanation) {
+/** In the order in which a send is checked. Its rate and its caps are not. */
+function problemsOf({ isActive, isComplete, senderRefusal, recipientRefusal }: RouteExplanation) {
   const problems: { errorCode: ErrorCode; errorMessage: string }[] = []
   const add = (code: ErrorCode, message: string = ERRORS[code].message) =>
     problems.push({ errorCode: code, errorMessage: message })
   if (!isActive) add('SERVICE_PLAN_INACTIVE')
   if (!isComplete) add('SERVICE_PLAN_INCOMPLETE')
-  if (senderRefusal !== null) add(senderRefusal.code, senderRefusal.message)
+  for (const refusal of [senderRefusal, recipientRefusal])
+    if (refusal !== null) add(refusal.code, refusal.message)
   return problems
 }

@@ -100,9 +100,14 @@ test('200: what a send would be refused for, in its order', async () => {
     'SERVICE_PLAN_INCOMPLETE',
     'SENDER_NOT_AUTHORIZED',
   ])
-  await server.request('PATCH', `/service-plans/${servicePlanId}`, { senderTypes: ['e164'] })
-  expect((await explain()).body.problems).toMatchObject([{ errorCode: 'SENDER_NOT_AUTHORIZED' }])
-  await server.request('PATCH', `/service-plans/${servicePlanId}`, { senderTypes: ['alphanumeric'] })
+  const own = { senderTypes: ['e164'], allowedCountries: ['SE'] }
+  await server.request('PATCH', `/service-plans/${servicePlanId}`, own)
+  expect((await explain()).body.problems).toMatchObject([
+    { errorCode: 'SENDER_NOT_AUTHORIZED' },
+    { errorCode: 'COUNTRY_NOT_ALLOWED', errorMessage: 'The service plan may not send to recipients in GB' },
+  ])
+  const before = { senderTypes: ['alphanumeric'], allowedCountries: [] }
+  await server.request('PATCH', `/service-plans/${servicePlanId}`, before)
 })
 
 test('200: an opt-out, which a send fails for while the plan goes by them', async () => {
