@@ -32,6 +32,8 @@ export interface Dashboard {
 export interface AlertRule {
   readonly alert: string
   readonly expr: string
+  /** How long `expr` has to hold, like 5m; undefined: no time. */
+  readonly for?: string
   readonly labels: Readonly<Record<string, string>>
   readonly annotations: Readonly<Record<string, string>>
 }

@@ -46,7 +46,7 @@ export const VARIABLES = {
   databasePoolSize: {
     name: 'DATABASE_POOL_SIZE',
     description:
-      'Maximum number of connections for the message path in each process; look-ups, the lease and the journal use up to 11 more.',
+      'Maximum number of connections for the message path in each process; look-ups, the lease and the journal use up to 11 more. 2 to 200.',
     fallback: '10',
     parse: integer(2, 200),
   },
@@ -116,7 +116,7 @@ export const VARIABLES = {
   workers: {
     name: 'WORKERS',
     description:
-      'Number of processes that share the ports, each a node of its own; more than 1 needs Linux or another system with SO_REUSEPORT.',
+      'Number of processes that share the ports, 1 to 64, each a node of its own; more than 1 needs Linux or another system with SO_REUSEPORT.',
     fallback: '1',
     parse: integer(1, 64),
   },
@@ -178,19 +178,20 @@ export const VARIABLES = {
   },
   nodeId: optional({
     name: 'NODE_ID',
-    description: 'Name of this node in logs and leases. Unset: host name and process id.',
+    description:
+      'Name of this node in logs and leases: 1 to 63 letters, digits, dots, dashes or underscores. Unset: host name and process id.',
     parse: matching(/^[A-Za-z0-9._-]{1,63}$/, 'must be 1 to 63 letters, digits, dots, dashes or underscores'),
   }),
   retentionDays: {
     name: 'RETENTION_DAYS',
     description:
-      'Age at which message records are dropped, in days; at least 4, because a receipt may take 72 hours.',
+      'Age at which message records are dropped, in days: 4 to 3,650; a receipt may take 72 hours.',
     fallback: '90',
     parse: integer(4, 3_650),
   },
   auditRetentionDays: {
     name: 'AUDIT_RETENTION_DAYS',
-    description: 'Age at which entries of the audit log are deleted, in days.',
+    description: 'Age at which entries of the audit log are deleted, in days: 1 to 36,500.',
     fallback: '400',
     parse: integer(1, 36_500),
   },
@@ -235,12 +236,13 @@ export const VARIABLES = {
   alarmWebhookSecret: optional({
     name: 'ALARM_WEBHOOK_SECRET',
     description:
-      'Signs these webhooks: whsec_ and the base64 of 24 to 64 random bytes. Use the same on every node.',
+      'Signs these webhooks, and is required with ALARM_WEBHOOK_URL: whsec_ and the base64 of 24 to 64 random bytes. Use the same on every node.',
     parse: webhookSecret,
   }),
   alarmBacklogSeconds: {
     name: 'ALARM_BACKLOG_SECONDS',
-    description: 'Age in seconds at which a waiting message is an alarm. Use the same on every node.',
+    description:
+      'Age in seconds at which a waiting message is an alarm, 10 to 86,400. Use the same on every node.',
     fallback: '300',
     parse: integer(10, 86_400),
   },

@@ -54,6 +54,12 @@ describe('alerts', () => {
     }
   })
 
+  test('the table of the alerts has the severity and the duration of each', () => {
+    const rows = [...page('alarms.md').matchAll(/^\| `(Aldis\w+)` \| (\w+) \| .+ \| (\w+|–) \|$/gm)]
+    const wanted = RULES.map(({ alert, labels, for: duration }) => [alert, labels.severity, duration ?? '–'])
+    expect(rows.map(([, ...cells]) => cells)).toEqual(wanted)
+  })
+
   test('every section is of an alert or an alarm', () => {
     const sections = [...page('alarms.md').matchAll(/^### (.+)$/gm)].map(([, heading]) =>
       heading!.toLowerCase().replaceAll(' ', '-'),
