@@ -15,7 +15,7 @@ import type { CarrierBindState } from './nodes.ts'
 /** By name: what to do. docs/alarms.md has a section for each, whose anchor is the name. */
 const WHAT_TO_DO = {
   'carrier-unbound':
-    '`aldis carrier binds NAME` shows its last errors; stop a carrier that is meant to be away',
+    '`aldis carrier binds NAME` shows its last errors; stop a carrier that is meant to be down',
   'messages-wait': '`aldis queue` shows why they wait',
   'breaker-open': 'tell the customer whose receiver it is; `aldis destination resume` tries it at once',
   'floor-reached':
