@@ -332,7 +332,7 @@ function keepUp(
     ...parts,
     retentionDays,
     auditRetentionDays,
-    isClockFarOff: () => clock.isFarOff,
+    isClockCertain: () => clock.isCertain,
     newMessageId: () => receiver.newMessageId(),
     applyReceipts: (rows) => recorder.applyParked(rows),
     translateReceipts: () => idRules.translateParked(),

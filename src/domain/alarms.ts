@@ -137,8 +137,10 @@ function waitingMessages(scene: AlarmScene): AlarmCondition[] {
 }
 
 function heldMessages({ held, directory }: AlarmScene) {
+  if (held.length === 0) return []
+  const names = new Map(directory.contents.routes.map(({ id, name }) => [id, name]))
   return held.map(({ routeId, cause, oldestMsgId }) => ({
-    route: directory.contents.routes.find(({ id }) => id === routeId)?.name ?? null,
+    route: names.get(routeId) ?? null,
     cause,
     oldestMs: createdAtMs(oldestMsgId),
   }))
@@ -216,7 +218,8 @@ interface Sighting {
   readonly firstMs: number
   lastMs: number
   goneMs: number
-  isThere: boolean
+  /** Since when it is gone; null: it is there. */
+  missedMs: number | null
 }
 
 /** Decides when conditions raise and clear alarms, so that one that comes and goes raises one. */
@@ -238,17 +241,15 @@ export class AlarmJudge {
     const present = new Map(conditions.map((condition) => [keyOf(condition), condition]))
     const known = new Set(raised.map(keyOf))
     for (const [key, { lastMs }] of this.#seen)
-      if (!present.has(key) && !known.has(key) && nowMs - lastMs >= clearAfterMs) this.#seen.delete(key)
+      if (!known.has(key) && nowMs - lastMs >= clearAfterMs) this.#seen.delete(key)
     for (const key of new Set([...present.keys(), ...known, ...this.#seen.keys()])) {
-      const isThere = present.has(key)
-      const seen = this.#seen.get(key)
-      if (seen === undefined) {
-        this.#seen.set(key, { firstMs: nowMs, lastMs: nowMs, goneMs: 0, isThere })
-        continue
-      }
-      if (isThere && !seen.isThere) seen.goneMs += nowMs - seen.lastMs
-      if (isThere) seen.lastMs = nowMs
-      seen.isThere = isThere
+      const seen = this.#seen.get(key) ?? { firstMs: nowMs, lastMs: nowMs, goneMs: 0, missedMs: null }
+      this.#seen.set(key, seen)
+      if (present.has(key)) {
+        if (seen.missedMs !== null) seen.goneMs += nowMs - seen.missedMs
+        seen.missedMs = null
+        seen.lastMs = nowMs
+      } else seen.missedMs ??= nowMs
     }
     return {
       raise: conditions.flatMap((condition) => {

@@ -112,6 +112,11 @@ export class DatabaseClock {
   get isFarOff(): boolean {
     return Math.abs(this.aheadMs) > MAX_OFF_MS
   }
+
+  /** The database's clock was read, and the node's own agrees with it. */
+  get isCertain(): boolean {
+    return this.#base !== null && !this.isFarOff
+  }
 }
 
 export const SECOND_MS = 1_000

@@ -201,8 +201,6 @@ function faultsOfError(error: SchemaError): Fault[] {
       return [
         fault(field, 'WRONG_TYPE', `must be ${[error.params.type].flat().map(withArticle).join(' or ')}`),
       ]
-    case '~refine':
-      return [fault(field, 'INVALID_FORMAT', error.params.message)]
     case 'pattern': {
       const meaning = PATTERN_MEANINGS.get(String(error.params.pattern))
       return [fault(field, 'INVALID_FORMAT', meaning ?? 'must have the documented form')]

@@ -164,7 +164,8 @@ describe('when it is told', () => {
   test.each([
     ['raised when it has lasted, and once', 'xxxxxxx', '...R...'],
     ['not raised when it goes for long enough before', 'xxx.....xxx.....xxx', '...................'],
-    ['raised when it comes and goes, and has lasted for as long in all', 'xx..xx..xxx', '.........R.'],
+    ['raised when it comes and goes, and has lasted for as long in all', 'xx..xx..xxx', '.....R.....'],
+    ['raised when it is there half of the time', 'x.x.x.x.x', '......R..'],
     ['cleared when it is gone for long enough, and once', 'xxxx.......', '...R....C..'],
     ['a short break clears nothing', 'xxxx...xxxx...', '...R..........'],
     ['raised again after it was cleared', 'xxxx.....xxxx', '...R....C...R'],

@@ -98,7 +98,7 @@ function read(databaseMs: number, tookMs = 2): void {
 
 test("is the node's own before the database has said its time", () => {
   expect(clock.nowMs()).toBe(ownMs)
-  expect(clock.isFarOff).toBe(false)
+  expect([clock.isFarOff, clock.isCertain]).toEqual([false, false])
 })
 
 describe('once the database has said its time', () => {
@@ -125,7 +125,7 @@ describe('once the database has said its time', () => {
       [0, false],
     ] as const) {
       ownMs = clock.nowMs() + off
-      expect([clock.aheadMs, clock.isFarOff]).toEqual([off, isFarOff])
+      expect([clock.aheadMs, clock.isFarOff, clock.isCertain]).toEqual([off, isFarOff, !isFarOff])
     }
   })
 

@@ -195,7 +195,7 @@ function stopOnSignal(json: boolean): Disposable & { signal: AbortSignal } {
   const stop = () => {
     if (!json)
       process.stderr.write(
-        '\nPausing, as soon as requests in flight are answered. Ctrl-C again ends at once.\n',
+        '\nPausing, as soon as requests in flight are answered. Ctrl-C again, after a second, ends at once.\n',
       )
     controller.abort()
   }

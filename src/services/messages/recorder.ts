@@ -306,7 +306,12 @@ export class Recorder {
     const { db, directory, writeEvents, idRules, inProgress, nowMs, onBatch, onChanged, onState } =
       this.#options
     onBatch?.('receipts', items.length)
-    const rows = await idRules.translate(items.map(({ row }) => row))
+    const given = items.map(({ row }) => row)
+    const rows = await idRules.translate(given).catch((error) => {
+      if (!inProgress.away.areAny) throw error
+      // Their messages may be on the server that is away: they are parked as they came.
+      return given
+    })
     const about = {
       directory: directory(),
       atMs: nowMs(),

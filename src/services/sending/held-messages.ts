@@ -203,17 +203,20 @@ export class HeldMessages {
 
   /** Messages with a job that are selected, grouped by route, carrier and cause. */
   groups(causeOf: (job: SubmitJob) => HeldCause, { only, before }: HeldSelection = {}): HeldGroup[] {
-    const groups = new Map<string, HeldGroup>()
+    const groups = new Map<string, HeldGroup & { count: number; oldestMsgId: string }>()
     for (const held of only === undefined ? this.#messages.values() : [this.#messages.get(only)]) {
       const job = held?.job ?? null
       if (job === null || (before !== undefined && job.dispatch.msgId >= before)) continue
       const { msgId } = job.dispatch
       const [routeId, carrierId, cause] = [job.route.id, job.carrier.id, causeOf(job)]
       const key = `${routeId} ${carrierId} ${cause}`
-      const known = groups.get(key)
-      // Ids start with the time, so the smallest is the oldest.
-      const oldestMsgId = known === undefined || msgId < known.oldestMsgId ? msgId : known.oldestMsgId
-      groups.set(key, { routeId, carrierId, cause, count: (known?.count ?? 0) + 1, oldestMsgId })
+      const group = groups.get(key)
+      if (group === undefined) groups.set(key, { routeId, carrierId, cause, count: 1, oldestMsgId: msgId })
+      else {
+        group.count += 1
+        // Ids start with the time, so the smallest is the oldest.
+        if (msgId < group.oldestMsgId) group.oldestMsgId = msgId
+      }
     }
     return [...groups.values()]
   }

@@ -38,8 +38,8 @@ export interface MaintenanceOptions extends NodeParts {
   readonly retentionDays: number
   /** Days that entries of the audit log are kept, by the database's clock. */
   readonly auditRetentionDays: number
-  /** Whether the clocks of this node and of the database differ by seconds. Default: they never do. */
-  readonly isClockFarOff?: () => boolean
+  /** Whether the clocks of this node and of the database agree. Default: they always do. */
+  readonly isClockCertain?: () => boolean
   /** Applies parked receipts, at most one per (carrier, id); resolves when that is recorded. */
   readonly applyReceipts: (receipts: readonly IncomingReceipt[]) => Promise<unknown>
   /** Parked receipts whose id can be read or looked up by now. `more`: there are others. */
@@ -204,6 +204,7 @@ export class Maintenance {
    */
   async #expireOverdue(): Promise<void> {
     const { db, directory, nowMs, onState } = this.#options
+    if (!this.#isClockCertain()) return
     const endMs = nowMs() - OVERDUE_AFTER_MS
     this.#overdueFromMs ??= endMs - OVERDUE_LOOKBACK_MS
     await this.#repeat(MAX_OVERDUE_STEPS, async () => {
@@ -230,9 +231,7 @@ export class Maintenance {
 
   /** Deletes events first: an event must never be found without its message. */
   async #enforceRetention(): Promise<void> {
-    const { db, isClockFarOff, nowMs, retentionDays } = this.#options
-    // A clock that is years ahead would drop everything for good.
-    if (isClockFarOff?.()) return
+    const { db, nowMs, retentionDays } = this.#options
     const now = nowMs()
     const keptId = firstKeptId(now, retentionDays)
     await this.#sweep((limit) => deleteUnownedBefore(db, keptId, limit))
@@ -263,10 +262,15 @@ export class Maintenance {
 
   /**
    * Repeats a statement that returns how many rows it found, while it finds as many as it may. Returns true as `#repeat`
-   * does.
+   * does. False while the clocks differ: one that is years ahead would delete everything for good.
    */
-  #sweep(statement: (limit: number) => Promise<number>): Promise<boolean> {
-    return this.#repeat(MAX_BATCHES, async () => (await statement(BATCH_ROWS)) === BATCH_ROWS)
+  async #sweep(statement: (limit: number) => Promise<number>): Promise<boolean> {
+    if (!this.#isClockCertain()) return false
+    return await this.#repeat(MAX_BATCHES, async () => (await statement(BATCH_ROWS)) === BATCH_ROWS)
+  }
+
+  #isClockCertain(): boolean {
+    return this.#options.isClockCertain?.() ?? true
   }
 
   /** Repeats `step` while it returns true, at most `times`, and not after a stop. Returns true when nothing more was to do. */

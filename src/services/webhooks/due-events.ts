@@ -96,6 +96,12 @@ export class DueEvents extends DueLoader {
     if (limit < 1) return true
     const { plans: awayPlans } = inProgress.away
     const statement = () => this.#rows.take(() => read({ nodeId, buckets, limit, awayPlans }))
-    return (await this.take(limit, statement, into)) === limit
+    try {
+      return (await this.take(limit, statement, into)) === limit
+    } catch (error) {
+      // Then the next look leaves its plans out.
+      await inProgress.away.findsMore()
+      throw error
+    }
   }
 }

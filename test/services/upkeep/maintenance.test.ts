@@ -213,14 +213,25 @@ describe('retention', () => {
   })
 })
 
-test('while the clocks of node and database differ, nothing is dropped', async () => {
+test('while the clocks of node and database differ, nothing is dropped or deleted', async () => {
   await using own = await freshDatabase()
   const { directory } = await seedInstallation(own.db)
   await ensurePartitions(own.db, NOW_MS)
   const kept = await listPartitions(own.db, 'messages')
-  const ahead = { nowMs: () => NOW_MS + 50 * DAY_MS, isClockFarOff: () => true }
-  await maintenance({ db: own.db, directory: () => directory, ...ahead }).runOnce()
+  await own.db.query(`
+    insert into quality_minutes
+    values (1, 1, now() - interval '500 hours', 1, 0, 0, 0, array_fill(0, '{15}'), 0, 0, 0, 0, 0, array_fill(0, '{18}'))`)
+  const ahead = { nowMs: () => NOW_MS + 50 * DAY_MS, directory: () => directory, db: own.db }
+  let isClockCertain = false
+  const keeping = maintenance({ ...ahead, isClockCertain: () => isClockCertain })
+  const minutes = async () => (await own.db.query('select from quality_minutes')).rowCount
+  await keeping.runOnce()
   expect(await listPartitions(own.db, 'messages')).toEqual(expect.arrayContaining(kept))
+  expect(await minutes()).toBe(1)
+  isClockCertain = true
+  await keeping.runOnce()
+  expect(await listPartitions(own.db, 'messages')).not.toEqual(expect.arrayContaining(kept))
+  expect(await minutes()).toBe(0)
 })
 
 test('minutes of the quality watch live 8 days', async () => {

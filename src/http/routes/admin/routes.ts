@@ -201,7 +201,7 @@ function present(explanation: RouteExplanation, publicId: (planId: number | null
 
 const OPTED_OUT = { errorCode: '307', errorMessage: FAILURES['307'] }
 
-/** In the order in which a send is checked. Its rate and its caps are not. */
+/** In the order in which a send is checked. Rates, caps and pauses of countries are not. */
 function problemsOf({ isActive, isComplete, senderRefusal, recipientRefusal }: RouteExplanation) {
   const problems: { errorCode: ErrorCode; errorMessage: string }[] = []
   const add = (code: ErrorCode, message: string = ERRORS[code].message) =>
