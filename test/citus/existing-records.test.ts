@@ -4,19 +4,11 @@ import { feedEnd, readFeed } from '../../src/store/event-feed.ts'
 import { listMessages } from '../../src/store/message-list.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { LaneWriter, received, settled } from '../support/lane-writer.ts'
+import { NO_FILTERS } from '../support/list-walks.ts'
 import { createPlans, migrated, unjoinedServers } from './cluster.ts'
 
 const PLANS = 6
 const OF_PLAN = 20
-const FILTERS = {
-  from: null,
-  to: null,
-  status: null,
-  country: null,
-  mccmnc: null,
-  fromDate: null,
-  toDate: null,
-}
 
 async function record(db: Database, plans: readonly number[]): Promise<void> {
   const node = await LaneWriter.open(db, 1)
@@ -32,9 +24,9 @@ async function record(db: Database, plans: readonly number[]): Promise<void> {
 const readAll = (db: Database, plans: readonly number[]) =>
   Promise.all(
     plans.map(async (planId) => ({
-      messages: await listMessages(db, { planId, filters: FILTERS, after: null, limit: 100 }),
+      messages: await listMessages(db, { planId, filters: NO_FILTERS, after: null, limit: 100 }),
       bySender: await listMessages(db, {
-        ...{ planId, filters: { ...FILTERS, from: 'Aldis', status: 'DELIVERED' as const } },
+        ...{ planId, filters: { ...NO_FILTERS, from: 'Aldis', status: 'DELIVERED' as const } },
         ...{ after: null, limit: 100 },
       }),
       feed: await readFeed(

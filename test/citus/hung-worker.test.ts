@@ -13,6 +13,7 @@ import { openBreaker } from '../../src/store/webhook-destinations.ts'
 import { signalAll } from '../faults/postgres-server.ts'
 import { newId } from '../support/installation.ts'
 import { LaneWriter, received, settled } from '../support/lane-writer.ts'
+import { NO_FILTERS } from '../support/list-walks.ts'
 import {
   HOLDER,
   insertMessages,
@@ -29,15 +30,6 @@ import {
 import { createPlans, migrated, ownCluster, workerOf } from './cluster.ts'
 
 const DESTINATION = 'https://example.com'
-const FILTERS = {
-  from: null,
-  to: null,
-  status: null,
-  country: null,
-  mccmnc: null,
-  fromDate: null,
-  toDate: null,
-}
 
 const cluster = await ownCluster()
 const db = await migrated(cluster, 4)
@@ -155,7 +147,8 @@ test.each<[string, () => Promise<unknown>, unknown?]>([
   ],
   [
     'messages are listed',
-    async () => (await listMessages(db, { planId: one, filters: FILTERS, after: null, limit: 100 })).length,
+    async () =>
+      (await listMessages(db, { planId: one, filters: NO_FILTERS, after: null, limit: 100 })).length,
     3,
   ],
   ['a message is looked up', () => findMessage(db, [one], msgId), { status: 'DELIVERED' }],
