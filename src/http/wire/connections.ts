@@ -30,13 +30,16 @@ interface Connection {
   unparsed: Buffer
   /** Whether its requests may take the short way. */
   short: ShortState | null
+  /** A request of the short way is being answered. */
+  isAnswering: boolean
+  /** Lets Node know that the client has closed its side, once everything before that is parsed. */
+  end: () => void
 }
 
 interface ShortState {
   readonly heads: ShortHeads
   /** Node's parser has had a request, so its time-outs for the first one are over. */
   isKnown: boolean
-  isAnswering: boolean
   /** Bytes that came behind a request that is being answered. */
   behind: Buffer
 }
@@ -106,14 +109,7 @@ export class Connections {
     server.httpAllowHalfOpen = true
     server.removeListener('request', serve!)
     server.on('request', (request, response) => this.#arrive(request, response))
-    server.on('connection', (socket: ServerSocket) => {
-      this.#open(socket)
-      socket.once('end', () => {
-        // Node would wait for the rest of the body.
-        if (socket.parser?.incoming?.complete === false)
-          server.emit('clientError', new Error('cut off'), socket)
-      })
-    })
+    server.on('connection', (socket: ServerSocket) => this.#open(server, socket))
     server.on('timeout', (socket: ServerSocket) => this.#stalled(socket))
     // Node's own method ends idle connections before it has read what they sent.
     server.closeIdleConnections = () => this.#endQuietAfterRead()
@@ -125,7 +121,7 @@ export class Connections {
     await nextPoll()
   }
 
-  #open(socket: ServerSocket): void {
+  #open(server: Server, socket: ServerSocket): void {
     const connection: Connection = {
       socket,
       outstanding: 0,
@@ -137,8 +133,11 @@ export class Connections {
       parse: null,
       unparsed: NOTHING,
       short: null,
+      isAnswering: false,
+      end: () => undefined,
     }
     this.#connections.set(socket, connection)
+    deferEnd(connection, server)
     if (this.#shortWay !== null) this.#readFirst(connection, this.#shortWay)
     socket.once('close', () => {
       this.#connections.delete(socket)
@@ -160,23 +159,16 @@ export class Connections {
   #readFirst(connection: Connection, { target, answer }: ShortWay): void {
     const { socket } = connection
     const [parse] = socket.listeners('data') as ((bytes: Buffer) => void)[]
-    const end = socket.listeners('end').at(-1) as (() => void) | undefined
-    if (parse === undefined || end === undefined) return
+    if (parse === undefined) return
     const short: ShortState = {
       heads: new ShortHeads(target),
       isKnown: false,
-      isAnswering: false,
       behind: NOTHING,
     }
     connection.short = short
-    // Node would end the connection: it knows of no request.
-    socket.removeListener('end', end)
-    socket.on('end', () => {
-      if (!short.isAnswering) end.call(socket)
-    })
     socket.removeListener('data', parse)
     socket.on('data', (bytes: Buffer) => {
-      if (short.isAnswering) {
+      if (connection.isAnswering) {
         connection.short = null
         short.behind = Buffer.concat([short.behind, bytes])
         pause(socket)
@@ -192,14 +184,14 @@ export class Connections {
       }
       connection.outstanding += 1
       connection.begunAtMs = performance.now()
-      short.isAnswering = true
+      connection.isAnswering = true
       const done = (text: Answer | null) => {
         connection.outstanding -= 1
-        short.isAnswering = false
+        connection.isAnswering = false
         becomeQuiet(connection)
         if (text !== null) this.#write(connection, text)
         else parse.call(socket, bytes)
-        if (socket.readableEnded) end.call(socket)
+        connection.end()
         const { behind } = short
         if (behind.length === 0 || socket.destroyed) return
         // Up to 64 KiB, which an idle connection would keep.
@@ -263,9 +255,9 @@ export class Connections {
     becomeQuiet(connection)
     // The body of a request that was refused by its headers may still come.
     if (!request.closed) request.once('close', () => becomeQuiet(connection))
-    // Node keeps the connection when the last answer is a failure.
+    // Node keeps the connection when the last answer is a failure. A head that was cut off is answered first.
     if (connection.socket.readableEnded && connection.outstanding === 0 && !isBusy(connection))
-      connection.socket.end()
+      process.nextTick(() => connection.socket.end())
     this.#offer(connection)
   }
 
@@ -350,6 +342,26 @@ function parseNext(connection: Connection): void {
   socket._paused = false
   socket.parser?.resume()
   connection.parse?.(unparsed.subarray(0, PARSED_AT_ONCE_BYTES))
+  connection.end()
+}
+
+/**
+ * At the client's end, Node ends a connection of which it knows no request, and takes what is parsed for all that comes. So it learns
+ * of it later. For the rest of a body it would wait, so that is answered here.
+ */
+function deferEnd(connection: Connection, server: Server): void {
+  const { socket } = connection
+  const end = socket.listeners('end').at(-1) as () => void
+  socket.removeListener('end', end)
+  let isTold = false
+  connection.end = () => {
+    if (isTold || !socket.readableEnded || connection.isAnswering || connection.unparsed.length > 0) return
+    isTold = true
+    end.call(socket)
+    // Node would wait for the rest of the body.
+    if (socket.parser?.incoming?.complete === false) server.emit('clientError', new Error('cut off'), socket)
+  }
+  socket.on('end', connection.end)
 }
 
 function becomeQuiet(connection: Connection): void {

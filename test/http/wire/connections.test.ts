@@ -73,6 +73,19 @@ describe('a client that closes its side behind its last request', () => {
     ['none', [send, send], [], []],
     ['half of one', [], [send, cut], [202, 400]],
     ['half of one behind one that takes the short way', [send, send], [send, cut], [202, 400]],
+    ['half of a head', [], [send, send.subarray(0, 30)], [202, 400]],
+    [
+      'half of a head behind one that takes the short way',
+      [send, send],
+      [send, send.subarray(0, 30)],
+      [202, 400],
+    ],
+    [
+      'more than are read at once, and half of one',
+      [],
+      [...Array(500).fill(send), cut],
+      [...Array(500).fill(202), 400],
+    ],
   ])('gets every answer: %s', async (_what, before, last, statuses) => {
     await using service = await startHttpService()
     const socket = await openSocket(service.port)
