@@ -138,7 +138,7 @@ export const VARIABLES = {
     fallback: 'on',
     parse: onOff,
   },
-  sendsms: {
+  cgiSendsms: {
     name: 'SENDSMS',
     description: 'Serve /cgi-bin/sendsms, the interface of Kannel, for its applications (sendsms.md).',
     fallback: 'off',

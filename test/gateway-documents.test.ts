@@ -58,7 +58,7 @@ interface Gateway extends AsyncDisposable {
 const SERVICES: Readonly<Record<string, () => Promise<Gateway>>> = {
   /** A whole service with two carriers: what is sent goes to the one that Kannel would have chosen. */
   async 'docs/from-kannel.md'() {
-    const service = await startService({ app: { sendsms: true } })
+    const service = await startService({ app: { cgiSendsms: true } })
     const carriers = await Promise.all(
       ['acme', 'world'].map(() => startSimulator({ port: 0, recordSubmissions: true })),
     )

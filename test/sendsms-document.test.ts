@@ -14,7 +14,7 @@ const [SETTING, ...COMMANDS] = textsOf(WALK, 'sh')
 let service: Service
 let receiver: WebhookReceiver
 beforeAll(async () => {
-  service = await startService({ app: { sendsms: true } })
+  service = await startService({ app: { cgiSendsms: true } })
   receiver = await service.anotherReceiver()
 })
 afterAll(() => service?.[Symbol.asyncDispose]())

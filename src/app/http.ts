@@ -86,7 +86,7 @@ export async function listenHttp(
     rates: limits.rates,
     limits: limitsOf(options),
     baseUrl: options.baseUrl,
-    sendsms: options.sendsms === true,
+    cgiSendsms: options.cgiSendsms === true,
     retentionDays: options.retentionDays,
     isOpen: () => gate.isOpen,
     ready: () => readiness(platform, lease, options),

@@ -56,7 +56,7 @@ export interface AppOptions {
   /** Serve the console and the API reference. Default: true. */
   readonly console?: boolean
   /** Serve `/cgi-bin/sendsms`. Default: false. */
-  readonly sendsms?: boolean
+  readonly cgiSendsms?: boolean
   /** Master key, 32 bytes. */
   readonly secretKey: Buffer
   /** Opens secrets that were sealed with another master key, while the key is being changed. */

@@ -161,7 +161,7 @@ async function startService(
     httpHost: HOST,
     httpPort: flags.port,
     baseUrl: null,
-    sendsms: true,
+    cgiSendsms: true,
     secretKey: Buffer.from(state.secretKey, 'hex'),
     operatorTokenHashes: [hashToken(state.operatorToken)],
     nodeName: 'dev',

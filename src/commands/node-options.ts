@@ -40,7 +40,7 @@ export function callbackPolicyOf(config: Config): AppOptions['callbackPolicy'] {
     allowHosts: config.webhookAllowHosts,
     allowLoopback: false,
     allowUnresolvable: false,
-    allowHttp: config.sendsms,
+    allowHttp: config.cgiSendsms,
     ownOrigins: config.baseUrl === undefined ? [] : [new URL(config.baseUrl).origin],
   }
 }

@@ -57,7 +57,7 @@ export interface ServerDeps extends SendDeps, LookupDeps, WaitDeps, FeedDeps, We
   }
   readonly limits: HttpLimits
   /** Serve `/cgi-bin/sendsms`. Default: false. */
-  readonly sendsms?: boolean
+  readonly cgiSendsms?: boolean
   /** False while the node starts: only health checks are answered then. Default: always open. */
   readonly isOpen?: () => boolean
   readonly ready: () => Promise<Readiness>
@@ -157,7 +157,7 @@ async function registerCustomerRoutes(
   const onUnanswered = ({ id: requestId, token }: FastifyRequest, elapsedMs: number) =>
     recordUnanswered(app.log, metrics, { requestId, accountId: token?.account.accountId, elapsedMs })
   registerSend(app, deps, onUnanswered)
-  if (deps.sendsms === true) registerCgiSendsms(app, deps, onUnanswered)
+  if (deps.cgiSendsms === true) registerCgiSendsms(app, deps, onUnanswered)
   registerPreflight(app, deps)
   const authenticate = authenticateCustomer(deps)
   const { limits } = deps

@@ -7,16 +7,16 @@ import { type CarrierCondition, candidateCarriers } from '../../domain/routing/r
 import { longestDlrUrl, storedDlrUrl } from '../../domain/webhooks/dlr-urls.ts'
 import { AppError, type ErrorCode } from '../../errors.ts'
 import type { LimitedOutcome } from '../../operations/sends/accept-within-limits.ts'
+import { CgiSendsmsLogins } from '../cgi-sendsms-logins.ts'
+import {
+  type CgiSendsmsParameters,
+  type CgiSendsmsRequest,
+  cgiSendsmsParameters,
+  readCgiSendsms,
+  rejected,
+} from '../cgi-sendsms-requests.ts'
 import { failureOf } from '../error-responses.ts'
 import { takeSharedOrRefuse } from '../rate-limiting.ts'
-import { SendsmsLogins } from '../sendsms-logins.ts'
-import {
-  readSendsms,
-  rejected,
-  type SendsmsParameters,
-  type SendsmsRequest,
-  sendsmsParameters,
-} from '../sendsms-requests.ts'
 import { authorizedPlan, beyondLimit, nameMessage, type SendDeps } from './sendsms.ts'
 
 export interface CgiSendsmsDeps extends SendDeps {
@@ -44,7 +44,7 @@ export function registerCgiSendsms(
   deps: CgiSendsmsDeps,
   onUnanswered: (request: FastifyRequest, elapsedMs: number) => void,
 ): void {
-  const logins = new SendsmsLogins(deps.random(32))
+  const logins = new CgiSendsmsLogins(deps.random(32))
   app.register(async (scope) => {
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
@@ -56,9 +56,9 @@ export function registerCgiSendsms(
       exposeHeadRoute: false,
       errorHandler: answerInText,
       handler: async (request, reply) => {
-        const parameters = sendsmsParameters(request)
+        const parameters = cgiSendsmsParameters(request)
         const user = await userOf(deps, logins, request, parameters)
-        const outcomes = await sendAll(deps, request, user, readSendsms(parameters, user))
+        const outcomes = await sendAll(deps, request, user, readCgiSendsms(parameters, user))
         if (outcomes.some(({ outcome }) => outcome.kind === 'unknown')) {
           onUnanswered(request, reply.elapsedTime)
           reply.hijack()
@@ -73,9 +73,9 @@ export function registerCgiSendsms(
 
 async function userOf(
   { directory, clock }: CgiSendsmsDeps,
-  logins: SendsmsLogins,
+  logins: CgiSendsmsLogins,
   request: FastifyRequest,
-  parameters: SendsmsParameters,
+  parameters: CgiSendsmsParameters,
 ): Promise<SendsmsUser> {
   const given = (name: string, short: string) => (parameters.get(name) ?? parameters.get(short))?.toString()
   const username = given('username', 'user') ?? ''
@@ -112,7 +112,7 @@ async function sendAll(
   deps: CgiSendsmsDeps,
   request: FastifyRequest,
   { plan: { id, servicePlanId, account, rateLimit }, username }: SendsmsUser,
-  { from, recipients, body, dlr, validitySeconds }: SendsmsRequest,
+  { from, recipients, body, dlr, validitySeconds }: CgiSendsmsRequest,
 ): Promise<Sent[]> {
   const drafts: SendRequest[] = recipients.map(({ address: to, written }) => ({
     servicePlanId,

@@ -17,7 +17,7 @@ const USERS = {
 beforeAll(async () => {
   service = await startService({
     app: {
-      sendsms: true,
+      cgiSendsms: true,
       callbackPolicy: { ...STRICT_CALLBACK_POLICY, allowCidrs: ['127.0.0.0/8'], allowHttp: true },
     },
   })
@@ -411,7 +411,7 @@ it('no query is answered with a failure of ours', async () => {
 })
 
 it('without the setting there is no such path', async () => {
-  const node = await service.startNode({ nodeName: 'node-b', sendsms: false })
+  const node = await service.startNode({ nodeName: 'node-b', cgiSendsms: false })
   expect((await fetch(`${node.url}/cgi-bin/sendsms?${TO}&text=x`)).status).toBe(404)
 })
 

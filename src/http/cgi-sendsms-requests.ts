@@ -8,7 +8,7 @@ import { AppError } from '../errors.ts'
  * A request in the form of Kannel's sendsms, read. docs/sendsms.md says what becomes of each parameter. Texts of faults are
  * Kannel's wherever it has one, because applications look at them.
  */
-export interface SendsmsRequest {
+export interface CgiSendsmsRequest {
   readonly from: Written
   readonly recipients: readonly Written[]
   readonly body: string
@@ -24,7 +24,7 @@ interface Written {
 }
 
 /** By name, percent-decoded. Only the text may be in another encoding than UTF-8. */
-export type SendsmsParameters = ReadonlyMap<string, Buffer>
+export type CgiSendsmsParameters = ReadonlyMap<string, Buffer>
 
 const MAX_RECIPIENTS = 100
 /** Of a number, with its spaces and dashes. */
@@ -37,7 +37,7 @@ export function rejected(text: string): AppError {
 }
 
 /** @throws AppError VALIDATION_ERROR */
-export function readSendsms(parameters: SendsmsParameters, user: SendsmsUser): SendsmsRequest {
+export function readCgiSendsms(parameters: CgiSendsmsParameters, user: SendsmsUser): CgiSendsmsRequest {
   const recipients = recipientsOf(parameters, user.callingCode)
   const from = senderOf(parameters, user)
   const numbers = numbersOf(parameters)
@@ -54,11 +54,11 @@ export function readSendsms(parameters: SendsmsParameters, user: SendsmsUser): S
   }
 }
 
-function textOf(parameters: SendsmsParameters, name: string): string | undefined {
+function textOf(parameters: CgiSendsmsParameters, name: string): string | undefined {
   return parameters.get(name)?.toString()
 }
 
-function recipientsOf(parameters: SendsmsParameters, callingCode: string | null): Written[] {
+function recipientsOf(parameters: CgiSendsmsParameters, callingCode: string | null): Written[] {
   const to = textOf(parameters, 'to')
   if (to === undefined) throw rejected('Missing receiver number')
   const all = to.split(/\s+/).filter((each) => each !== '')
@@ -88,7 +88,7 @@ function internationalIn(number: string): string {
   return number.startsWith('+') ? number : `+${number.replace(/^00/, '')}`
 }
 
-function senderOf(parameters: SendsmsParameters, { forcedSender, defaultSender }: SendsmsUser): Written {
+function senderOf(parameters: CgiSendsmsParameters, { forcedSender, defaultSender }: SendsmsUser): Written {
   const given = textOf(parameters, 'from')?.trim() ?? ''
   const written = forcedSender ?? (given === '' ? defaultSender : given)
   if (written === null) throw rejected('Sender missing and no global set')
@@ -120,7 +120,7 @@ type NumberName = keyof typeof NUMBERS
 /** Older names that Kannel takes too. */
 const OLDER_NAMES: Readonly<Record<string, string>> = { 'dlr-mask': 'dlrmask', 'dlr-url': 'dlrurl' }
 
-function numbersOf(parameters: SendsmsParameters): Record<NumberName, number> {
+function numbersOf(parameters: CgiSendsmsParameters): Record<NumberName, number> {
   const values = Object.entries(NUMBERS).map(([name, { label, most, harmless }]) => {
     const value = numberIn(named(parameters, name))
     if (value < UNSET || value > most) throw rejected(`${label} field misformed`)
@@ -131,7 +131,7 @@ function numbersOf(parameters: SendsmsParameters): Record<NumberName, number> {
   return Object.fromEntries(values)
 }
 
-function named(parameters: SendsmsParameters, name: string): string | undefined {
+function named(parameters: CgiSendsmsParameters, name: string): string | undefined {
   return textOf(parameters, name) ?? textOf(parameters, OLDER_NAMES[name] ?? name)
 }
 
@@ -142,7 +142,7 @@ function numberIn(text = ''): number {
 }
 
 /** Aldis writes the user data header itself. */
-function refuseHeader(parameters: SendsmsParameters): void {
+function refuseHeader(parameters: CgiSendsmsParameters): void {
   const udh = parameters.get('udh')
   if (udh === undefined || udh.length === 0) return
   throw rejected(udh.length === udh[0]! + 1 ? 'UDH field not supported' : 'UDH field misformed')
@@ -157,7 +157,7 @@ function judgeAccount(account: string): void {
 /** As `iconv` understands them: without a mark, the higher byte comes first. */
 const BIG_ENDIAN = /^(?:utf-?16|ucs-?2)$/i
 
-function bodyOf(parameters: SendsmsParameters, usual: string): string {
+function bodyOf(parameters: CgiSendsmsParameters, usual: string): string {
   const given = textOf(parameters, 'charset')?.trim()
   const charset = given === undefined || given === '' ? usual : BIG_ENDIAN.test(given) ? 'utf-16be' : given
   let body: string
@@ -173,7 +173,11 @@ function bodyOf(parameters: SendsmsParameters, usual: string): string {
   return body
 }
 
-function dlrOf(parameters: SendsmsParameters, mask: number, usual: string | null): SendsmsRequest['dlr'] {
+function dlrOf(
+  parameters: CgiSendsmsParameters,
+  mask: number,
+  usual: string | null,
+): CgiSendsmsRequest['dlr'] {
   const given = named(parameters, 'dlr-url') ?? ''
   if (given !== '' && !/^https?:\/\/./i.test(given)) throw rejected('DLR-URL field misformed')
   const url = given === '' ? usual : given
@@ -185,7 +189,7 @@ function dlrOf(parameters: SendsmsParameters, mask: number, usual: string | null
 const HEADER_PREFIX = 'x-kannel-'
 
 /** @throws AppError for a POST whose content type has no text. */
-export function sendsmsParameters({ method, raw, headers, body }: FastifyRequest): SendsmsParameters {
+export function cgiSendsmsParameters({ method, raw, headers, body }: FastifyRequest): CgiSendsmsParameters {
   if (method === 'GET') return queryOf(raw.url ?? '')
   const [type = '', charset] = contentTypeOf(headers['content-type'])
   const parameters = new Map<string, Buffer>(
@@ -221,7 +225,7 @@ function contentTypeOf(header = 'application/octet-stream'): [type: string, char
 }
 
 /** Of a parameter that is given twice, the first counts. */
-function queryOf(target: string): SendsmsParameters {
+function queryOf(target: string): CgiSendsmsParameters {
   const at = target.indexOf('?')
   const parameters = new Map<string, Buffer>()
   if (at < 0) return parameters

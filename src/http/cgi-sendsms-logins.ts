@@ -26,7 +26,7 @@ const MAX_WAITING = 20
  * Checks the passwords of sendsms users. A password that was right is remembered as an HMAC, so that a request costs no
  * scrypt. Every other attempt costs one, of a user that exists or not; they take turns.
  */
-export class SendsmsLogins {
+export class CgiSendsmsLogins {
   readonly #key: Uint8Array
   /** HMACs of right passwords, by the stored hash. A changed password has another. */
   readonly #right = new BoundedMap<string, Buffer>(MAX_REMEMBERED)
