@@ -113,7 +113,7 @@ async function additions(db: Database): Promise<Addition[]> {
   const plan = limitedPlan(rows[0]!.id)
   const rate = { id: 1, planId: null, country: null, mccmnc: null, prefix: null, ...CHARGE }
   const directory = aDirectory({ plans: [plan], rates: [rate] })
-  const parts = { db, directory: () => directory, log, nowMs: Date.now }
+  const parts = { db, directory: () => directory, log, clock: Date.now }
   const caps = new CapShares({ ...parts, onReached: () => Promise.resolve() })
   const pauses = new CountryPauses({ ...parts, onPaused: () => Promise.resolve() })
   const shares = new RateShares({ ...parts, isAlone: () => false })
@@ -213,7 +213,7 @@ function spansUs(ids: readonly string[]): number {
     nodeName: 'bench',
     version: '0',
     directory: () => directory,
-    nowMs: Date.now,
+    clock: Date.now,
     log: { error: () => undefined, warn: () => undefined, info: () => undefined },
     count: () => undefined,
   })

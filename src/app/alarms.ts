@@ -67,7 +67,7 @@ export function makeAlarms(
     url,
     post,
     installation: options.baseUrl,
-    nowMs: parts.nowMs,
+    clock: parts.clock,
     newId: randomUUID,
   })
   return { readAlarms, watch, testAlarms }

@@ -58,7 +58,7 @@ export async function listenHttp(
     path
   const { anomalies, databases, directoryService, guard, records, secretKey, random, registry } = platform
   const { db, reads } = databases
-  const { nowMs: clock } = platform.clock
+  const { now: clock } = platform.clock
   const { log, worker } = options
   const others = new LaneFollower({ db: reads, ownLane: () => inProgress.lane, log })
   const readsOf = (from: Queryable) => messageReads(reads, from, inProgress, others)
@@ -254,7 +254,7 @@ function sessionsOf(options: AppOptions, { clock, random }: Platform): ConsoleSe
   return new ConsoleSessions({
     keys: [deriveKey(secretKey, 'sessions'), ...older],
     random,
-    clock: clock.nowMs,
+    clock: clock.now,
   })
 }
 
@@ -275,7 +275,7 @@ function messageReads(
 function startTestEvents({ clock, sender, guard, secretKey, random }: Platform): TestEvents {
   const post: TestEventsDeps['post'] = (account, webhook) =>
     new Promise((ended) => sender.post(account, webhook, ended))
-  return new TestEvents({ post, guard, secretKey, random, clock: clock.nowMs })
+  return new TestEvents({ post, guard, secretKey, random, clock: clock.now })
 }
 
 /**

@@ -53,7 +53,7 @@ export function makeMessagePath(options: AppOptions, shutdown: ShutdownStack, pl
     answers,
   )
   const reported = { links, submitter, inProgress, deliverer }
-  reports.setSource(nodeReport(options, reported, platform.clock.nowMs))
+  reports.setSource(nodeReport(options, reported, platform.clock.now))
   lease.onChange(() => sender.renew(lease.nodeId, lease.leftMs))
   lease.onExpired(() => {
     deliverer.dropAll()
@@ -63,7 +63,7 @@ export function makeMessagePath(options: AppOptions, shutdown: ShutdownStack, pl
   const conditionOf = (carrierId: number, routeId: number) => submitter.conditionOf(carrierId, routeId)
   const held = () => submitter.backlog()
   const { reads } = databases
-  const backlog = new BacklogWatch({ reads, directory, held, conditionOf, clock: platform.clock.nowMs })
+  const backlog = new BacklogWatch({ reads, directory, held, conditionOf, clock: platform.clock.now })
   backlogMetrics(registry, backlog)
   const watched = { lease, reports, quality, backlog }
   const { readAlarms, watch, testAlarms } = makeAlarms(options, shutdown, platform, watched)
@@ -121,7 +121,7 @@ export type MessagePath = ReturnType<typeof makeMessagePath>
 function keepMessages(options: AppOptions, shutdown: ShutdownStack, platform: Platform) {
   const { counters, databases, parts, sender, registry, secretKey, traces } = platform
   const { ambiguityWaitMs = AMBIGUITY_WAIT_MS, drainTimeoutMs, log } = options
-  const { db, nowMs } = parts
+  const { db, clock } = parts
   const { batch: onBatch } = counters
   const lease = nodeLease(options, shutdown, platform)
   const reports = new NodeReports({ db, lease, log })
@@ -129,11 +129,11 @@ function keepMessages(options: AppOptions, shutdown: ShutdownStack, platform: Pl
   const quality = new QualityWatch({
     ...parts,
     meters: qualityMeters(registry),
-    clock: options.qualityClock ?? nowMs,
+    clock: options.qualityClock ?? clock,
     intervalMs: options.qualityMs,
   })
   shutdown.add('quality watch', () => quality.stop())
-  const statistics = new StatisticsWriter({ db, clock: nowMs, log, intervalMs: options.statisticsMs })
+  const statistics = new StatisticsWriter({ db, clock, log, intervalMs: options.statisticsMs })
   shutdown.add('statistics', () => statistics.stop())
   const recovery = laneRecovery({ ...parts, lease, ambiguityWaitMs })
   lease.onTaken(async (buckets) => {
@@ -163,7 +163,6 @@ function keepMessages(options: AppOptions, shutdown: ShutdownStack, platform: Pl
     },
     onBatch,
     onWritten,
-    clock: nowMs,
     maxHeld: options.webhooksHeld,
   })
   shutdown.add('webhook deliverer', () => deliverer.stop(drainTimeoutMs * DRAIN.webhooks))
@@ -246,7 +245,7 @@ function takeAnswers(
     onOutcomeLost: (outcome) => recorder.addOutcome(outcome),
   })
   shutdown.add('recorder', () => recorder.drain(drainTimeoutMs * DRAIN.outcomes))
-  const newOfferId = () => messageId(parts.nowMs(), random(9), 0)
+  const newOfferId = () => messageId(parts.clock(), random(9), 0)
   const offers = new InboundOffers({ ...parts, lease, newOfferId, clock: () => performance.now() })
   shutdown.add('inbound offers', () => offers.stop())
   const ask = worker?.siblings.receipts

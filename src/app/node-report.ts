@@ -23,7 +23,7 @@ export interface ReportedServices {
 export function nodeReport(
   { worker, alarmBacklogSeconds }: AppOptions,
   services: ReportedServices,
-  nowMs: () => number,
+  clock: () => number,
 ): (isDraining: boolean) => NodeReport {
   const self = {
     version: packageVersion(),
@@ -37,7 +37,7 @@ export function nodeReport(
     messagesInProgress: services.inProgress.size,
     messagesHeld: services.submitter.held,
     webhooksHeld: services.deliverer.held,
-    late: lateMessages(services.submitter, nowMs() - alarmBacklogSeconds * 1_000),
+    late: lateMessages(services.submitter, clock() - alarmBacklogSeconds * 1_000),
     carriers: carrierReports(services),
   })
 }

@@ -69,7 +69,7 @@ export async function makePlatform(options: AppOptions, shutdown: ShutdownStack)
   webhookThreadMetrics(registry, sender)
   shutdown.add('webhook thread', () => sender.close())
   const directory = () => directoryService.current()
-  const parts: NodeParts = { db, directory, log, nowMs: clock.nowMs }
+  const parts: NodeParts = { db, directory, log, clock: clock.now }
   const traces = await openTraces(options, registry, parts)
   if (traces !== null) shutdown.add('traces', () => traces.stop())
   const start = async () => {
@@ -125,13 +125,13 @@ function webhookSender(options: AppOptions): WebhookSender {
 async function openTraces(
   { log, nodeName, traces }: AppOptions,
   registry: Registry,
-  { directory, nowMs }: NodeParts,
+  { directory, clock }: NodeParts,
 ): Promise<Traces | null> {
   if (traces === undefined) return null
   const { Traces } = await import('../services/tracing/traces.ts')
   const { share, ...collector } = traces
   const count = spanCounter(registry)
-  return new Traces({ collector, share, nodeName, version: packageVersion(), directory, nowMs, log, count })
+  return new Traces({ collector, share, nodeName, version: packageVersion(), directory, clock, log, count })
 }
 
 /** Returns a source of cryptographically strong random bytes. */

@@ -94,7 +94,7 @@ export class DatabaseClock {
   }
 
   /** Unix milliseconds, whole. */
-  readonly nowMs = (): number =>
+  readonly now = (): number =>
     this.#base === null ? this.#own() : Math.trunc(this.#base + this.#monotonic())
 
   read({ databaseMs, askedMs, answeredMs }: ClockReading): void {
@@ -106,7 +106,7 @@ export class DatabaseClock {
 
   /** How far the node's own clock is ahead, in milliseconds; negative when it is behind. */
   get aheadMs(): number {
-    return this.#own() - this.nowMs()
+    return this.#own() - this.now()
   }
 
   get isFarOff(): boolean {

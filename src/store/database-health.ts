@@ -16,12 +16,12 @@ export async function readReplication(db: Queryable): Promise<Replication> {
 }
 
 /** Milliseconds by which this machine's clock is ahead of the database's, halfway between question and answer. */
-export async function readClockAhead(db: Queryable, nowMs: () => number): Promise<number> {
-  const askedMs = nowMs()
+export async function readClockAhead(db: Queryable, clock: () => number): Promise<number> {
+  const askedMs = clock()
   const { rows } = await db.query<{ ms: number }>(
     'select (extract(epoch from clock_timestamp()) * 1000)::double precision as ms',
   )
-  return (askedMs + nowMs()) / 2 - rows[0]!.ms
+  return (askedMs + clock()) / 2 - rows[0]!.ms
 }
 
 const MANY_DEAD_ROWS = 100_000

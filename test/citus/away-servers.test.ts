@@ -151,7 +151,7 @@ test('messages that may be written wait for a worker that is away, and hold up n
 
 test('receipts for a worker that hangs are left to the carrier, and those of the other are recorded', async () => {
   const log = new KeptLog()
-  const node = { db, log, directory: () => aDirectory(), nowMs: Date.now }
+  const node = { db, log, directory: () => aDirectory(), clock: Date.now }
   const inProgress = new MessagesInProgress(node)
   const recorder = new Recorder({
     ...node,

@@ -97,7 +97,7 @@ function read(databaseMs: number, tookMs = 2): void {
 }
 
 test("is the node's own before the database has said its time", () => {
-  expect(clock.nowMs()).toBe(ownMs)
+  expect(clock.now()).toBe(ownMs)
   expect([clock.isFarOff, clock.isCertain]).toEqual([false, false])
 })
 
@@ -105,15 +105,15 @@ describe('once the database has said its time', () => {
   beforeEach(() => read(DATABASE_MS))
 
   test('it is that, and goes on by the monotonic clock', () => {
-    expect(clock.nowMs()).toBe(DATABASE_MS + 1)
+    expect(clock.now()).toBe(DATABASE_MS + 1)
     monotonicMs += 60_000
-    expect(clock.nowMs()).toBe(DATABASE_MS + 60_001)
+    expect(clock.now()).toBe(DATABASE_MS + 60_001)
   })
 
   test("a node's own clock may be set to anything", () => {
     for (const off of [-3_600_000, 0, 86_400_000]) {
       ownMs = DATABASE_MS + off
-      expect(clock.nowMs()).toBe(DATABASE_MS + 1)
+      expect(clock.now()).toBe(DATABASE_MS + 1)
     }
   })
 
@@ -124,22 +124,22 @@ describe('once the database has said its time', () => {
       [-5_001, true],
       [0, false],
     ] as const) {
-      ownMs = clock.nowMs() + off
+      ownMs = clock.now() + off
       expect([clock.aheadMs, clock.isFarOff, clock.isCertain]).toEqual([off, isFarOff, !isFarOff])
     }
   })
 
   test('jitter of readings moves nothing; a step of the database does', () => {
-    read(clock.nowMs() + 40)
-    const before = clock.nowMs()
+    read(clock.now() + 40)
+    const before = clock.now()
     read(before + 1)
-    expect(clock.nowMs()).toBe(before + 2)
+    expect(clock.now()).toBe(before + 2)
     read(before + 10_000)
-    expect(clock.nowMs()).toBe(before + 10_001)
+    expect(clock.now()).toBe(before + 10_001)
   })
 
   test('a reading that took longer than a second is not used', () => {
     read(DATABASE_MS + 50_000, 1_001)
-    expect(clock.nowMs()).toBe(DATABASE_MS + 1 + 1_001)
+    expect(clock.now()).toBe(DATABASE_MS + 1 + 1_001)
   })
 })

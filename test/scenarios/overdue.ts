@@ -17,7 +17,7 @@ export async function becomesOverdue(service: Service, msgId: string): Promise<v
     },
     retentionDays: 30,
     auditRetentionDays: 400,
-    nowMs: () => Date.now() + VALIDITY_MS + RECEIPT_GRACE_MS + 60_000,
+    clock: () => Date.now() + VALIDITY_MS + RECEIPT_GRACE_MS + 60_000,
     applyReceipts: async () => undefined,
     translateReceipts: async () => ({ receipts: [], more: false }),
     log: strictLog,

@@ -44,7 +44,7 @@ export async function anAcceptingNode(
   const inProgress = new MessagesInProgress({
     db: gated,
     directory: () => aDirectory(),
-    nowMs: Date.now,
+    clock: Date.now,
     log: quietLog,
     overdueMs,
   })

@@ -104,7 +104,7 @@ export async function clockedDeliveries({
       inProgress: nothingInProgress(db),
       secretKey: Buffer.alloc(32),
       log,
-      clock: clock.nowMs,
+      clock: clock.now,
       ...memory,
     })
   }
@@ -192,7 +192,7 @@ export async function clockedDeliveries({
   /** Goes on to when the next delivery is due, and does it; nothing is due a millisecond before. Gives how long that was. */
   async function runNext(): Promise<{ afterMs: number; received: readonly ReceivedWebhook[] }> {
     const [next] = await deliveries()
-    const fromMs = clock.nowMs()
+    const fromMs = clock.now()
     const dueMs = next!.dueMs
     await clock.set(dueMs - 1)
     expect(await run()).toEqual([])

@@ -16,7 +16,7 @@ export const MESSAGE_TABLES = [
 
 /** The messages in progress of a process that has no journal: there are none, everything is in the records. */
 export function nothingInProgress(db: Database): MessagesInProgress {
-  return new MessagesInProgress({ db, directory: () => aDirectory(), nowMs: Date.now, log: strictLog })
+  return new MessagesInProgress({ db, directory: () => aDirectory(), clock: Date.now, log: strictLog })
 }
 
 /** Messages in progress of a process that is this node, and what is told of them. None is so old that it is recorded. */
@@ -34,7 +34,7 @@ export async function inProgressAt(
   }
   const { log } = told
   const inProgress = new MessagesInProgress({
-    ...{ directory, nowMs: Date.now, log, ageMs: 3_600_000 },
+    ...{ directory, clock: Date.now, log, ageMs: 3_600_000 },
     ...options,
   })
   inProgress.heardBy({

@@ -35,7 +35,7 @@ export async function maintainedDatabase() {
       newMessageId: () => newId(NOW_MS),
       retentionDays: 35,
       auditRetentionDays: 400,
-      nowMs: () => NOW_MS,
+      clock: () => NOW_MS,
       applyReceipts: apply,
       translateReceipts: async () => ({ receipts: [], more: false }),
       log: strictLog,

@@ -5,7 +5,7 @@ import type { FreshDatabase } from './database.ts'
 /** A clock that stands still until it is set. */
 export interface StandingClock extends AsyncDisposable {
   /** Unix milliseconds. */
-  readonly nowMs: () => number
+  readonly now: () => number
   /** Connections whose `now()` is this clock's. */
   readonly db: Database
   set(atMs: number): Promise<void>
@@ -25,7 +25,7 @@ export async function standingClock({ db: before, connectionString }: FreshDatab
   let nowMs = Date.now()
   return {
     db,
-    nowMs: () => nowMs,
+    now: () => nowMs,
     async set(atMs) {
       nowMs = atMs
       await before.query('update clock.instant set at = $1', [new Date(atMs).toISOString()])

@@ -16,7 +16,7 @@ export function testAlarmsTo(url: string) {
     url,
     post: (webhook) => sendWebhook(dispatcher, account, webhook, UNWATCHED),
     installation: null,
-    nowMs: Date.now,
+    clock: Date.now,
     newId: randomUUID,
   })
   return { testAlarms, close: () => dispatcher.destroy() }

@@ -117,7 +117,7 @@ export class CapShares {
 
   /** Returns the shares that were not used since the last run. Stops running when there are no shares left. */
   async runOnce(): Promise<void> {
-    const nowMs = this.#options.nowMs()
+    const nowMs = this.#options.clock()
     const idle = [...this.#shares.values()].filter(({ wasUsed }) => !wasUsed)
     for (const share of idle)
       if (share.period.endsMs <= nowMs) this.#shares.delete(keyOf(share.planId, share))
@@ -128,7 +128,7 @@ export class CapShares {
 
   /** Empties the shares at once. After a failure they stay taken, because nobody knows whether they were returned. */
   async #return(shares: readonly Share[]): Promise<void> {
-    const nowMs = this.#options.nowMs()
+    const nowMs = this.#options.clock()
     const unused = shares.flatMap((share) => {
       const { planId, unit, step, period, left } = share
       share.left = 0
@@ -143,7 +143,7 @@ export class CapShares {
 
   #shareOf(planId: number, cap: Cap): Share {
     const key = keyOf(planId, cap)
-    const nowMs = this.#options.nowMs()
+    const nowMs = this.#options.clock()
     let share = this.#shares.get(key)
     if (share === undefined) {
       share = {
@@ -181,7 +181,7 @@ export class CapShares {
   /** Whether the share has it, after asking for more. */
   async #takeMore(need: Need): Promise<boolean> {
     // Others may use up what was granted before it is this one's turn.
-    while (need.share.emptyUntilMs <= this.#options.nowMs()) {
+    while (need.share.emptyUntilMs <= this.#options.clock()) {
       await this.#requests.add(need)
       if (hasTaken(need)) return true
     }
@@ -190,7 +190,7 @@ export class CapShares {
 
   /** One statement for all shares that are too small. */
   async #ask(needs: readonly Need[]): Promise<readonly undefined[]> {
-    const { db, nowMs } = this.#options
+    const { db, clock } = this.#options
     // What comes back may be all that is left.
     await this.#returning
     const asked = [...Map.groupBy(needs, ({ share }) => share)].map(([share, own]) => {
@@ -206,7 +206,7 @@ export class CapShares {
       // The period may have ended meanwhile.
       if (share.period.begins !== begins) continue
       share.left += granted
-      if (granted < needed) share.emptyUntilMs = nowMs() + EMPTY_MS
+      if (granted < needed) share.emptyUntilMs = clock() + EMPTY_MS
       await this.#announce(share, before + granted)
     }
     return needs.map(() => undefined)
@@ -232,7 +232,7 @@ export class CapShares {
     return {
       code: 'CAP_REACHED',
       message: `The service plan has reached its cap of ${describeCount(unit, most)} a ${step}, until ${until} (UTC)`,
-      retryAfterMs: endsMs - this.#options.nowMs(),
+      retryAfterMs: endsMs - this.#options.clock(),
     }
   }
 }

@@ -74,7 +74,7 @@ export class CountryPauses {
   refusalOf({ id, pumpingGuard }: ServicePlan, recipient: string): LimitRefusal | null {
     if (pumpingGuard === null || this.#until.size === 0) return null
     const country = countryOf(recipient) ?? ''
-    const retryAfterMs = (this.#until.get(keyOf(id, country)) ?? 0) - this.#options.nowMs()
+    const retryAfterMs = (this.#until.get(keyOf(id, country)) ?? 0) - this.#options.clock()
     if (retryAfterMs <= 0) return null
     const message = `Messages of the service plan to recipients in ${country} are paused, as they look like artificial traffic`
     return { code: 'COUNTRY_PAUSED', message, retryAfterMs }
@@ -83,7 +83,7 @@ export class CountryPauses {
   count({ id: planId, pumpingGuard: guard }: ServicePlan, recipient: string): void {
     const country = countryOf(recipient)
     if (guard === null || guard.messagesPerPrefix === null || country === null) return
-    const count = this.#counts.add(planId, recipient, guard.messagesPerPrefix, this.#options.nowMs())
+    const count = this.#counts.add(planId, recipient, guard.messagesPerPrefix, this.#options.clock())
     if (count === 0) return
     const report = { planId, prefix: prefixOf(recipient), count, country, guard }
     this.#reports
@@ -93,8 +93,8 @@ export class CountryPauses {
 
   /** Judges, and reads what is paused. */
   async runOnce(): Promise<void> {
-    const { db, nowMs } = this.#options
-    const now = new Date(nowMs())
+    const { db, clock } = this.#options
+    const now = new Date(clock())
     const judged = this.#guarded().filter(({ pumpingGuard }) => pumpingGuard.minDelivered !== null)
     const windows = judged.map(({ id, pumpingGuard }) => {
       return { planId: id, windowMinutes: pumpingGuard.windowMinutes }
@@ -107,14 +107,14 @@ export class CountryPauses {
         return reason === null ? [] : [{ planId, country, reason, minutes: guard.pauseMinutes }]
       }),
     )
-    await deleteOldPrefixCounts(db, new Date(nowMs() - HOUR_MS))
+    await deleteOldPrefixCounts(db, new Date(clock() - HOUR_MS))
     await this.refresh()
   }
 
   /** Reads what is paused. */
   async refresh(): Promise<void> {
-    const { db, nowMs } = this.#options
-    const pauses = await listCountryPauses(db, null, new Date(nowMs()))
+    const { db, clock } = this.#options
+    const pauses = await listCountryPauses(db, null, new Date(clock()))
     this.#until = new Map(
       pauses.map(({ planId, country, until }) => [keyOf(planId, country), until.getTime()]),
     )
@@ -127,7 +127,7 @@ export class CountryPauses {
   }
 
   async #write(reports: readonly Report[]): Promise<readonly undefined[]> {
-    const { db, nowMs } = this.#options
+    const { db, clock } = this.#options
     const byPrefix = Map.groupBy(reports, ({ planId, prefix }) => `${planId} ${prefix}`)
     const summed = [...byPrefix.values()].map((own) => ({
       ...own[0]!,
@@ -136,7 +136,7 @@ export class CountryPauses {
     const counts = await addPrefixCounts(
       db,
       summed.map(({ planId, prefix, count }) => ({ planId, prefix, count })),
-      nowMs(),
+      clock(),
     )
     await this.#pause(
       summed.flatMap(({ planId, prefix, country, guard }, index) => {
@@ -150,8 +150,8 @@ export class CountryPauses {
 
   async #pause(pauses: readonly NewPause[]): Promise<void> {
     if (pauses.length === 0) return
-    const { db, nowMs, onPaused } = this.#options
-    const paused = await pauseCountries(db, pauses, new Date(nowMs()))
+    const { db, clock, onPaused } = this.#options
+    const paused = await pauseCountries(db, pauses, new Date(clock()))
     await this.refresh()
     const events = paused.map(({ planId, country, until, reason }): LimitEvent => {
       return { planId, contents: { type: 'countryPaused', country, until: until.toISOString(), reason } }

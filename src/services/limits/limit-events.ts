@@ -71,7 +71,7 @@ export class LimitEvents {
   }
 
   async #push(event: StoredLimitEvent & { readonly attempt: number }): Promise<void> {
-    const { db, directory, nowMs, post, secretKey } = this.#options
+    const { db, directory, clock, post, secretKey } = this.#options
     const plan = directory().planById(event.planId)
     if (plan === undefined || plan.inboundUrl === null || !canSign(plan.account)) return
     const { ok } = await post(plan.account, {
@@ -80,7 +80,7 @@ export class LimitEvents {
       attempt: event.attempt,
       sequence: 0,
       body: JSON.stringify(limitEventBody(event, plan)),
-      timestampMs: nowMs(),
+      timestampMs: clock(),
       isTest: false,
     })
     if (ok) await limitEventTaken(db, event.id)

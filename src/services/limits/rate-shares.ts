@@ -6,7 +6,7 @@ import { exchangeTokens, type RateScope, type TokenGrant, type TokenRequest } fr
 import type { NodeParts } from '../loops/node-parts.ts'
 import { PeriodicTask } from '../loops/periodic-task.ts'
 
-export interface RateSharesOptions extends Pick<NodeParts, 'db' | 'log' | 'nowMs'> {
+export interface RateSharesOptions extends Pick<NodeParts, 'db' | 'log' | 'clock'> {
   /** Whether no other process takes messages. */
   readonly isAlone: () => boolean
 }
@@ -88,7 +88,7 @@ export class RateShares {
    * when there are no shares left.
    */
   async runOnce(): Promise<void> {
-    const nowMs = this.#options.nowMs()
+    const nowMs = this.#options.clock()
     const due: Share[] = []
     for (const share of this.#all()) {
       beginInterval(share, nowMs)
@@ -137,7 +137,7 @@ export class RateShares {
         share.waiting -= count
       }
       if (hasTaken(share, count)) return 0
-      if (share.emptyUntilMs > this.#options.nowMs()) break
+      if (share.emptyUntilMs > this.#options.clock()) break
     }
     return waitMsOf(share, count)
   }
@@ -176,7 +176,7 @@ export class RateShares {
   }
 
   async #ask(asking: readonly Share[]): Promise<readonly undefined[]> {
-    const nowMs = this.#options.nowMs()
+    const nowMs = this.#options.clock()
     const shares = [...new Set(asking)]
     const requests = shares.map((share) => this.#requestOf(share, nowMs))
     const grants = await this.#granted(requests, new Date(nowMs))

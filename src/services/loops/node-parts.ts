@@ -9,5 +9,5 @@ export interface NodeParts {
   readonly directory: () => Directory
   readonly log: Log
   /** Of the database, Unix milliseconds. */
-  readonly nowMs: () => number
+  readonly clock: () => number
 }

@@ -69,7 +69,7 @@ export class IdRules {
    * since, and recent ones of carriers whose rule is not learned.
    */
   async translateParked(): Promise<{ receipts: readonly IncomingReceipt[]; more: boolean }> {
-    const { db, directory, nowMs, batch: limit = BATCH } = this.#options
+    const { db, directory, clock, batch: limit = BATCH } = this.#options
     const carriers = directory().contents.carriers
     const outdated = carriers.map((carrier) => ({
       carrierId: carrier.id,
@@ -86,7 +86,7 @@ export class IdRules {
     const recent = await findReceiptsTranslatedUnder(
       db,
       unlearned.map(({ id }) => ({ carrierId: id, idRules: ['auto'] })),
-      { since: new Date(nowMs() - RECENT_MS).toISOString(), limit },
+      { since: new Date(clock() - RECENT_MS).toISOString(), limit },
     )
     return { receipts: [...translated, ...recent], more }
   }

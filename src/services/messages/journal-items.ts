@@ -14,7 +14,7 @@ import type { DeliveryOutcome } from '../../outbound/webhook-post.ts'
 import type { WebhookEvent } from '../../store/event-deliveries.ts'
 import type { LoadedMessage, MessageKey } from '../../store/messages-at-rest.ts'
 import type { SubmissionId } from '../../store/receipt-matches.ts'
-import type { Live } from './lives.ts'
+import type { OwnedMessage } from './owned-messages.ts'
 
 /** What is appended to the journal, who waits for it, and who is notified of its changes. */
 
@@ -26,7 +26,7 @@ export interface OutcomeFacts extends MessageKey {
 /** A fact on its way into the journal, and who waits for it. */
 export interface JournalItem extends JournalFact {
   /** Null while the message is being accepted or loaded. */
-  readonly live: Live | null
+  readonly owned: OwnedMessage | null
   /** The node that accepted or loaded the message. */
   readonly owner: number
   readonly onAccepted: ((acceptance: Acceptance) => void) | null
@@ -66,31 +66,31 @@ export const NOBODY: MessagesListeners = {
   onLeft: () => undefined,
 }
 
-/** `live`: null while the message is being accepted or loaded. */
+/** `owned`: null while the message is being accepted or loaded. */
 export function journalItem(
   msgId: string,
   fact: JournalFact['fact'],
-  { live, owner }: Pick<JournalItem, 'live' | 'owner'>,
+  { owned, owner }: Pick<JournalItem, 'owned' | 'owner'>,
   { onAccepted = null, onCommitted = null, outcome = null, mayStore = null }: Partial<Waiting> = {},
 ): JournalItem {
-  return { msgId, fact, owner, live, onAccepted, onCommitted, outcome, mayStore }
+  return { msgId, fact, owner, owned, onAccepted, onCommitted, outcome, mayStore }
 }
 
 export function acceptedItem(
   { msgId, owner, accepted, mayStore }: KeptMessage,
   onAccepted: JournalItem['onAccepted'],
 ): JournalItem {
-  return journalItem(msgId, accepted, { live: null, owner }, { onAccepted, mayStore: mayStore ?? null })
+  return journalItem(msgId, accepted, { owned: null, owner }, { onAccepted, mayStore: mayStore ?? null })
 }
 
 export function loadedItem({ msgId, ...loaded }: LoadedMessage, owner: number): JournalItem {
-  return journalItem(msgId, { kind: 'loaded', ...loaded }, { live: null, owner })
+  return journalItem(msgId, { kind: 'loaded', ...loaded }, { owned: null, owner })
 }
 
 /** Whether anything of the message is missing in its record, apart from what is left to be submitted. */
 export function isNews({
   message: { loaded, state, submissions, attempts, receipts, events },
-}: Live): boolean {
+}: OwnedMessage): boolean {
   const isNew = (field: string) =>
     field !== 'dispatch' && state[field as keyof MessageState] !== loaded?.state[field as keyof MessageState]
   const isUnwritten = submissions.some(({ isRecorded }) => isRecorded !== true)
@@ -100,13 +100,13 @@ export function isNews({
 }
 
 /** A message that has been recorded and stays here, as if it had just been loaded. */
-export function renewedItem(live: Live): JournalItem {
-  const { msgId, accepted, loaded, state, events } = live.message
+export function renewedItem(owned: OwnedMessage): JournalItem {
+  const { msgId, accepted, loaded, state, events } = owned.message
   const isWaiting =
-    live.delivers && events.some(({ sequence, taken }) => taken === null && sequence > live.unpushed)
+    owned.delivers && events.some(({ sequence, taken }) => taken === null && sequence > owned.unpushed)
   const hasWaitingEvents = isWaiting || (loaded?.hasWaitingEvents ?? false)
   const fact = { kind: 'loaded', accepted, state, hasWaitingEvents } as const
-  return journalItem(msgId, fact, { owner: live.owner, live })
+  return journalItem(msgId, fact, { owner: owned.owner, owned })
 }
 
 /** These items are not in the journal. Tells those who wait, and returns the outcomes to write into records instead. */

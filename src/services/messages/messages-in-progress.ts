@@ -37,8 +37,8 @@ import {
   renewedItem,
   type Waiting,
 } from './journal-items.ts'
-import { type Live, Lives, newLive, reenter } from './lives.ts'
 import { LostMessages } from './lost-messages.ts'
+import { newlyOwned, type OwnedMessage, OwnedMessages, reenter } from './owned-messages.ts'
 import { Projector, projectionOf } from './projector.ts'
 import { ReceiptMatcher } from './receipt-matcher.ts'
 
@@ -67,7 +67,7 @@ const POLL_MS = 10
  */
 export class MessagesInProgress implements AcceptanceJournal {
   readonly #options: MessagesInProgressOptions
-  readonly #lives: Lives
+  readonly #ownedMessages: OwnedMessages
   readonly receipts: ReceiptMatcher
   readonly away: AwayServers
   readonly #writer: JournalWriter<Item>
@@ -77,15 +77,15 @@ export class MessagesInProgress implements AcceptanceJournal {
 
   constructor(options: MessagesInProgressOptions) {
     this.#options = options
-    const { db, appends = db, directory, nowMs, log, onBatch, onWritten, overdueMs, ageMs } = options
-    this.#lives = new Lives(options.mostBytes)
+    const { db, appends = db, directory, clock, log, onBatch, onWritten, overdueMs, ageMs } = options
+    this.#ownedMessages = new OwnedMessages(options.mostBytes)
     this.#lostMessages = new LostMessages({ db, log })
     this.receipts = new ReceiptMatcher({
       directory,
-      nowMs,
-      lives: this.#lives,
-      append: (live, fact, waiting) => this.#append(live, fact, waiting),
-      urge: (live) => this.#projector.urge(live),
+      clock,
+      ownedMessages: this.#ownedMessages,
+      append: (owned, fact, waiting) => this.#append(owned, fact, waiting),
+      urge: (owned) => this.#projector.urge(owned),
     })
     this.#writer = new JournalWriter<Item>({
       db,
@@ -113,17 +113,17 @@ export class MessagesInProgress implements AcceptanceJournal {
       onBatch,
       onWritten,
       ageMs,
-      lives: this.#lives,
+      ownedMessages: this.#ownedMessages,
       lane: () => this.#writer.lane,
       committed: () => this.#writer.committed,
-      onProjected: (lives) => this.#projected(lives),
-      renew: (lives) => this.#renew(lives),
+      onProjected: (ownedMessages) => this.#projected(ownedMessages),
+      renew: (ownedMessages) => this.#renew(ownedMessages),
       onFenced: () => this.#writer.lose(),
     })
   }
 
   get size(): number {
-    return this.#lives.size
+    return this.#ownedMessages.size
   }
 
   get lane(): number | null {
@@ -131,15 +131,15 @@ export class MessagesInProgress implements AcceptanceJournal {
   }
 
   get(msgId: string): MessageInProgress | undefined {
-    return this.#lives.get(msgId)?.message
+    return this.#ownedMessages.get(msgId)?.message
   }
 
   all(planId: number | null): Iterable<MessageInProgress> {
-    return this.#lives.of(planId)
+    return this.#ownedMessages.of(planId)
   }
 
   isLeaving(msgId: string): boolean {
-    return this.#lives.get(msgId)?.leaving ?? false
+    return this.#ownedMessages.get(msgId)?.leaving ?? false
   }
 
   /** Whether the message is here or in a lane that was lost, and may have no record yet. `project` waits for the record. */
@@ -149,7 +149,7 @@ export class MessagesInProgress implements AcceptanceJournal {
 
   /** Facts that are not committed yet. */
   get pending(): number {
-    return this.#writer.pending + this.#lives.deferred
+    return this.#writer.pending + this.#ownedMessages.deferred
   }
 
   /** The database takes no facts. */
@@ -164,13 +164,13 @@ export class MessagesInProgress implements AcceptanceJournal {
 
   /** Whether messages of this plan can be accepted here. While their server is away, they get half of the memory. */
   takes(planId: number): boolean {
-    const hasRoom = this.away.has(planId) ? this.#lives.excessBytes <= 0 : !this.#lives.isFull
+    const hasRoom = this.away.has(planId) ? this.#ownedMessages.excessBytes <= 0 : !this.#ownedMessages.isFull
     return this.#writer.isOpen && hasRoom
   }
 
   /** Whether many more messages may be loaded from the records. */
   get hasRoom(): boolean {
-    return this.#lives.hasRoom
+    return this.#ownedMessages.hasRoom
   }
 
   heardBy(listeners: Partial<MessagesListeners>): void {
@@ -188,22 +188,22 @@ export class MessagesInProgress implements AcceptanceJournal {
    * cannot be written now.
    */
   async project(msgIds: readonly string[]): Promise<void> {
-    await this.#projector.project(msgIds.flatMap((msgId) => this.#lives.get(msgId) ?? []))
+    await this.#projector.project(msgIds.flatMap((msgId) => this.#ownedMessages.get(msgId) ?? []))
     await this.#lostMessages.untilRecorded(msgIds)
   }
 
   /** The lease is over. Messages not in flight here are left to their next owner, and so are all events. */
   release(): void {
-    for (const live of this.#lives.values()) {
-      live.inRecords = new Set(live.message.events.map(({ sequence }) => sequence))
-      this.#projector.urge(live)
+    for (const owned of this.#ownedMessages.values()) {
+      owned.inRecords = new Set(owned.message.events.map(({ sequence }) => sequence))
+      this.#projector.urge(owned)
     }
   }
 
   /** Writes everything into the records and ends the lane. Another node finds the rest in the journal. */
   async stop(timeoutMs: number): Promise<void> {
     const late = wait(timeoutMs, true, { ref: false })
-    await Promise.race([this.project(this.#lives.msgIds()), late]).catch((error) =>
+    await Promise.race([this.project(this.#ownedMessages.msgIds()), late]).catch((error) =>
       this.#options.log.error({ err: error }, 'messages left in the journal'),
     )
     await this.away.stop()
@@ -213,7 +213,7 @@ export class MessagesInProgress implements AcceptanceJournal {
       isOver = await Promise.race([late, wait(POLL_MS, false)])
     const { committed } = this.#writer
     const lane = this.#writer.end()
-    if (lane !== null && this.#lives.size === 0) await endLane(this.#options.db, lane, committed)
+    if (lane !== null && this.#ownedMessages.size === 0) await endLane(this.#options.db, lane, committed)
   }
 
   // Facts. Each method returns whether the message is here; if not, its record is what counts.
@@ -249,17 +249,17 @@ export class MessagesInProgress implements AcceptanceJournal {
   }
 
   /** Writes the records of these messages, which stay here, and appends the messages again in their current state. */
-  async #renew(lives: readonly Live[]): Promise<void> {
+  async #renew(ownedMessages: readonly OwnedMessage[]): Promise<void> {
     await this.#writer.appendWith(async (tx) => {
       if (this.lane !== null)
-        await writeRecords(tx, lives.filter(isNews).map(projectionOf), this.lane, { stays: true })
-      return lives.map(renewedItem)
+        await writeRecords(tx, ownedMessages.filter(isNews).map(projectionOf), this.lane, { stays: true })
+      return ownedMessages.map(renewedItem)
     })
   }
 
   /** The message is about to be sent. `onCommitted` gets true once that is committed, false if its lane was lost before. */
   begin(msgId: string, onCommitted: (begun: boolean) => void): boolean {
-    return this.addFacts(msgId, [{ kind: 'begun', atMs: this.#options.nowMs() }], { onCommitted })
+    return this.addFacts(msgId, [{ kind: 'begun', atMs: this.#options.clock() }], { onCommitted })
   }
 
   /** Commits the facts added so far as soon as possible, because no more arrive until then. */
@@ -273,21 +273,21 @@ export class MessagesInProgress implements AcceptanceJournal {
 
   /** An event's first attempt was answered 2xx. `onCommitted` works as in `begin`. */
   eventTaken(msgId: string, taken: EventTaken, onCommitted: Item['onCommitted'] = null): boolean {
-    const live = this.#lives.usable(msgId)
+    const owned = this.#ownedMessages.usable(msgId)
     // An event that is recorded is delivered from its row.
-    const isHere = live?.message.events.some(({ sequence }) => sequence === taken.sequence) === true
-    if (live === null || !isHere || live.deferred !== null) return false
-    this.#append(live, taken, { onCommitted })
+    const isHere = owned?.message.events.some(({ sequence }) => sequence === taken.sequence) === true
+    if (owned === null || !isHere || owned.deferred !== null) return false
+    this.#append(owned, taken, { onCommitted })
     return true
   }
 
   /** Returns false if the message is not here. `waiting`: who waits for the last of these facts, or gets it back. */
   addFacts(msgId: string, facts: readonly JournalFact['fact'][], waiting?: Partial<Waiting>): boolean {
-    const live = this.#lives.usable(msgId)
-    if (live === null) return false
+    const owned = this.#ownedMessages.usable(msgId)
+    if (owned === null) return false
     for (const fact of facts) {
-      this.#append(live, fact, fact === facts.at(-1) ? waiting : undefined)
-      if (fact.kind === 'submitted') this.receipts.expect(live, fact)
+      this.#append(owned, fact, fact === facts.at(-1) ? waiting : undefined)
+      if (fact.kind === 'submitted') this.receipts.expect(owned, fact)
     }
     return true
   }
@@ -297,19 +297,19 @@ export class MessagesInProgress implements AcceptanceJournal {
    * its lane is lost before that: then the message leaves memory, and may even be back.
    */
   whenAppended(msgId: string, appended: () => void): void {
-    const live = this.#lives.get(msgId)
-    if (live === undefined || live.deferred === null) appended()
-    else live.deferred.push(() => this.#lives.get(msgId) === live && appended())
+    const owned = this.#ownedMessages.get(msgId)
+    if (owned === undefined || owned.deferred === null) appended()
+    else owned.deferred.push(() => this.#ownedMessages.get(msgId) === owned && appended())
   }
 
-  #append(live: Live, fact: JournalFact['fact'], waiting?: Partial<Waiting>): void {
-    live.pending += 1
-    const { msgId } = live.message
-    const item = journalItem(msgId, fact, { live, owner: live.owner }, waiting)
-    if (live.deferred === null) this.#writer.append(item)
+  #append(owned: OwnedMessage, fact: JournalFact['fact'], waiting?: Partial<Waiting>): void {
+    owned.pending += 1
+    const { msgId } = owned.message
+    const item = journalItem(msgId, fact, { owned, owner: owned.owner }, waiting)
+    if (owned.deferred === null) this.#writer.append(item)
     else
-      live.deferred.push(() => {
-        if (this.#lives.get(msgId) === live) this.#writer.append(item)
+      owned.deferred.push(() => {
+        if (this.#ownedMessages.get(msgId) === owned) this.#writer.append(item)
         else for (const given of loseItems([item], false)) this.#listeners.onOutcomeLost(given)
       })
   }
@@ -320,18 +320,18 @@ export class MessagesInProgress implements AcceptanceJournal {
     const changed: ChangedMessage[] = []
     const { nodeId: holder } = this.#listeners.eventHolder()
     for (const item of items) {
-      const { fact, live } = item
+      const { fact, owned } = item
       if (isFirst(fact)) this.#enter(item, fact, n)
-      else if (live !== null) {
-        live.pending -= 1
-        if (fact.kind === 'postponed') this.#projector.postponed(live)
-        const { message } = live
+      else if (owned !== null) {
+        owned.pending -= 1
+        if (fact.kind === 'postponed') this.#projector.postponed(owned)
+        const { message } = owned
         const before = message.state
         const event = addFact(message, fact)
         if (message.state !== before) this.#listeners.onState({ message, before, after: message.state, fact })
-        if (event !== null) changed.push(this.#announce(live, event, holder))
+        if (event !== null) changed.push(this.#announce(owned, event, holder))
         item.onCommitted?.(true)
-        this.#projector.changed(live)
+        this.#projector.changed(owned)
       }
     }
     // Carriers are answered first: a full window is idle until then.
@@ -339,56 +339,58 @@ export class MessagesInProgress implements AcceptanceJournal {
     if (changed.length > 0) this.#listeners.onChanged(changed, holder)
   }
 
-  #enter({ msgId, owner, live }: Item, first: FirstFact, n: number): void {
+  #enter({ msgId, owner, owned }: Item, first: FirstFact, n: number): void {
     const entered = enteredBy(msgId, first)
-    this.#lives.add(live === null ? newLive(entered, { owner, entry: n }) : reenter(live, entered, n))
+    this.#ownedMessages.add(
+      owned === null ? newlyOwned(entered, { owner, entry: n }) : reenter(owned, entered, n),
+    )
   }
 
-  #announce(live: Live, event: StatusEvent, holder: number | null): ChangedMessage {
-    const { message } = live
+  #announce(owned: OwnedMessage, event: StatusEvent, holder: number | null): ChangedMessage {
+    const { message } = owned
     const { sequence } = event
     const { callbackUrl, planId } = message.accepted
-    live.delivers ||= isPushed(callbackUrl, this.#options.directory().planById(planId), event)
-    if (!live.delivers) live.unpushed = sequence
+    owned.delivers ||= isPushed(callbackUrl, this.#options.directory().planById(planId), event)
+    if (!owned.delivers) owned.unpushed = sequence
     // A new event waits in the records if one before it does, or if its record will name another holder.
-    const held = live.delivers && holder === live.owner && live.inRecords === null
-    if (live.delivers && !held) {
-      live.inRecords ??= new Set()
-      live.inRecords.add(sequence)
-      this.#projector.urge(live)
+    const held = owned.delivers && holder === owned.owner && owned.inRecords === null
+    if (owned.delivers && !held) {
+      owned.inRecords ??= new Set()
+      owned.inRecords.add(sequence)
+      this.#projector.urge(owned)
     }
     return changedMessage(message, event, held)
   }
 
-  #projected(lives: readonly Live[]): void {
-    for (const live of lives) {
-      this.#lives.delete(live)
-      this.receipts.left(live)
-      live.awaitedRecord?.resolve()
+  #projected(ownedMessages: readonly OwnedMessage[]): void {
+    for (const owned of ownedMessages) {
+      this.#ownedMessages.delete(owned)
+      this.receipts.left(owned)
+      owned.awaitedRecord?.resolve()
     }
-    this.#listeners.onLeft(lives.map(({ message }) => message.msgId))
-    const open = lives.flatMap(({ message, parked }) => [...awaitedReceipts(message), ...parked])
+    this.#listeners.onLeft(ownedMessages.map(({ message }) => message.msgId))
+    const open = ownedMessages.flatMap(({ message, parked }) => [...awaitedReceipts(message), ...parked])
     if (open.length > 0) this.#listeners.onProjected(open)
   }
 
   #retracted(items: readonly Item[]): void {
-    for (const { live, onAccepted, onCommitted } of items) {
+    for (const { owned, onAccepted, onCommitted } of items) {
       onAccepted?.('retracted')
       onCommitted?.(false)
-      if (live === null) continue
-      live.pending -= 1
-      this.#projector.changed(live)
+      if (owned === null) continue
+      owned.pending -= 1
+      this.#projector.changed(owned)
     }
   }
 
   #lost(items: readonly Item[], uncertain: boolean): void {
-    const left = this.#lives.msgIds()
-    for (const { message, awaitedRecord } of this.#lives.values()) {
+    const left = this.#ownedMessages.msgIds()
+    for (const { message, awaitedRecord } of this.#ownedMessages.values()) {
       this.#lostMessages.add(message.msgId, message.accepted.planId)
       awaitedRecord?.resolve()
     }
     // Cleared in the same turn in which the lane is lost: from now on readers find these messages in that lane.
-    this.#lives.clear()
+    this.#ownedMessages.clear()
     this.receipts.clear()
     this.#projector.reset()
     this.#listeners.onLeft(left)

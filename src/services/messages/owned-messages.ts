@@ -3,7 +3,7 @@ import { type MessageInProgress, MessagesByPlan } from '../../domain/journal/mes
 import type { SubmissionId } from '../../store/receipt-matches.ts'
 
 /** A message in this process's memory. */
-export interface Live {
+export interface OwnedMessage {
   message: MessageInProgress
   /** The node that accepted or loaded it: this process, possibly under a node id whose lease it has lost since. */
   readonly owner: number
@@ -37,7 +37,10 @@ export interface Live {
 }
 
 /** A message that was just accepted, or loaded from its record, by this entry. */
-export function newLive(message: MessageInProgress, by: Pick<Live, 'owner' | 'entry'>): Live {
+export function newlyOwned(
+  message: MessageInProgress,
+  by: Pick<OwnedMessage, 'owner' | 'entry'>,
+): OwnedMessage {
   return {
     ...by,
     message,
@@ -57,17 +60,17 @@ export function newLive(message: MessageInProgress, by: Pick<Live, 'owner' | 'en
 }
 
 /** Its record was written, and it continues from its state in this entry. */
-export function reenter(live: Live, message: MessageInProgress, entry: number): Live {
-  const submissions = live.message.submissions.map((one) => ({ ...one, isRecorded: true as const }))
-  live.message = { ...message, submissions }
-  live.entry = entry
-  live.sinceMs = performance.now()
-  if (message.loaded?.hasWaitingEvents) live.inRecords ??= new Set()
-  return live
+export function reenter(owned: OwnedMessage, message: MessageInProgress, entry: number): OwnedMessage {
+  const submissions = owned.message.submissions.map((one) => ({ ...one, isRecorded: true as const }))
+  owned.message = { ...message, submissions }
+  owned.entry = entry
+  owned.sinceMs = performance.now()
+  if (message.loaded?.hasWaitingEvents) owned.inRecords ??= new Set()
+  return owned
 }
 
 /** It is being submitted here, or is about to be, so nobody else may take it. */
-export function isBeingSubmitted({ message, postponed }: Live): boolean {
+export function isBeingSubmitted({ message, postponed }: OwnedMessage): boolean {
   return message.state.dispatch !== null && !postponed
 }
 
@@ -87,9 +90,9 @@ export function bytesOf({ body, segments }: Pick<Accepted, 'body' | 'segments'>)
 }
 
 /** Every message in progress here, until its record is written: also those that are only waiting for a receipt. */
-export class Lives {
+export class OwnedMessages {
   readonly #mostBytes: number
-  readonly #lives = new MessagesByPlan<Live>(({ message }) => message)
+  readonly #messages = new MessagesByPlan<OwnedMessage>(({ message }) => message)
   #bytes = 0
 
   constructor(mostBytes = MOST_BYTES) {
@@ -112,22 +115,22 @@ export class Lives {
   }
 
   get size(): number {
-    return this.#lives.size
+    return this.#messages.size
   }
 
-  get(msgId: string): Live | undefined {
-    return this.#lives.get(msgId)
+  get(msgId: string): OwnedMessage | undefined {
+    return this.#messages.get(msgId)
   }
 
   /** Null if the message takes no more facts here. */
-  usable(msgId: string): Live | null {
-    const live = this.#lives.get(msgId)
-    return live === undefined || live.leaving ? null : live
+  usable(msgId: string): OwnedMessage | null {
+    const owned = this.#messages.get(msgId)
+    return owned === undefined || owned.leaving ? null : owned
   }
 
   /** In the order of the entries with which they begin. */
-  values(): IteratorObject<Live> {
-    return this.#lives.of(null)
+  values(): IteratorObject<OwnedMessage> {
+    return this.#messages.of(null)
   }
 
   msgIds(): string[] {
@@ -135,16 +138,16 @@ export class Lives {
   }
 
   of(planId: number | null): Iterable<MessageInProgress> {
-    return this.#lives.of(planId).map(({ message }) => message)
+    return this.#messages.of(planId).map(({ message }) => message)
   }
 
   /** Adds it behind all others, because it begins with the newest entry. */
-  add(live: Live): void {
-    if (!this.#lives.add(live)) this.#bytes += bytesOf(live.message.accepted)
+  add(owned: OwnedMessage): void {
+    if (!this.#messages.add(owned)) this.#bytes += bytesOf(owned.message.accepted)
   }
 
-  delete({ message }: Live): void {
-    if (this.#lives.delete(message.msgId)) this.#bytes -= bytesOf(message.accepted)
+  delete({ message }: OwnedMessage): void {
+    if (this.#messages.delete(message.msgId)) this.#bytes -= bytesOf(message.accepted)
   }
 
   /** How many facts wait until their messages have begun anew in the journal. */
@@ -153,7 +156,7 @@ export class Lives {
   }
 
   clear(): void {
-    this.#lives.clear()
+    this.#messages.clear()
     this.#bytes = 0
   }
 }

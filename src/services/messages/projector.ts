@@ -8,18 +8,18 @@ import { projectMessages } from '../../store/projection.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
 import { PeriodicTask } from '../loops/periodic-task.ts'
 import type { AwayServers } from './away-servers.ts'
-import { bytesOf, isBeingSubmitted, type Live, type Lives } from './lives.ts'
+import { bytesOf, isBeingSubmitted, type OwnedMessage, type OwnedMessages } from './owned-messages.ts'
 
 export interface ProjectorOptions extends Pick<NodeParts, 'db' | 'log'> {
-  readonly lives: Pick<Lives, 'values' | 'excessBytes'>
+  readonly ownedMessages: Pick<OwnedMessages, 'values' | 'excessBytes'>
   readonly lane: () => Lane | null
   /** The last committed entry. */
   readonly committed: () => number
   readonly away: Pick<AwayServers, 'has' | 'isAny'>
   /** The records of these messages are committed, and the messages have left memory. */
-  readonly onProjected: (lives: readonly Live[]) => void
+  readonly onProjected: (ownedMessages: readonly OwnedMessage[]) => void
   /** Writes the records of these messages and begins them anew in the journal. Rejects if nothing has changed. */
-  readonly renew: (lives: readonly Live[]) => Promise<unknown>
+  readonly renew: (ownedMessages: readonly OwnedMessage[]) => Promise<unknown>
   /** The lane was taken over. */
   readonly onFenced: () => void
   readonly onBatch?: BatchMeter | undefined
@@ -47,12 +47,12 @@ const NOT_RECORDED = 'messages not recorded yet'
  */
 export class Projector {
   readonly #options: ProjectorOptions
-  readonly #done = new SlotMap<string, Live>()
-  readonly #urgent = new SlotMap<string, Live>()
+  readonly #done = new SlotMap<string, OwnedMessage>()
+  readonly #urgent = new SlotMap<string, OwnedMessage>()
   /** Messages whose content the database refused, and when they are retried. The log names each refusal. */
-  readonly #refused = new Map<Live, number>()
+  readonly #refused = new Map<OwnedMessage, number>()
   /** Messages that may be written: an answer was lost, and a server went away. Nothing is added to them until they are. */
-  readonly #uncertain = new Set<Live>()
+  readonly #uncertain = new Set<OwnedMessage>()
   readonly #task: PeriodicTask
   #failure = Promise.withResolvers<never>()
   #stopped = false
@@ -67,10 +67,10 @@ export class Projector {
     if (!this.#stopped) this.#task.start()
   }
 
-  changed(live: Live): void {
-    if (live.leaving || live.pending > 0) return
-    if (this.#urgent.has(live.message.msgId)) this.#task.wake()
-    else if (isDone(live)) this.#done.set(live.message.msgId, live)
+  changed(owned: OwnedMessage): void {
+    if (owned.leaving || owned.pending > 0) return
+    if (this.#urgent.has(owned.message.msgId)) this.#task.wake()
+    else if (isDone(owned)) this.#done.set(owned.message.msgId, owned)
   }
 
   /** A server with records is back. */
@@ -79,15 +79,15 @@ export class Projector {
   }
 
   /** The message is submitted later, from its record. */
-  postponed(live: Live): void {
-    live.postponed = true
-    this.urge(live)
+  postponed(owned: OwnedMessage): void {
+    owned.postponed = true
+    this.urge(owned)
   }
 
   /** The message is projected as soon as its pending facts are committed. */
-  urge(live: Live): void {
-    if (live.leaving) return
-    this.#urgent.set(live.message.msgId, live)
+  urge(owned: OwnedMessage): void {
+    if (owned.leaving) return
+    this.#urgent.set(owned.message.msgId, owned)
     this.#task.wake()
   }
 
@@ -96,18 +96,18 @@ export class Projector {
    * still to be submitted stay in memory. Rejects when records cannot be written now; when only some cannot, because their
    * server is away, after the others are written.
    */
-  async project(lives: readonly Live[]): Promise<void> {
-    const isAnyAway = lives.some((live) => this.#isAway(live))
-    const accepted = lives.filter((live) => !this.#isRefused(live) && !this.#isAway(live))
+  async project(ownedMessages: readonly OwnedMessage[]): Promise<void> {
+    const isAnyAway = ownedMessages.some((owned) => this.#isAway(owned))
+    const accepted = ownedMessages.filter((owned) => !this.#isRefused(owned) && !this.#isAway(owned))
     if (accepted.length > 0) await this.#projectThem(accepted)
     if (isAnyAway) throw new ServerAwayError()
   }
 
-  async #projectThem(accepted: readonly Live[]): Promise<void> {
-    const written = accepted.map((live) => {
-      live.awaitedRecord ??= Promise.withResolvers()
-      this.urge(live)
-      return live.awaitedRecord.promise
+  async #projectThem(accepted: readonly OwnedMessage[]): Promise<void> {
+    const written = accepted.map((owned) => {
+      owned.awaitedRecord ??= Promise.withResolvers()
+      this.urge(owned)
+      return owned.awaitedRecord.promise
     })
     await Promise.race([Promise.all(written), this.#failure.promise])
   }
@@ -148,35 +148,35 @@ export class Projector {
     }
   }
 
-  #next(): Live[] {
-    const batch: Live[] = []
-    let { excessBytes } = this.#options.lives
-    const take = (live: Live) => {
-      live.leaving = true
-      batch.push(live)
-      excessBytes -= bytesOf(live.message.accepted)
-      this.#urgent.delete(live.message.msgId)
-      this.#done.delete(live.message.msgId)
+  #next(): OwnedMessage[] {
+    const batch: OwnedMessage[] = []
+    let { excessBytes } = this.#options.ownedMessages
+    const take = (owned: OwnedMessage) => {
+      owned.leaving = true
+      batch.push(owned)
+      excessBytes -= bytesOf(owned.message.accepted)
+      this.#urgent.delete(owned.message.msgId)
+      this.#done.delete(owned.message.msgId)
     }
-    for (const live of this.#uncertain) if (batch.length < MAX_BATCH && !this.#isAway(live)) take(live)
+    for (const owned of this.#uncertain) if (batch.length < MAX_BATCH && !this.#isAway(owned)) take(owned)
     for (const from of [this.#urgent, this.#done])
-      for (const live of from.values()) if (batch.length < MAX_BATCH && this.#isFree(live)) take(live)
+      for (const owned of from.values()) if (batch.length < MAX_BATCH && this.#isFree(owned)) take(owned)
     const oldSinceMs = this.#oldSinceMs()
-    for (const live of this.#options.lives.values()) {
-      if (batch.length >= MAX_BATCH || (live.sinceMs > oldSinceMs && excessBytes <= 0)) break
-      if (this.#isFree(live)) take(live)
+    for (const owned of this.#options.ownedMessages.values()) {
+      if (batch.length >= MAX_BATCH || (owned.sinceMs > oldSinceMs && excessBytes <= 0)) break
+      if (this.#isFree(owned)) take(owned)
     }
     return batch
   }
 
   /** Messages still to be submitted whose record somebody needs, or which keep old entries in the journal. */
-  #nextStaying(): Live[] {
-    const needed = this.#urgent.values().filter((live) => this.#isNeeded(live))
+  #nextStaying(): OwnedMessage[] {
+    const needed = this.#urgent.values().filter((owned) => this.#isNeeded(owned))
     const oldSinceMs = this.#oldSinceMs()
-    const old: Live[] = []
-    for (const live of this.#options.lives.values()) {
-      if (live.sinceMs > oldSinceMs) break
-      if (isBeingSubmitted(live) && this.#isWritable(live)) old.push(live)
+    const old: OwnedMessage[] = []
+    for (const owned of this.#options.ownedMessages.values()) {
+      if (owned.sinceMs > oldSinceMs) break
+      if (isBeingSubmitted(owned) && this.#isWritable(owned)) old.push(owned)
     }
     return [...new Set([...needed, ...old].slice(0, MAX_BATCH))]
   }
@@ -186,33 +186,33 @@ export class Projector {
     return performance.now() - (this.#options.ageMs ?? AGE_MS)
   }
 
-  #isFree(live: Live): boolean {
-    return !isBeingSubmitted(live) && this.#isWritable(live)
+  #isFree(owned: OwnedMessage): boolean {
+    return !isBeingSubmitted(owned) && this.#isWritable(owned)
   }
 
-  #isNeeded(live: Live): boolean {
-    return live.awaitedRecord !== null && isBeingSubmitted(live) && this.#isWritable(live)
+  #isNeeded(owned: OwnedMessage): boolean {
+    return owned.awaitedRecord !== null && isBeingSubmitted(owned) && this.#isWritable(owned)
   }
 
-  #isWritable(live: Live): boolean {
-    return !live.leaving && live.pending === 0 && !this.#isRefused(live) && !this.#isAway(live)
+  #isWritable(owned: OwnedMessage): boolean {
+    return !owned.leaving && owned.pending === 0 && !this.#isRefused(owned) && !this.#isAway(owned)
   }
 
-  #isAway({ message }: Live): boolean {
+  #isAway({ message }: OwnedMessage): boolean {
     return this.#options.away.has(message.accepted.planId)
   }
 
-  #isRefused(live: Live): boolean {
-    return (this.#refused.get(live) ?? 0) > performance.now()
+  #isRefused(owned: OwnedMessage): boolean {
+    return (this.#refused.get(owned) ?? 0) > performance.now()
   }
 
   /** Retries until the messages are written, another process has the lane, a server is away, or the projector stops. */
-  async #write(batch: readonly Live[]): Promise<void> {
+  async #write(batch: readonly OwnedMessage[]): Promise<void> {
     const { log, onBatch, onFenced, onProjected, onWritten, lane } = this.#options
     onBatch?.('projection', batch.length)
     const sinceMs = performance.now()
     const held = lane()
-    for (const live of batch) this.#refused.delete(live)
+    for (const owned of batch) this.#refused.delete(owned)
     let isUncertain = false
     for (let isWritten = false; !isWritten; ) {
       // The owner of a lost lane records its messages, even if this process has opened another lane by now.
@@ -230,28 +230,28 @@ export class Projector {
         await wait(RETRY_MS)
       }
     }
-    for (const live of batch) this.#uncertain.delete(live)
-    const refused = new Set(batch.filter((live) => this.#refused.has(live)))
-    onProjected(batch.filter((live) => !refused.has(live)))
+    for (const owned of batch) this.#uncertain.delete(owned)
+    const refused = new Set(batch.filter((owned) => this.#refused.has(owned)))
+    onProjected(batch.filter((owned) => !refused.has(owned)))
     if (onWritten !== undefined)
       onWritten(
         'projection',
         batch.map(({ message }) => message),
         sinceMs,
       )
-    for (const live of refused) this.#stay(live)
+    for (const owned of refused) this.#stay(owned)
   }
 
   /**
    * Those whose server is there are written next. The others wait here. News of them goes into the journal, unless they may be
    * written already.
    */
-  #putBack(batch: readonly Live[], isUncertain: boolean): void {
-    for (const live of batch) {
-      if (isUncertain) this.#uncertain.add(live)
-      if (this.#uncertain.has(live)) continue
-      live.leaving = false
-      this.#urgent.set(live.message.msgId, live)
+  #putBack(batch: readonly OwnedMessage[], isUncertain: boolean): void {
+    for (const owned of batch) {
+      if (isUncertain) this.#uncertain.add(owned)
+      if (this.#uncertain.has(owned)) continue
+      owned.leaving = false
+      this.#urgent.set(owned.message.msgId, owned)
     }
     this.#rejectAway()
     this.#task.wake()
@@ -259,17 +259,17 @@ export class Projector {
 
   /** Those who wait for records that a server away has. */
   #rejectAway(): void {
-    for (const live of [...this.#urgent.values(), ...this.#uncertain].filter((one) => this.#isAway(one))) {
-      live.awaitedRecord?.reject(new ServerAwayError())
-      live.awaitedRecord = null
+    for (const owned of [...this.#urgent.values(), ...this.#uncertain].filter((one) => this.#isAway(one))) {
+      owned.awaitedRecord?.reject(new ServerAwayError())
+      owned.awaitedRecord = null
     }
   }
 
   /** Facts that arrive meanwhile are deferred, so that they follow the entry with which the messages begin anew. */
-  async #renew(batch: readonly Live[]): Promise<void> {
+  async #renew(batch: readonly OwnedMessage[]): Promise<void> {
     const { onBatch, log, renew } = this.#options
     onBatch?.('projection', batch.length)
-    for (const live of batch) live.deferred = []
+    for (const owned of batch) owned.deferred = []
     let failed = false
     try {
       await writeInHalves(
@@ -278,32 +278,32 @@ export class Projector {
           await renew(part)
           return part.map(() => null)
         },
-        (live, error) => this.#refuse(live, error),
+        (owned, error) => this.#refuse(owned, error),
       )
-      for (const live of batch) this.#stay(live)
+      for (const owned of batch) this.#stay(owned)
     } catch (error) {
       failed = true
       log.error({ err: error }, NOT_RECORDED)
       if (await this.#options.away.isAny()) this.#rejectAway()
       else this.failed(error)
     }
-    for (const live of batch) {
-      const deferred = live.deferred ?? []
-      live.deferred = null
+    for (const owned of batch) {
+      const deferred = owned.deferred ?? []
+      owned.deferred = null
       for (const append of deferred) append()
     }
     if (failed && !this.#stopped) await wait(RETRY_MS)
   }
 
   /** The message stays in memory. New facts go into the journal, and into its record when that is next written. */
-  #stay(live: Live): void {
-    live.leaving = false
-    live.awaitedRecord?.resolve()
-    live.awaitedRecord = null
+  #stay(owned: OwnedMessage): void {
+    owned.leaving = false
+    owned.awaitedRecord?.resolve()
+    owned.awaitedRecord = null
   }
 
   /** If the database refuses one message for its content, the others are written. That one stays here and in the journal. */
-  async #projectBatch(lane: Lane, batch: readonly Live[]): Promise<'written' | 'fenced'> {
+  async #projectBatch(lane: Lane, batch: readonly OwnedMessage[]): Promise<'written' | 'fenced'> {
     const outcomes = await writeInHalves(
       batch,
       async (part) => {
@@ -311,35 +311,35 @@ export class Projector {
         const outcome = await projectMessages(this.#options.db, lane, part.map(projectionOf), cut)
         return part.map(() => outcome)
       },
-      (live, error) => {
-        this.#refuse(live, error)
+      (owned, error) => {
+        this.#refuse(owned, error)
         return 'written'
       },
     )
     return outcomes.includes('fenced') ? 'fenced' : 'written'
   }
 
-  #refuse(live: Live, error: unknown): null {
+  #refuse(owned: OwnedMessage, error: unknown): null {
     this.#options.log.error({ err: error }, 'message refused by the database: its record is not written')
-    this.#refused.set(live, performance.now() + (this.#options.refusedMs ?? REFUSED_MS))
+    this.#refused.set(owned, performance.now() + (this.#options.refusedMs ?? REFUSED_MS))
     return null
   }
 
   /** The last entry before the first message that is neither recorded nor in this batch. */
-  #cut(batch: readonly Live[]): number {
+  #cut(batch: readonly OwnedMessage[]): number {
     const written = new Set(batch)
-    for (const live of this.#options.lives.values()) if (!written.has(live)) return live.entry - 1
+    for (const owned of this.#options.ownedMessages.values()) if (!written.has(owned)) return owned.entry - 1
     return this.#options.committed()
   }
 }
 
 /** Nothing more is expected of the message: it has ended, and its receiver has taken all events. */
-function isDone({ message: { state, events }, delivers, unpushed }: Live): boolean {
+function isDone({ message: { state, events }, delivers, unpushed }: OwnedMessage): boolean {
   const hasEnded = state.dispatch === null && state.status !== 'QUEUED' && state.status !== 'SENT'
   const isToldOf = ({ taken, sequence }: StatusEvent) => taken !== null || sequence <= unpushed
   return hasEnded && (!delivers || events.every(isToldOf))
 }
 
-export function projectionOf({ message, owner: holder, delivers, unpushed, inRecords }: Live) {
+export function projectionOf({ message, owner: holder, delivers, unpushed, inRecords }: OwnedMessage) {
   return { message, holder, delivers, unpushed, ...(inRecords !== null && { inRecords }) }
 }

@@ -7,13 +7,13 @@ import { isAddressedTo, receiptFact } from '../../operations/receipt-facts.ts'
 import type { IncomingReceipt, SubmissionId } from '../../store/receipt-matches.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
 import type { JournalItem, Waiting } from './journal-items.ts'
-import { isBeingSubmitted, type Live, type Lives } from './lives.ts'
+import { isBeingSubmitted, type OwnedMessage, type OwnedMessages } from './owned-messages.ts'
 
-export interface ReceiptMatcherOptions extends Pick<NodeParts, 'directory' | 'nowMs'> {
-  readonly append: (live: Live, fact: JournalItem['fact'], waiting?: Partial<Waiting>) => void
-  readonly lives: Pick<Lives, 'get'>
+export interface ReceiptMatcherOptions extends Pick<NodeParts, 'directory' | 'clock'> {
+  readonly append: (owned: OwnedMessage, fact: JournalItem['fact'], waiting?: Partial<Waiting>) => void
+  readonly ownedMessages: Pick<OwnedMessages, 'get'>
   /** Has the message's record written as soon as possible. */
-  readonly urge: (live: Live) => void
+  readonly urge: (owned: OwnedMessage) => void
 }
 
 /**
@@ -32,12 +32,12 @@ export class ReceiptMatcher {
   }
 
   /** A segment was accepted, and its receipt will name this id. */
-  expect(live: Live, submitted: Submitted): void {
+  expect(owned: OwnedMessage, submitted: Submitted): void {
     const { directory, urge } = this.#options
-    for (const special of this.#ids.add(live, submitted)) urge(special)
+    for (const special of this.#ids.add(owned, submitted)) urge(special)
     const carrier = directory().carrierById(submitted.carrierId)
     // Its receipt may use another spelling of the id, and only the records can resolve that.
-    if (carrier && isUnlearned(carrier)) urge(live)
+    if (carrier && isUnlearned(carrier)) urge(owned)
   }
 
   /**
@@ -48,11 +48,11 @@ export class ReceiptMatcher {
     if (row.untranslated) return this.#project(this.#spelledLike(row))
     const known = row.parkedId === null ? this.#ids.findOrRemember(row) : this.#ids.of(row)
     if (known === undefined) return []
-    if (!isPlainReceipt(row, known)) return this.#project(known.map(({ live }) => live))
-    const { append, directory, nowMs } = this.#options
-    const [{ live, segmentBits, segmentation }] = known
-    const of = { message: live.message, segmentBits, segmentation }
-    append(live, receiptFact(row, of, { directory: directory(), atMs: nowMs() }), { onCommitted })
+    if (!isPlainReceipt(row, known)) return this.#project(known.map(({ owned }) => owned))
+    const { append, directory, clock } = this.#options
+    const [{ owned, segmentBits, segmentation }] = known
+    const of = { message: owned.message, segmentBits, segmentation }
+    append(owned, receiptFact(row, of, { directory: directory(), atMs: clock() }), { onCommitted })
     return 'matched'
   }
 
@@ -65,12 +65,12 @@ export class ReceiptMatcher {
    * `match` does.
    */
   namesakes(id: SubmissionId): readonly string[] {
-    return this.#project((this.#ids.of(id) ?? []).map(({ live }) => live))
+    return this.#project((this.#ids.of(id) ?? []).map(({ owned }) => owned))
   }
 
   /** A receipt is parked. If its message is here, the message's record is written, so that the two are matched. */
   receiptParked(id: SubmissionId): void {
-    for (const { live } of this.#ids.findOrRemember(id) ?? []) this.#options.urge(live)
+    for (const { owned } of this.#ids.findOrRemember(id) ?? []) this.#options.urge(owned)
   }
 
   /**
@@ -78,19 +78,19 @@ export class ReceiptMatcher {
    * if the message is not being submitted here.
    */
   lookUpOnceLeft(msgId: string, { carrierId, carrierMessageId }: SubmissionId): boolean {
-    const live = this.#options.lives.get(msgId)
-    if (live === undefined || !isBeingSubmitted(live)) return false
-    const isNoted = live.parked.some(
+    const owned = this.#options.ownedMessages.get(msgId)
+    if (owned === undefined || !isBeingSubmitted(owned)) return false
+    const isNoted = owned.parked.some(
       (id) => id.carrierId === carrierId && id.carrierMessageId === carrierMessageId,
     )
-    if (!isNoted) live.parked.push({ carrierId, carrierMessageId })
-    this.#options.urge(live)
+    if (!isNoted) owned.parked.push({ carrierId, carrierMessageId })
+    this.#options.urge(owned)
     return true
   }
 
   /** The message has left memory. */
-  left(live: Live): void {
-    this.#ids.remove(live)
+  left(owned: OwnedMessage): void {
+    this.#ids.remove(owned)
   }
 
   clear(): void {
@@ -98,16 +98,16 @@ export class ReceiptMatcher {
   }
 
   /** Returns the messages that the receipt may be for, while nobody knows how its carrier spells ids in receipts. */
-  #spelledLike({ carrierId, carrierMessageId, receiptedId, idRule }: IncomingReceipt): Live[] {
+  #spelledLike({ carrierId, carrierMessageId, receiptedId, idRule }: IncomingReceipt): OwnedMessage[] {
     const forms = storedForms(receiptedId ?? carrierMessageId, idRule)
     const known = forms.flatMap((form) => this.#ids.of({ carrierId, carrierMessageId: form }) ?? [])
-    return known.map(({ live }) => live)
+    return known.map(({ owned }) => owned)
   }
 
   /** Urges the projection of these messages. Returns those that need not be submitted first. */
-  #project(lives: readonly Live[]): string[] {
-    for (const live of lives) this.#options.urge(live)
-    return lives.filter((live) => !isBeingSubmitted(live)).map(({ message }) => message.msgId)
+  #project(ownedMessages: readonly OwnedMessage[]): string[] {
+    for (const owned of ownedMessages) this.#options.urge(owned)
+    return ownedMessages.filter((owned) => !isBeingSubmitted(owned)).map(({ message }) => message.msgId)
   }
 }
 
@@ -116,19 +116,19 @@ export class ReceiptMatcher {
  * must name the recipient: only messages of this process are seen here, and the carrier may have given the id to another's
  * too. Among the records a receipt without addresses is matched as well, because there the newest submission of the id is known.
  */
-function isPlainReceipt(row: IncomingReceipt, [{ live }, ...others]: readonly [OfId, ...OfId[]]): boolean {
-  const { accepted, state } = live.message
+function isPlainReceipt(row: IncomingReceipt, [{ owned }, ...others]: readonly [OfId, ...OfId[]]): boolean {
+  const { accepted, state } = owned.message
   return (
     row.parkedId === null &&
     others.length === 0 &&
-    !live.leaving &&
+    !owned.leaving &&
     (row.outcome === 'SENT' || (isAddressedTo(row, accepted.recipient) && !isFinal(state.status)))
   )
 }
 
 /** The segments of a message that were accepted under one id. */
 interface OfId {
-  readonly live: Live
+  readonly owned: OwnedMessage
   readonly segmentation: string | null
   segmentBits: bigint
 }
@@ -144,17 +144,20 @@ class SubmittedIds {
   readonly #early = new BoundedMap<string, number>(MOST_EARLY)
 
   /** Returns the messages to record at once: all that share an id, or one whose receipt came before the answer. */
-  add(live: Live, { carrierId, carrierMessageId, segment, segmentation }: Submitted): Live[] {
+  add(
+    owned: OwnedMessage,
+    { carrierId, carrierMessageId, segment, segmentation }: Submitted,
+  ): OwnedMessage[] {
     const key = keyOf({ carrierId, carrierMessageId })
     const bit = 1n << BigInt(segment)
     const known = this.#ofId.get(key)
-    const own = known?.find((each) => each.live === live)
+    const own = known?.find((each) => each.owned === owned)
     if (own !== undefined && own.segmentation === segmentation) own.segmentBits |= bit
-    else if (known !== undefined) known.push({ live, segmentation, segmentBits: bit })
-    else this.#ofId.set(key, [{ live, segmentation, segmentBits: bit }])
-    live.submissionKeys.push(key)
+    else if (known !== undefined) known.push({ owned, segmentation, segmentBits: bit })
+    else this.#ofId.set(key, [{ owned, segmentation, segmentBits: bit }])
+    owned.submissionKeys.push(key)
     const isEarly = (this.#early.get(key) ?? 0) > performance.now()
-    return known !== undefined && known.length > 1 ? known.map((each) => each.live) : isEarly ? [live] : []
+    return known !== undefined && known.length > 1 ? known.map((each) => each.owned) : isEarly ? [owned] : []
   }
 
   of(id: SubmissionId): readonly [OfId, ...OfId[]] | undefined {
@@ -170,9 +173,9 @@ class SubmittedIds {
     return undefined
   }
 
-  remove(live: Live): void {
-    for (const key of live.submissionKeys) {
-      const others = this.#ofId.get(key)?.filter((each) => each.live !== live) ?? []
+  remove(owned: OwnedMessage): void {
+    for (const key of owned.submissionKeys) {
+      const others = this.#ofId.get(key)?.filter((each) => each.owned !== owned) ?? []
       const [first, ...rest] = others
       if (first === undefined) this.#ofId.delete(key)
       else this.#ofId.set(key, [first, ...rest])

@@ -303,7 +303,7 @@ export class Recorder {
 
   /** Returns for each receipt what `done` gets, or the receipt to retry when its message is recorded. */
   async #applyReceipts(items: readonly ReceiptItem[]): Promise<readonly (ReceiptItem | boolean)[]> {
-    const { db, directory, writeEvents, idRules, inProgress, nowMs, onBatch, onChanged, onState } =
+    const { db, directory, writeEvents, idRules, inProgress, clock, onBatch, onChanged, onState } =
       this.#options
     onBatch?.('receipts', items.length)
     const given = items.map(({ row }) => row)
@@ -314,8 +314,8 @@ export class Recorder {
     })
     const about = {
       directory: directory(),
-      atMs: nowMs(),
-      newestMsgId: highestIdAt(nowMs() + CLOCK_SKEW_MS),
+      atMs: clock(),
+      newestMsgId: highestIdAt(clock() + CLOCK_SKEW_MS),
       waitsHere: (msgId: string, index: number) =>
         items[index]!.hasWaited === undefined &&
         !inProgress.receipts.lookUpOnceLeft(msgId, rows[index]!) &&

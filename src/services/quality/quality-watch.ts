@@ -112,12 +112,12 @@ export class QualityWatch {
   /** Whether the carrier is out of use in this route, as far as this node knows. */
   outOfUse(routeId: number, carrierId: number): boolean {
     const pause = this.#pauses.get(routeId)?.find((one) => one.carrierId === carrierId)
-    return pause !== undefined && pause.until.getTime() > this.nowMs()
+    return pause !== undefined && pause.until.getTime() > this.clock()
   }
 
   /** In how many routes each carrier, by name, is out of use. */
   outOfUseRoutes(): Map<string, number> {
-    const nowMs = this.nowMs()
+    const nowMs = this.clock()
     const routes = new Map<string, number>()
     for (const { carrier, until } of [...this.#pauses.values()].flat())
       if (until.getTime() > nowMs) routes.set(carrier, (routes.get(carrier) ?? 0) + 1)
@@ -126,12 +126,12 @@ export class QualityWatch {
 
   /** For the hour before the messages that may still get their receipts. */
   missingReceipts(): Promise<MissingReceipts[]> {
-    const beforeMs = minuteOf(this.nowMs()) - MISSING_AFTER_MINUTES * MINUTE_MS
+    const beforeMs = minuteOf(this.clock()) - MISSING_AFTER_MINUTES * MINUTE_MS
     const hour = { from: new Date(beforeMs - 60 * MINUTE_MS), before: new Date(beforeMs) }
     return missingReceipts(this.#options.db, hour)
   }
 
-  nowMs(): number {
+  clock(): number {
     return this.#options.clock()
   }
 
@@ -156,7 +156,7 @@ export class QualityWatch {
 
   /** Reads which carriers are out of use. */
   async refresh(): Promise<void> {
-    const pauses = await listPauses(this.#options.db, new Date(this.nowMs()))
+    const pauses = await listPauses(this.#options.db, new Date(this.clock()))
     this.#pauses = Map.groupBy(pauses, (pause) => pause.routeId)
   }
 
@@ -183,7 +183,7 @@ export class QualityWatch {
       ),
     )
     if (floors.size === 0) return
-    const now = new Date(this.nowMs())
+    const now = new Date(this.clock())
     const windows = [...floors].map(([routeId, { windowMinutes }]) => ({ routeId, windowMinutes }))
     const pauses = (await readFloorFigures(db, windows, now)).flatMap(({ routeId, carrierId, ...counts }) => {
       const floor = floors.get(routeId)!

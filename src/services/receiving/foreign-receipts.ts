@@ -4,7 +4,7 @@ import { PeriodicTask } from '../loops/periodic-task.ts'
 import type { Recorder } from '../messages/recorder.ts'
 import type { NodeLease } from '../node/node-lease.ts'
 
-export interface ForeignReceiptsOptions extends Pick<NodeParts, 'db' | 'log' | 'nowMs'> {
+export interface ForeignReceiptsOptions extends Pick<NodeParts, 'db' | 'log' | 'clock'> {
   readonly lease: Pick<NodeLease, 'isAlone'>
   readonly recorder: Pick<Recorder, 'receiptParked'>
 }
@@ -19,11 +19,11 @@ const MAX_PAGES = 20
  * A receipt may arrive over another node's link while this node has its message in memory. The other node parks it. This node
  * reads what others park, and applies such a receipt once the message has its record.
  */
-export function foreignReceipts({ db, lease, nowMs, recorder, log }: ForeignReceiptsOptions): PeriodicTask {
+export function foreignReceipts({ db, lease, clock, recorder, log }: ForeignReceiptsOptions): PeriodicTask {
   /** Older receipts have been looked at; null before the first look. Maintenance applies those parked before that. */
   let lookedUntilMs: number | null = null
   const run = async () => {
-    const untilMs = nowMs()
+    const untilMs = clock()
     lookedUntilMs ??= untilMs
     const fromMs = lookedUntilMs - OVERLAP_MS
     let after: ParkedPlace = { parkedAt: new Date(fromMs).toISOString(), parkedId: 0 }

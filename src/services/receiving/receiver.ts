@@ -88,8 +88,8 @@ export class Receiver {
 
   /** Returns an id in a bucket of this node. */
   newMessageId(): string {
-    const { lease, nowMs, random } = this.#options
-    return messageId(nowMs(), random(9), lease.nextBucket())
+    const { lease, clock, random } = this.#options
+    return messageId(clock(), random(9), lease.nextBucket())
   }
 
   onRequest(pdu: RequestPdu, connection: Connection<unknown>, carrier: Carrier, toAnswer: number): void {
@@ -168,7 +168,7 @@ export class Receiver {
       errorCode: codeOfReceipt(receipt.state, receipt.rawCode, receipt.networkType),
       carrierCode: carrierCodeOf(receipt),
       mccmnc: receipt.mccmnc,
-      receivedAt: this.#instants.next(this.#options.nowMs()),
+      receivedAt: this.#instants.next(this.#options.clock()),
       parkedId: null,
       untranslated: isUnlearned(carrier),
       receipt: kept,
@@ -189,7 +189,7 @@ export class Receiver {
       payload,
       part,
       language,
-      receivedAtMs: this.#options.nowMs(),
+      receivedAtMs: this.#options.clock(),
     }
     const { offers, log } = this.#options
     this.#inbound.add({ segment, offer }).then(

@@ -10,7 +10,7 @@ import type { HeldMessages } from './held-messages.ts'
 import { type SubmitJob, type SubmitToken, submitSm } from './submit-job.ts'
 
 /** What sending depends on, and what happens to jobs that leave their queue unsent. */
-export interface Pumping extends Pick<NodeParts, 'log' | 'nowMs'> {
+export interface Pumping extends Pick<NodeParts, 'log' | 'clock'> {
   readonly lease: Pick<NodeLease, 'alive'>
   readonly links: CarrierLinks<SubmitToken>
   readonly recorder: Pick<Recorder, 'backlog' | 'isStalled'>
@@ -59,7 +59,7 @@ function sendAll(queue: CarrierQueue, carrierId: number, pumping: Pumping): void
       queue.pauseFor(waitMs)
       return
     }
-    if (job.progress.isIdle && job.dispatch.expiresAtMs <= pumping.nowMs()) {
+    if (job.progress.isIdle && job.dispatch.expiresAtMs <= pumping.clock()) {
       queue.remove(job)
       pumping.reconsider(job)
     } else if (backsOff(queue, job, nowMs)) {
@@ -119,7 +119,7 @@ function sendNext(
 ): boolean {
   const { job, index, sentAtMs } = token
   try {
-    if (!link.submit(submitSm(job, index, pumping.nowMs()), token)) return false
+    if (!link.submit(submitSm(job, index, pumping.clock()), token)) return false
   } catch (error) {
     pumping.log.error({ err: error }, 'message does not fit a PDU')
     job.progress.unsendable(index, STATUSES.ESME_RINVMSGLEN)
@@ -128,6 +128,6 @@ function sendNext(
   }
   job.progress.sent()
   queue.throttle.sent(sentAtMs)
-  job.startedAtMs ??= pumping.nowMs()
+  job.startedAtMs ??= pumping.clock()
   return true
 }

@@ -2,7 +2,7 @@ import { type SharedRoom, SharedSlots } from '../../collections/shared-room.ts'
 import { SlotMap } from '../../collections/slot-map.ts'
 import type { HeldCause, HeldGroup } from '../../domain/backlog.ts'
 import type { Dispatch } from '../../domain/journal/messages-in-progress.ts'
-import { bytesOf } from '../messages/lives.ts'
+import { bytesOf } from '../messages/owned-messages.ts'
 import type { SubmitJob } from './submit-job.ts'
 
 /** Messages of one segment in memory. More stay in the database, in the order they became due. */
@@ -35,7 +35,7 @@ export interface HeldSelection {
 }
 
 /**
- * The messages that this node is to submit: with room reserved, queued or in flight. Once submitted, they remain in `Lives`. A
+ * The messages that this node is to submit: with room reserved, queued or in flight. Once submitted, they remain in `OwnedMessages`. A
  * plan's messages for one route are a flow. One flow alone can fill half of the room, so neither another plan nor a slow
  * carrier of the same plan blocks a new flow. The flows of sandbox plans share a tenth of the room in the same way, because
  * they wait for one slow carrier.

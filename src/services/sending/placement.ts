@@ -5,7 +5,7 @@ import type { NodeLease } from '../node/node-lease.ts'
 import type { CarrierChoice } from './carrier-choice.ts'
 import type { HeldMessages } from './held-messages.ts'
 
-export interface PlacementOptions extends Pick<NodeParts, 'directory' | 'nowMs'> {
+export interface PlacementOptions extends Pick<NodeParts, 'directory' | 'clock'> {
   readonly lease: NodeLease
   readonly random: (bytes: number) => Uint8Array
   readonly held: HeldMessages
@@ -18,9 +18,9 @@ export interface PlacementOptions extends Pick<NodeParts, 'directory' | 'nowMs'>
 
 /** Decides for each message being accepted whether this node keeps it in memory, and reserves room for it. */
 export function placeNew(options: PlacementOptions): Placement['place'] {
-  const { choice, directory, held, isOpen, lease, mayBegin, nowMs, random } = options
+  const { choice, directory, held, isOpen, lease, mayBegin, clock, random } = options
   return (plan, { sender, recipient, body }, { segments, isAppended }) => {
-    const msgId = messageId(nowMs(), random(9), lease.nextBucket())
+    const msgId = messageId(clock(), random(9), lease.nextBucket())
     const routed = directory().routeFor(plan, sender, recipient)
     if (routed === null) return { msgId, owner: null, begun: false, routeId: null }
     const routeId = routed.route.id

@@ -17,7 +17,7 @@ import {
 } from './submit-facts.ts'
 import type { SubmitJob, SubmitToken } from './submit-job.ts'
 
-export interface SubmitRecorderOptions extends Pick<NodeParts, 'directory' | 'nowMs'> {
+export interface SubmitRecorderOptions extends Pick<NodeParts, 'directory' | 'clock'> {
   readonly conditions: Pick<CarrierConditions, 'isAlone'>
   readonly inProgress: Pick<MessagesInProgress, 'addFacts' | 'whenAppended'>
   readonly recorder: Pick<Recorder, 'addOutcome'>
@@ -41,10 +41,10 @@ export class SubmitRecorder {
     const id = pdu.command === 'submit_sm_resp' ? pdu.message_id : ''
     if (id === '') return
     const { job } = token
-    const { directory, nowMs } = this.#options
+    const { directory, clock } = this.#options
     const rule = idRuleOf(directory().carrierById(job.carrier.id) ?? job.carrier)
     const carrierMessageId = canonicalId(id, rule, 'submit')
-    const answer = { carrierMessageId, atMs: nowMs(), latencyMs: Math.round(latencyMs) }
+    const answer = { carrierMessageId, atMs: clock(), latencyMs: Math.round(latencyMs) }
     this.record(job.dispatch, submittedWith(token, answer))
   }
 
@@ -53,17 +53,17 @@ export class SubmitRecorder {
   }
 
   settle(dispatch: Dispatch, job: SubmitJob | null, ending: Ending): void {
-    const { directory, held, inProgress, nowMs } = this.#options
-    const settled = settlementOf(dispatch, job, ending, { directory: directory(), nowMs: nowMs() })
+    const { directory, held, inProgress, clock } = this.#options
+    const settled = settlementOf(dispatch, job, ending, { directory: directory(), nowMs: clock() })
     this.record(dispatch, ending.attempt ? [ending.attempt, settled] : [settled])
     inProgress.whenAppended(dispatch.msgId, () => held.delete(dispatch.msgId))
   }
 
   /** The message waits in the database. `attempt`: the one that was made, if any. */
   requeue(dispatch: Dispatch, change: DispatchChange, attempt: Attempted | null = null): void {
-    const { held, inProgress, nowMs } = this.#options
+    const { held, inProgress, clock } = this.#options
     const { msgId } = dispatch
-    const postponed = postponementOf(dispatch, change, nowMs())
+    const postponed = postponementOf(dispatch, change, clock())
     // If its lane was lost, the message is in doubt or due at its new owner.
     if (!inProgress.addFacts(msgId, attempt === null ? [postponed] : [attempt, postponed])) held.delete(msgId)
     else inProgress.whenAppended(msgId, () => held.leave(msgId))
@@ -74,9 +74,9 @@ export class SubmitRecorder {
    * back to a node that has that carrier.
    */
   requeueJob(job: SubmitJob, change: DispatchChange, attempt: Attempted | null = null): void {
-    const { conditions, nowMs } = this.#options
+    const { conditions, clock } = this.#options
     const chosenCarrierId = conditions.isAlone ? 0 : job.carrier.id
-    const delayMs = Math.max(0, Math.min(change.delayMs, job.dispatch.expiresAtMs - nowMs()))
+    const delayMs = Math.max(0, Math.min(change.delayMs, job.dispatch.expiresAtMs - clock()))
     const waiting = { routeId: job.route.id, chosenCarrierId, ...change, delayMs }
     this.requeue(restOf(job, attempt !== null), waiting, attempt)
   }

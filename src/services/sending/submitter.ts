@@ -34,7 +34,7 @@ import type { OnSubmit, SubmitJob, SubmitToken } from './submit-job.ts'
 import { SubmitRecorder } from './submit-recorder.ts'
 
 export interface SubmitterOptions
-  extends Pick<PlacementOptions, 'directory' | 'lease' | 'nowMs' | 'random'>,
+  extends Pick<PlacementOptions, 'directory' | 'lease' | 'clock' | 'random'>,
     Pick<DueDispatchesOptions, 'db' | 'webhookRoom'> {
   readonly inProgress: MessagesInProgress
   readonly recorder: Recorder
@@ -72,17 +72,17 @@ export class Submitter implements SubmitEvents<SubmitToken> {
 
   constructor(options: SubmitterOptions) {
     this.#options = options
-    const { conditions, directory, inProgress, lease, links, log, nowMs, quality, random, recorder } = options
+    const { conditions, directory, inProgress, lease, links, log, clock, quality, random, recorder } = options
     const held = this.#held
     const choice = new CarrierChoice({ conditions, directory, links, quality })
-    const submits = new SubmitRecorder({ conditions, directory, held, inProgress, nowMs, recorder })
+    const submits = new SubmitRecorder({ conditions, directory, held, inProgress, clock, recorder })
     this.#choice = choice
     this.#submits = submits
     const isOpen = () => this.#due.isOpen
     const mayBegin = (carrierId: number) =>
       held.begunPdus(carrierId) < Math.min(links.places(carrierId), this.#queues.get(carrierId)?.burst ?? 0)
     this.placement = {
-      place: placeNew({ choice, directory, held, isOpen, lease, mayBegin, nowMs, random }),
+      place: placeNew({ choice, directory, held, isOpen, lease, mayBegin, clock, random }),
       enqueue: (msgId) => this.#enqueueNew(msgId),
       release: (msgId) => held.delete(msgId),
     }
@@ -90,7 +90,7 @@ export class Submitter implements SubmitEvents<SubmitToken> {
     this.#pumping = {
       ...parts,
       links,
-      nowMs,
+      clock,
       reconsider: (job) => this.#enqueue(restOf(job)),
       requeue: (job, delayMs) => submits.requeueJob(job, { delayMs }),
       unsendable: (job) => this.#advance(job),
@@ -189,7 +189,7 @@ export class Submitter implements SubmitEvents<SubmitToken> {
       // Recorded before the segments of the new segmentation, whose receipts count from then on.
       if (job.startedOver)
         this.#submits.record(job.dispatch, [
-          { kind: 'started-over', atMs: this.#options.nowMs(), segmentation: job.segmentation },
+          { kind: 'started-over', atMs: this.#options.clock(), segmentation: job.segmentation },
         ])
       this.#submits.accepted(token, pdu, latencyMs)
     }
@@ -225,14 +225,14 @@ export class Submitter implements SubmitEvents<SubmitToken> {
       again.progress.acceptedEarlier(index)
     if (!job.progress.isComplete && !again?.progress.isComplete) {
       const { dispatch, segmentation } = job
-      const [atMs, pduBits] = [this.#options.nowMs(), 1n << BigInt(index)]
+      const [atMs, pduBits] = [this.#options.clock(), 1n << BigInt(index)]
       this.#submits.record(dispatch, [{ kind: 'pdus-accepted', atMs, pduBits, segmentation }])
       return
     }
     // A queued resubmission need not be sent any more. One in flight is answered itself, unless this job is complete.
     if (again?.progress.isIdle) this.#queue(again.carrier).remove(again)
     else if (again !== null && !job.progress.isComplete) return
-    const attempt = attemptOf(job, this.#options.nowMs(), 'accepted', { reason: 'answered late' })
+    const attempt = attemptOf(job, this.#options.clock(), 'accepted', { reason: 'answered late' })
     this.#settle(job.dispatch, job, { status: 'SENT', attempt })
   }
 
@@ -282,7 +282,7 @@ export class Submitter implements SubmitEvents<SubmitToken> {
     const directory = this.#options.directory()
     const plan = directory.planById(planId)
     const routed = plan ? directory.routeFor(plan, sender, recipient) : null
-    const now = { policy: plan?.ambiguousSubmits, isRouted: routed !== null, nowMs: this.#options.nowMs() }
+    const now = { policy: plan?.ambiguousSubmits, isRouted: routed !== null, nowMs: this.#options.clock() }
     const ending = endBeforeSubmit(dispatch, now)
     if (ending !== null) this.#settle(dispatch, null, ending)
     else if (plan && routed && !this.#stopped) this.#queueRouted(dispatch, { plan, routed, isNew })
@@ -344,21 +344,21 @@ export class Submitter implements SubmitEvents<SubmitToken> {
   #advance(job: SubmitJob): void {
     const { end } = job.progress
     if (end === null) return
-    const { ambiguityWaitMs: waitMs, nowMs } = this.#options
+    const { ambiguityWaitMs: waitMs, clock } = this.#options
     if (end.kind === 'unfinished') {
       this.#resume(job)
       return
     }
     this.#queue(job.carrier).remove(job)
     if (end.kind === 'sent') {
-      this.#settle(job.dispatch, job, { status: 'SENT', attempt: attemptOf(job, nowMs(), 'accepted') })
+      this.#settle(job.dispatch, job, { status: 'SENT', attempt: attemptOf(job, clock(), 'accepted') })
     } else if (end.kind === 'refused') {
       this.#refused(job, end.refusal)
     } else {
       const { failedAttempts } = job.dispatch
       const delayMs = ambiguityWaitMs(waitMs, failedAttempts)
       const change = { delayMs, failedAttempts: failedAttempts + 1, ambiguous: true }
-      this.#submits.requeueJob(job, change, attemptOf(job, nowMs(), 'no-answer'))
+      this.#submits.requeueJob(job, change, attemptOf(job, clock(), 'no-answer'))
     }
   }
 
@@ -376,7 +376,7 @@ export class Submitter implements SubmitEvents<SubmitToken> {
   #refused(job: SubmitJob, refusal: SubmitRefusal): void {
     const { commandStatus, outcome } = refusal
     const failedAttempts = job.dispatch.failedAttempts + 1
-    const nowMs = this.#options.nowMs()
+    const nowMs = this.#options.clock()
     const leftMs = job.dispatch.expiresAtMs - nowMs
     const delayMs = nextTryMs(outcome, { failedAttempts, leftMs, jitter: Math.random() })
     // The recipient's queue is full, so more messages for the same recipient would be refused too.

@@ -18,7 +18,7 @@ export interface TracesOptions extends SpanQueueOptions {
   readonly share: number
   readonly directory: () => Directory
   /** Unix milliseconds. */
-  readonly nowMs: () => number
+  readonly clock: () => number
 }
 
 /** One submit_sm, as the submitter knows it. */
@@ -98,7 +98,7 @@ export class Traces {
       name: 'receipt',
       kind: 'CONSUMER',
       startMs: Date.parse(receivedAt),
-      endMs: this.#options.nowMs(),
+      endMs: this.#options.clock(),
       failed: outcome === 'FAILED',
       attributes: {
         'aldis.carrier': this.#carrierName(carrierId),
@@ -173,7 +173,7 @@ export class Traces {
 
   #since(elapsedMs: number): Pick<FinishedSpan, 'startMs' | 'endMs'> {
     const monotonicMs = performance.now()
-    const epochMs = this.#options.nowMs() - monotonicMs
+    const epochMs = this.#options.clock() - monotonicMs
     if (Math.abs(epochMs - this.#epochMs) > MOST_DRIFT_MS) this.#epochMs = epochMs
     const endMs = this.#epochMs + monotonicMs
     return { startMs: endMs - elapsedMs, endMs }

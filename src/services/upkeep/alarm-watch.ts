@@ -18,7 +18,7 @@ export interface AlarmTimings extends AlarmDelays {
   readonly retriesMs: readonly number[]
 }
 
-export interface AlarmWatchOptions extends Pick<NodeParts, 'db' | 'log' | 'nowMs'> {
+export interface AlarmWatchOptions extends Pick<NodeParts, 'db' | 'log' | 'clock'> {
   /** The node's share of the buckets. */
   readonly lease: { readonly buckets: readonly number[] }
   readonly readConditions: () => Promise<AlarmCondition[]>
@@ -70,7 +70,7 @@ export class AlarmWatch {
   }
 
   async runOnce(): Promise<void> {
-    const { db, lease, log, nowMs, readConditions } = this.#options
+    const { db, lease, log, clock, readConditions } = this.#options
     if (!lease.buckets.includes(SPEAKERS_BUCKET)) {
       // What was seen before may be out of date when this node speaks again.
       this.#judge = new AlarmJudge(this.#timings)
@@ -79,7 +79,7 @@ export class AlarmWatch {
     const conditions = await readConditions()
     const known = await listAlarms(db)
     const raised = known.filter(({ state }) => state === 'raised')
-    const { raise, clear } = this.#judge.judge(conditions, raised, nowMs())
+    const { raise, clear } = this.#judge.judge(conditions, raised, clock())
     const changed = [
       ...(raise.length === 0 ? [] : await raiseAlarms(db, raise)),
       ...(clear.length === 0 ? [] : await clearAlarms(db, clear)),
@@ -92,7 +92,7 @@ export class AlarmWatch {
   }
 
   async #tell(alarm: AlarmRecord): Promise<void> {
-    const { db, log, nowMs, post, installation, url } = this.#options
+    const { db, log, clock, post, installation, url } = this.#options
     const { alarmId, state, attempts } = alarm
     const { ok, error } = await post({
       url,
@@ -100,7 +100,7 @@ export class AlarmWatch {
       attempt: attempts,
       sequence: state === 'raised' ? 1 : 2,
       body: alarmBody(alarm, installation),
-      timestampMs: nowMs(),
+      timestampMs: clock(),
       isTest: false,
     })
     const isLast = attempts > this.#timings.retriesMs.length

@@ -87,7 +87,7 @@ const MAX_OVERDUE_STEPS = OVERDUE_LOOKBACK_MS / OVERDUE_STEP_MS + 50
 /**
  * The housekeeping of the database. It runs on every node at once without any agreement between nodes: each job consists of
  * statements that find nothing to do if another node was first. Ages of queued rows are by the database's clock, days and
- * message ids by `nowMs`.
+ * message ids by `clock`.
  */
 export class Maintenance {
   readonly #options: MaintenanceOptions
@@ -101,11 +101,11 @@ export class Maintenance {
 
   constructor(options: MaintenanceOptions) {
     this.#options = options
-    const { db, nowMs, auditRetentionDays } = options
+    const { db, clock, auditRetentionDays } = options
     const sweep = (statement: (limit: number) => Promise<number>) => () => this.#sweep(statement)
     this.#jobs = [
       // The clock may be days ahead at once, after a machine has slept.
-      ['partitions', MINUTE_MS, () => ensurePartitions(db, nowMs())],
+      ['partitions', MINUTE_MS, () => ensurePartitions(db, clock())],
       ['parked receipts', 5 * SECOND_MS, () => this.#applyParkedReceipts()],
       ['complete inbound messages', 10 * SECOND_MS, () => deliverCompleteSets(this.#inboundDeps())],
       ['incomplete inbound messages', MINUTE_MS, () => deliverIncompleteSets(this.#inboundDeps())],
@@ -167,7 +167,7 @@ export class Maintenance {
       await this.#apply(receipts)
       return more
     })
-    let from = { ...OLDEST, parkedAt: new Date(this.#options.nowMs() - RECENT_MS).toISOString() }
+    let from = { ...OLDEST, parkedAt: new Date(this.#options.clock() - RECENT_MS).toISOString() }
     await this.#repeat(MAX_RECEIPT_BATCHES, async () => {
       const last = await this.#applyBehind(from)
       from = last ?? from
@@ -203,9 +203,9 @@ export class Maintenance {
    * one message to the next, so that periods without messages cost no statements.
    */
   async #expireOverdue(): Promise<void> {
-    const { db, directory, nowMs, onState } = this.#options
+    const { db, directory, clock, onState } = this.#options
     if (!this.#isClockCertain()) return
-    const endMs = nowMs() - OVERDUE_AFTER_MS
+    const endMs = clock() - OVERDUE_AFTER_MS
     this.#overdueFromMs ??= endMs - OVERDUE_LOOKBACK_MS
     await this.#repeat(MAX_OVERDUE_STEPS, async () => {
       const fromMs = this.#overdueFromMs!
@@ -217,7 +217,7 @@ export class Maintenance {
         lastMsgId: highestIdAt(endMs),
         limit: BATCH_ROWS,
       })
-      const fact = { kind: 'overdue', atMs: nowMs(), errorCode: NO_RECEIPT } as const
+      const fact = { kind: 'overdue', atMs: clock(), errorCode: NO_RECEIPT } as const
       await recordFacts(
         db,
         overdue.map((key) => ({ ...key, fact })),
@@ -231,8 +231,8 @@ export class Maintenance {
 
   /** Deletes events first: an event must never be found without its message. */
   async #enforceRetention(): Promise<void> {
-    const { db, nowMs, retentionDays } = this.#options
-    const now = nowMs()
+    const { db, clock, retentionDays } = this.#options
+    const now = clock()
     const keptId = firstKeptId(now, retentionDays)
     await this.#sweep((limit) => deleteUnownedBefore(db, keptId, limit))
     const eventsGone = await this.#sweep((limit) => deleteDeliveriesBefore(db, keptId, limit))
@@ -240,15 +240,15 @@ export class Maintenance {
   }
 
   async #rollUpStatistics(): Promise<void> {
-    const { db, nowMs } = this.#options
-    const ready = new Date(nowMs() - ROLL_UP_AFTER_MS)
+    const { db, clock } = this.#options
+    const ready = new Date(clock() - ROLL_UP_AFTER_MS)
     for (const step of ['hour', 'day'] as const)
       await this.#repeat(MAX_BATCHES, () => rollUpStatistics(db, step, ready))
   }
 
   #deleteOldStatistics(limit: number): Promise<number> {
-    const { db, nowMs } = this.#options
-    const [minutes, others] = [MINUTES_KEPT_MS, HOURS_KEPT_MS].map((keptMs) => new Date(nowMs() - keptMs))
+    const { db, clock } = this.#options
+    const [minutes, others] = [MINUTES_KEPT_MS, HOURS_KEPT_MS].map((keptMs) => new Date(clock() - keptMs))
     return deleteOldStatistics(db, { minutes: minutes!, others: others! }, limit)
   }
 

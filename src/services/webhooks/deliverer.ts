@@ -25,7 +25,7 @@ import { EventMemory } from './event-memory.ts'
 import { MessageOrder } from './message-order.ts'
 import { attemptRow, OutcomeWriter } from './outcome-writer.ts'
 
-export interface DelivererOptions extends Pick<NodeParts, 'db' | 'directory' | 'log'> {
+export interface DelivererOptions extends Pick<NodeParts, 'db' | 'directory' | 'log' | 'clock'> {
   readonly lease: NodeLease
   readonly sender: Pick<WebhookSender, 'post' | 'abort'>
   readonly destinations: Destinations
@@ -38,8 +38,6 @@ export interface DelivererOptions extends Pick<NodeParts, 'db' | 'directory' | '
   readonly onAttempt?: (event: WebhookEvent, outcome: DeliveryOutcome) => void
   readonly onBatch?: BatchMeter
   readonly onWritten?: OnWritten | undefined
-  /** Unix milliseconds; Date.now when absent. */
-  readonly clock?: (() => number) | undefined
 }
 
 /**
@@ -204,7 +202,7 @@ export class Deliverer {
       this.#scheduler.ended(delivery)
       return
     }
-    const attemptedAtMs = (this.#options.clock ?? Date.now)()
+    const attemptedAtMs = this.#options.clock()
     let webhook: Webhook
     try {
       webhook = webhookOf(delivery, attemptedAtMs)
@@ -286,7 +284,7 @@ export class Deliverer {
 
   /** Time until the end of its schedule. */
   #leftMs({ beganAtMs }: WebhookEvent): number {
-    return beganAtMs + SCHEDULE_MS - (this.#options.clock ?? Date.now)()
+    return beganAtMs + SCHEDULE_MS - this.#options.clock()
   }
 
   /** `lost`: the attempt was lost with its lane, whose new owner delivers the next events, and perhaps this one before them. */

@@ -31,7 +31,7 @@ test('a lowered cap lets nothing through that its node took before', async () =>
     db,
     directory: () => directory,
     log: quietLog,
-    nowMs: () => Date.parse('2026-03-15T12:00:00Z'),
+    clock: () => Date.parse('2026-03-15T12:00:00Z'),
     onReached: () => Promise.resolve(),
   })
   const takeOf = (messagesPerDay: number) => {

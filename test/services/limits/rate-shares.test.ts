@@ -57,8 +57,8 @@ class Processes {
         return db.query(...statement)
       },
     } as unknown as Database
-    const nowMs = () => this.nowMs + aheadMs
-    const shares = new RateShares({ db: counting, log: quietLog, nowMs, isAlone })
+    const clock = () => this.nowMs + aheadMs
+    const shares = new RateShares({ db: counting, log: quietLog, clock, isAlone })
     running.push(shares)
     const process = { shares, perSecond, aheadMs, runsInMs: 0, accepted: 0, refused: 0 }
     this.#all.push(process)

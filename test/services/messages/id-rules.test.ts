@@ -53,14 +53,14 @@ function aNode() {
   const rules = new IdRules({
     db,
     directory: () => directory,
-    nowMs: Date.now,
+    clock: Date.now,
     batch: BATCH,
     log,
   })
   const node = new Recorder({
     db,
     directory: () => directory,
-    nowMs: Date.now,
+    clock: Date.now,
     inProgress: nothingInProgress(db),
     writeEvents: (write) => write(HOLDER),
     idRules: rules,

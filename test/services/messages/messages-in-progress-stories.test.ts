@@ -53,7 +53,7 @@ async function aNode(random: () => number) {
   const gated = gatedDatabase(db, around)
   const shared = {
     db: gated,
-    nowMs: Date.now,
+    clock: Date.now,
     directory: () => directory,
     log: quietLog,
   }
@@ -69,7 +69,7 @@ async function aNode(random: () => number) {
     ...shared,
     ageMs: 50,
   })
-  const idRules = new IdRules({ db, directory: () => directory, nowMs: Date.now, log: quietLog })
+  const idRules = new IdRules({ db, directory: () => directory, clock: Date.now, log: quietLog })
   const recorder = new Recorder({ ...shared, inProgress, idRules, writeEvents, onChanged })
   inProgress.heardBy({
     eventHolder,
@@ -155,7 +155,7 @@ async function settled(node: Node, msgIds: readonly string[]): Promise<void> {
     newMessageId: () => newId(Date.now()),
     retentionDays: 90,
     auditRetentionDays: 400,
-    nowMs: Date.now,
+    clock: Date.now,
     applyReceipts: (receipts) => recorder.applyParked(receipts),
     translateReceipts: async () => ({ receipts: [], more: false }),
     log: strictLog,

@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { encodeEntry } from '../../../src/domain/journal/entries.ts'
 import type { MessageInProgress } from '../../../src/domain/journal/messages-in-progress.ts'
 import { AwayServers } from '../../../src/services/messages/away-servers.ts'
-import { type Live, newLive } from '../../../src/services/messages/lives.ts'
+import { newlyOwned, type OwnedMessage } from '../../../src/services/messages/owned-messages.ts'
 import { Projector, type ProjectorOptions } from '../../../src/services/messages/projector.ts'
 import { appendEntry, type Lane, openLane, takeOverLane } from '../../../src/store/journal.ts'
 import { findAtRest } from '../../../src/store/projection.ts'
@@ -23,23 +23,23 @@ beforeEach(() => clearTables(db, 'lanes', 'journal', 'messages', 'dispatches', '
 /** Messages in memory whose acceptance is in the entries from 1 on, and who writes them. */
 async function aProjector(messages: readonly MessageInProgress[], changes: Partial<ProjectorOptions> = {}) {
   const lane = await openLane(db, NODE)
-  const lives = Object.assign(new Map<string, Live>(), { excessBytes: 0 })
+  const ownedMessages = Object.assign(new Map<string, OwnedMessage>(), { excessBytes: 0 })
   for (const [index, message] of messages.entries()) {
     const { msgId } = message
     await appendEntry(db, lane, index + 1, encodeEntry([{ msgId, fact: acceptedFact(plan, msgId) }]))
-    lives.set(msgId, aLive(message, index + 1))
+    ownedMessages.set(msgId, anOwned(message, index + 1))
   }
   const told = { batches: [] as number[], log: new KeptLog(), fenced: 0 }
   let held: typeof lane | null = lane
   const projector = new Projector({
     db,
-    lives,
+    ownedMessages,
     lane: () => held,
     committed: () => messages.length,
     onProjected: (gone) => {
-      for (const live of gone) {
-        lives.delete(live.message.msgId)
-        live.awaitedRecord?.resolve()
+      for (const owned of gone) {
+        ownedMessages.delete(owned.message.msgId)
+        owned.awaitedRecord?.resolve()
       }
     },
     renew: async () => undefined,
@@ -55,13 +55,13 @@ async function aProjector(messages: readonly MessageInProgress[], changes: Parti
   })
   projector.start()
   return {
-    ...{ projector, lane, lives, told, all: [...lives.values()] },
+    ...{ projector, lane, ownedMessages, told, all: [...ownedMessages.values()] },
     [Symbol.asyncDispose]: () => projector.stop(),
   }
 }
 
-function aLive(message: MessageInProgress, entry: number): Live {
-  return { ...newLive(message, { owner: NODE, entry }), delivers: true, postponed: true }
+function anOwned(message: MessageInProgress, entry: number): OwnedMessage {
+  return { ...newlyOwned(message, { owner: NODE, entry }), delivers: true, postponed: true }
 }
 
 const waiting = (count: number) => Array.from({ length: count }, () => inMemory(plan))
@@ -84,10 +84,10 @@ test('what has ended is written at once, what waits for its receipt when it is o
   const [old, young] = waiting(2) as [MessageInProgress, MessageInProgress]
   await using it = await aProjector([old, done, young], { ageMs: 1_000 })
   const [first, second, third] = it.all
-  it.lives.set(old.msgId, { ...first!, sinceMs: performance.now() - 1_001 })
-  it.lives.set(young.msgId, { ...third!, sinceMs: Number.POSITIVE_INFINITY })
+  it.ownedMessages.set(old.msgId, { ...first!, sinceMs: performance.now() - 1_001 })
+  it.ownedMessages.set(young.msgId, { ...third!, sinceMs: Number.POSITIVE_INFINITY })
   it.projector.changed(second!)
-  await eventually(() => it.lives.size === 1)
+  await eventually(() => it.ownedMessages.size === 1)
   expect(await recorded([old, done, young])).toEqual([true, true, false])
 })
 
@@ -95,8 +95,8 @@ test('while memory is short, the oldest leave before their time', async () => {
   const [first, second, third] = waiting(3) as [MessageInProgress, MessageInProgress, MessageInProgress]
   await using it = await aProjector([first, second, third])
   it.all[0]!.postponed = false
-  Object.defineProperty(it.lives, 'excessBytes', { get: () => (it.lives.size > 2 ? 1 : 0) })
-  await eventually(() => it.lives.size === 2)
+  Object.defineProperty(it.ownedMessages, 'excessBytes', { get: () => (it.ownedMessages.size > 2 ? 1 : 0) })
+  await eventually(() => it.ownedMessages.size === 2)
   expect(await recorded([first, second, third])).toEqual([false, true, false])
 })
 
@@ -105,19 +105,19 @@ test('a message leaves when what is said of it is committed, and not before', as
   const [one, other] = it.all
   one!.pending = 1
   const left = it.projector.project([one!, other!])
-  await eventually(() => it.lives.size === 1)
-  expect(it.lives.has(one!.message.msgId)).toBe(true)
+  await eventually(() => it.ownedMessages.size === 1)
+  expect(it.ownedMessages.has(one!.message.msgId)).toBe(true)
   one!.pending = 0
   it.projector.changed(one!)
   await left
-  expect(it.lives.size).toBe(0)
+  expect(it.ownedMessages.size).toBe(0)
 })
 
 test('at most 500 are written together', async () => {
   await using it = await aProjector([])
-  const lives = waiting(1_201).map((message) => aLive(message, 0))
-  for (const live of lives) it.lives.set(live.message.msgId, live)
-  await it.projector.project(lives)
+  const ownedMessages = waiting(1_201).map((message) => anOwned(message, 0))
+  for (const owned of ownedMessages) it.ownedMessages.set(owned.message.msgId, owned)
+  await it.projector.project(ownedMessages)
   expect(it.told.batches).toEqual([500, 500, 201])
 })
 
@@ -129,7 +129,7 @@ test('what ends while others are written waits for the next round', async () => 
   })
   it.projector.changed(it.all[0]!)
   it.projector.urge(it.all[0]!)
-  await eventually(() => it.lives.size === 1)
+  await eventually(() => it.ownedMessages.size === 1)
   await it.projector.stop()
   expect(await recorded(messages)).toEqual([true, false])
 })
@@ -149,11 +149,11 @@ test('of messages that the database refuses none holds up another, or who waits 
   const [one, other] = waiting(2) as [MessageInProgress, MessageInProgress]
   const refused = inMemory(plan, () => [], {}, newId(FAR_DAY_MS))
   await using it = await aProjector([one, refused, other], { refusedMs: 1 })
-  const live = it.all[1]!
+  const owned = it.all[1]!
   await it.projector.project(it.all)
   expect(await recorded([one, refused, other])).toEqual([true, false, true])
-  expect([it.told.log.errors.length, live.leaving, await cutOf(it.lane.lane)]).toEqual([1, false, 1])
-  it.projector.urge(live)
+  expect([it.told.log.errors.length, owned.leaving, await cutOf(it.lane.lane)]).toEqual([1, false, 1])
+  it.projector.urge(owned)
   await eventually(() => it.told.log.errors.length > 1)
 })
 
@@ -188,7 +188,7 @@ test('it stops although the database takes nothing', async () => {
   await using it = await aProjector(waiting(1), { db: gatedDatabase(db, around) })
   await expect(it.projector.project(it.all)).rejects.toThrow('the disk is full')
   await it.projector.stop()
-  expect(it.lives.size).toBe(1)
+  expect(it.ownedMessages.size).toBe(1)
 })
 
 test('nothing is written any more into a lane that was taken over', async () => {
@@ -206,10 +206,10 @@ async function waitingProjector(statement: (lane: Lane) => string) {
   await blocker.query('begin')
   await blocker.query(statement(lane))
   const message = inMemory(plan)
-  const lives = Object.assign(new Map([[message.msgId, aLive(message, 1)]]), { excessBytes: 0 })
+  const ownedMessages = Object.assign(new Map([[message.msgId, anOwned(message, 1)]]), { excessBytes: 0 })
   const held = { lane, fenced: 0, projected: 0, log: new KeptLog() }
   const projector = new Projector({
-    ...{ db, lives },
+    ...{ db, ownedMessages },
     lane: () => held.lane,
     committed: () => 1,
     onProjected(written) {
@@ -223,7 +223,7 @@ async function waitingProjector(statement: (lane: Lane) => string) {
     log: held.log,
   })
   projector.start()
-  projector.urge(lives.get(message.msgId)!)
+  projector.urge(ownedMessages.get(message.msgId)!)
   const pid = await eventually(waiter)
   return Object.assign(held, {
     ...{ projector, pid, msgId: message.msgId },

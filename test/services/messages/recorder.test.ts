@@ -48,13 +48,13 @@ function aRecorder(db = database.db, inProgress = nothingInProgress(db)): Record
   return new Recorder({
     db,
     directory: () => directory,
-    nowMs: Date.now,
+    clock: Date.now,
     inProgress,
     writeEvents: (write) => write(HOLDER),
     idRules: new IdRules({
       db: database.db,
       directory: () => directory,
-      nowMs: Date.now,
+      clock: Date.now,
       log,
     }),
     onChanged(messages, holder) {
@@ -246,7 +246,7 @@ describe('submissions and receipts', () => {
     const { db } = database
     const [dead, living] = await Promise.all(['dead', 'living'].map((name) => registerNode(db, name)))
     await removeNode(db, dead!)
-    const inProgress = new MessagesInProgress({ db, directory: () => directory, nowMs: Date.now, log })
+    const inProgress = new MessagesInProgress({ db, directory: () => directory, clock: Date.now, log })
     await inProgress.register(dead!)
     const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const gated = gatedDatabase(db, async (name, run) => {

@@ -47,8 +47,8 @@ function stopTime(): () => void {
 
 /** As if those that have started had run for as long as they remove nobody. */
 function passGrace(): void {
-  const nowMs = performance.now.bind(performance)
-  vi.spyOn(performance, 'now').mockImplementation(() => nowMs() + GRACE_MS)
+  const clock = performance.now.bind(performance)
+  vi.spyOn(performance, 'now').mockImplementation(() => clock() + GRACE_MS)
 }
 
 async function started(name: string, leaseMs = NEVER_MS, own = db): Promise<Watched> {

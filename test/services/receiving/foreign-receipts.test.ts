@@ -33,11 +33,11 @@ const directory = aDirectory({ plans: [aPlan({ id: plan })] })
 const idRules = new IdRules({
   db,
   directory: () => directory,
-  nowMs: Date.now,
+  clock: Date.now,
   log: strictLog,
 })
 const shared = {
-  ...{ db, idRules, directory: () => directory, nowMs: Date.now, onChanged: () => undefined },
+  ...{ db, idRules, directory: () => directory, clock: Date.now, onChanged: () => undefined },
   log: strictLog,
 }
 

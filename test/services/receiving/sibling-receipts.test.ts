@@ -24,7 +24,7 @@ beforeEach(async () => {
   owner = new MessagesInProgress({
     db,
     directory: () => directory,
-    nowMs: Date.now,
+    clock: Date.now,
     log: quietLog,
     ageMs: 3_600_000,
   })

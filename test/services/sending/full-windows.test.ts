@@ -32,7 +32,7 @@ function pumpAll(): void {
   pump(queue, 1, {
     links,
     inProgress: { hurry, begin: () => true },
-    nowMs: Date.now,
+    clock: Date.now,
     lease: { alive: true },
     recorder: { isStalled: false, backlog: 0 },
     log: quietLog,
@@ -77,7 +77,7 @@ beforeEach(async () => {
     },
     receiver: new Receiver({
       directory: () => directory,
-      nowMs: Date.now,
+      clock: Date.now,
       inProgress: { hurry },
       recorder: { failing: false },
       siblings: { offer: ({ done }) => received.push(() => done?.(true)) > 0 },

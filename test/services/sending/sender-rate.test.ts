@@ -5,14 +5,14 @@ import { eventually } from '../../support/service.ts'
 import { aJob } from '../../support/submit-jobs.ts'
 
 /** A rate whose resumed jobs are sent at once; `send` asks as the pump does. */
-function rateOf(messagesPerSecond: number, nowMs = () => performance.now()) {
+function rateOf(messagesPerSecond: number, clock = () => performance.now()) {
   const sent: SubmitJob[] = []
   const rate = new SenderRate(messagesPerSecond, (job) => send(job))
   const send = (job: SubmitJob) => {
-    const admission = rate.admit(job, nowMs())
+    const admission = rate.admit(job, clock())
     if (admission.kind === 'go') {
       sent.push(job)
-      rate.sent(job, nowMs())
+      rate.sent(job, clock())
     }
     return admission
   }

@@ -82,7 +82,7 @@ describe('overdue messages', () => {
 
   test('are found by a service that was away for two days, and as time goes on', async () => {
     let nowMs = NOW_MS
-    const running = maintenance({ nowMs: () => nowMs })
+    const running = maintenance({ clock: () => nowMs })
     const [missed, next, later] = [
       newId(OVERDUE_MS - 48 * HOUR_MS),
       newId(OVERDUE_MS + MINUTE_MS),

@@ -221,7 +221,7 @@ test('while the clocks of node and database differ, nothing is dropped or delete
   await own.db.query(`
     insert into quality_minutes
     values (1, 1, now() - interval '500 hours', 1, 0, 0, 0, array_fill(0, '{15}'), 0, 0, 0, 0, 0, array_fill(0, '{18}'))`)
-  const ahead = { nowMs: () => NOW_MS + 50 * DAY_MS, directory: () => directory, db: own.db }
+  const ahead = { clock: () => NOW_MS + 50 * DAY_MS, directory: () => directory, db: own.db }
   let isClockCertain = false
   const keeping = maintenance({ ...ahead, isClockCertain: () => isClockCertain })
   const minutes = async () => (await own.db.query('select from quality_minutes')).rowCount

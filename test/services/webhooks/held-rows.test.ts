@@ -32,7 +32,7 @@ test.each(['take_probes', 'take_parked_events'])('so is one that %s took', async
   let lost = 0
   for (let looks = 0; (await deliveries()).length > 0; looks += 1) {
     expect(looks).toBeLessThan(20)
-    await clock.set(clock.nowMs() + 60_000)
+    await clock.set(clock.now() + 60_000)
     await look().catch(() => (lost += 1))
     await walk.destinations.runOnce()
   }
@@ -52,7 +52,7 @@ test('so is one that was announced by a statement without an answer', async () =
 function inbound(db: Queryable, holder: EventHolder): Promise<string[]> {
   const message = {
     planId: walk.plan,
-    msgId: newId(clock.nowMs()),
+    msgId: newId(clock.now()),
     carrierId: 1,
     parts: 1,
     partsExpected: 1,
@@ -61,7 +61,7 @@ function inbound(db: Queryable, holder: EventHolder): Promise<string[]> {
     body: 'hello',
     keyword: null,
     announced: true,
-    occurredAtMs: clock.nowMs(),
+    occurredAtMs: clock.now(),
   }
   return insertInboundMessages(db, [message], holder)
 }

@@ -11,8 +11,8 @@ afterEach(() => void vi.restoreAllMocks())
 
 /** As if this process had been stopped for as long as its lease lasts. */
 function standStill(): void {
-  const nowMs = performance.now.bind(performance)
-  vi.spyOn(performance, 'now').mockImplementation(() => nowMs() + CLOCKED_LEASE_MS)
+  const clock = performance.now.bind(performance)
+  vi.spyOn(performance, 'now').mockImplementation(() => clock() + CLOCKED_LEASE_MS)
 }
 
 /** Another node has found the lease over, and this one learns of it. */

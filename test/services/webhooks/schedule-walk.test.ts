@@ -17,7 +17,7 @@ describe('an event that is not acknowledged', () => {
   test('twelve attempts in 76 hours, none a millisecond early; then it has failed, and the next of its message follows', async () => {
     walk.answerWith(answerStatus(500))
     const msgId = await announced('receiver', { delivered: true })
-    const startMs = clock.nowMs()
+    const startMs = clock.now()
     await run()
     for (let attempt = 2; attempt <= ATTEMPT_DELAYS_MS.length; attempt += 1) {
       const { afterMs, received } = await runNext()
@@ -25,10 +25,10 @@ describe('an event that is not acknowledged', () => {
       expect(afterMs).toBeGreaterThanOrEqual(0.8 * baseMs)
       expect(afterMs).toBeLessThanOrEqual(1.2 * baseMs)
       expect(received.slice(0, 1).map(attemptOf)).toEqual([attempt])
-      expect(received[0]!.headers['webhook-timestamp']).toBe(String(Math.floor(clock.nowMs() / 1_000)))
+      expect(received[0]!.headers['webhook-timestamp']).toBe(String(Math.floor(clock.now() / 1_000)))
     }
-    expect(clock.nowMs() - startMs).toBeGreaterThan(60 * HOUR_MS)
-    expect(clock.nowMs() - startMs).toBeLessThan(92 * HOUR_MS)
+    expect(clock.now() - startMs).toBeGreaterThan(60 * HOUR_MS)
+    expect(clock.now() - startMs).toBeLessThan(92 * HOUR_MS)
     expect(walk.received.map(attemptOf)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
     expect(new Set(walk.received.map(identityOf)).size).toBe(1)
     expect(eventOf(walk.received[0]!)).toBe(`${msgId}-1`)
@@ -37,7 +37,7 @@ describe('an event that is not acknowledged', () => {
     expect(await deliveries()).toMatchObject([
       { msgId, sequence: 1, failedAttempts: 12, state: 'failed', dueMs: Number.POSITIVE_INFINITY },
     ])
-    await clock.set(clock.nowMs() + 1_000 * HOUR_MS)
+    await clock.set(clock.now() + 1_000 * HOUR_MS)
     expect(await run()).toEqual([])
   })
 
@@ -107,7 +107,7 @@ test('redelivered it begins anew: attempts go on counting, and each wait is that
   const msgId = await announced()
   await run()
   while ((await deliveries())[0]!.state === 'waiting') await runNext()
-  await clock.set(clock.nowMs() + 24 * HOUR_MS)
+  await clock.set(clock.now() + 24 * HOUR_MS)
   await redeliverEvent(walk.db, walk.plan, { msgId, sequence: 1 })
   expect((await run()).map(attemptOf)).toEqual([13])
   for (let attempt = 2; attempt < 7; attempt += 1) {
@@ -177,7 +177,7 @@ describe('a destination that is dead', () => {
     }
     expect(await states()).toEqual([`${EVENTS + 1} parked`, '1 waiting'])
     walk.acknowledge()
-    await clock.set(clock.nowMs() + MINUTE_MS)
+    await clock.set(clock.now() + MINUTE_MS)
     const before = walk.received.length
     // The probe; all that are parked; what waited behind one of them.
     for (let poll = 0; poll < 3; poll += 1) await run()
@@ -186,7 +186,7 @@ describe('a destination that is dead', () => {
     expect(new Set(events).size).toBe(EVENTS + 2)
     expect(events.indexOf(`${msgId}-1`)).toBeLessThan(events.indexOf(`${msgId}-2`))
     expect(await deliveries()).toEqual([])
-    await clock.set(clock.nowMs() + MINUTE_MS)
+    await clock.set(clock.now() + MINUTE_MS)
     await run()
     expect(walk.destinations.count('recovering')).toBe(0)
   })
@@ -196,8 +196,8 @@ describe('a destination that is dead', () => {
     const beganMs = await dead(events)
     let acceptedMs = 0
     walk.answerWith((exchange) => {
-      const accepts = clock.nowMs() - acceptedMs >= MINUTE_MS
-      if (accepts) acceptedMs = clock.nowMs()
+      const accepts = clock.now() - acceptedMs >= MINUTE_MS
+      if (accepts) acceptedMs = clock.now()
       exchange.respond(accepts ? 200 : 500)
     })
     // Its breaker closes with each, and the others fail until it opens again.

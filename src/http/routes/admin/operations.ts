@@ -19,7 +19,7 @@ import { failures } from '../../schemas/error-body.ts'
 
 /** The quality watch of this node: its clock (Unix ms), and how it learns which carriers are out of use. */
 interface QualityWatching {
-  nowMs(): number
+  clock(): number
   refresh(): Promise<void>
 }
 

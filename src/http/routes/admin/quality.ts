@@ -101,7 +101,7 @@ const Params = Type.Object({ route: RouteKey, carrier: LinkKey })
 
 export function registerQuality(scope: AdminScope, { change, reads, quality }: AdminDeps): void {
   const tags = ['Quality']
-  const nowMs = () => quality?.nowMs() ?? Date.now()
+  const clock = () => quality?.clock() ?? Date.now()
 
   addOperation(scope, 'GET /quality', {
     operationId: 'getQuality',
@@ -110,7 +110,7 @@ export function registerQuality(scope: AdminScope, { change, reads, quality }: A
     tags,
     query: Query,
     answer: Quality,
-    run: ({ query }) => qualityOf(reads, query, nowMs()),
+    run: ({ query }) => qualityOf(reads, query, clock()),
   })
 
   addOperation(scope, 'GET /quality/pauses', {
@@ -119,7 +119,7 @@ export function registerQuality(scope: AdminScope, { change, reads, quality }: A
     description: 'Returns the carriers that the quality floor of a route has taken out of use.',
     tags,
     answer: titled('QualityPauses', { items: Type.Array(Pause) }),
-    run: async () => ({ items: (await listPauses(reads, new Date(nowMs()))).map(presentPause) }),
+    run: async () => ({ items: (await listPauses(reads, new Date(clock()))).map(presentPause) }),
   })
 
   addOperation(scope, 'DELETE /quality/pauses/:route/:carrier', {
@@ -129,7 +129,7 @@ export function registerQuality(scope: AdminScope, { change, reads, quality }: A
     tags,
     params: Params,
     run: async (request) => {
-      const now = new Date(nowMs())
+      const now = new Date(clock())
       await change(request, async (transaction) => {
         const pause = await endPause(transaction, request.params, now)
         if (pause === null) throw notFound('pause')
