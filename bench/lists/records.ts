@@ -62,7 +62,6 @@ const COUNTRIES = [
 ]
 const CODES = [262, 208, 234, 214, 222, 204, 206, 232, 228, 260, 240, 242, 238, 244, 268, 272]
 const NETWORKS = 3
-const COLUMNS = 13
 
 interface Row extends OfAKind {
   readonly recipient: string
@@ -128,24 +127,22 @@ function often(random: SeededRandom, limit: number): number {
 }
 
 function written(batch: readonly Row[]): CopyRows {
-  const to = new CopyRows(`
-    copy messages (plan_id, msg_id, status, segments, updated_at, sent_at, carrier_id, sender, recipient, body,
-      callback_url, country, mccmnc) from stdin (format binary)`)
+  const to = new CopyRows('messages')
   for (const row of batch) {
-    to.row(COLUMNS)
-    to.int4(row.planId)
-    to.uuid(row.msgId)
-    to.text(row.status)
-    to.int2(1)
-    to.timestamptz(row.atMs)
-    to.timestamptz(row.atMs)
-    to.int4(1)
-    to.text(row.sender)
-    to.text(row.recipient)
-    to.text('Your code is 123456. It is valid for five minutes. Do not pass it on.')
-    to.text('https://example.com/callback/dlr')
-    to.text(row.country)
-    to.text(row.mccmnc)
+    to.row()
+    to.int4('plan_id', row.planId)
+    to.uuid('msg_id', row.msgId)
+    to.text('status', row.status)
+    to.int2('segments', 1)
+    to.timestamptz('updated_at', row.atMs)
+    to.timestamptz('sent_at', row.atMs)
+    to.int4('carrier_id', 1)
+    to.text('sender', row.sender)
+    to.text('recipient', row.recipient)
+    to.text('body', 'Your code is 123456. It is valid for five minutes. Do not pass it on.')
+    to.text('callback_url', 'https://example.com/callback/dlr')
+    to.text('country', row.country)
+    to.text('mccmnc', row.mccmnc)
   }
   return to
 }

@@ -11,6 +11,7 @@ const SIGNATURE = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1')
 /** In front of the signature, for the head of a CopyData message: its type, and its length as an int32. */
 const HEAD_OCTETS = 5
 const COPY_DATA = 0x64
+const FIRST_ROW_AT = HEAD_OCTETS + SIGNATURE.length
 const FIRST_OCTETS = 16_384
 /** The rows of a projection take some 300 KiB of a table. A buffer that had to hold more is not kept. */
 const MOST_KEPT_OCTETS = 2 * 2 ** 20
@@ -26,62 +27,68 @@ const MOST_INT2 = 2 ** 15 - 1
 const MOST_INT4 = 2 ** 31 - 1
 const TWO_TO_32 = 2 ** 32
 
-/** Rows of one table. Each value is written in the order of the statement's columns; null is NULL. */
+/** Rows of one table. Each value is written with its column, in the same order in each row; null is NULL. */
 export class CopyRows {
-  readonly statement: string
+  readonly #table: string
+  /** Those of the first row. */
+  readonly #columns: string[] = []
   #rows = 0
   #buffer: Buffer = EMPTY
   #length = 0
 
-  /** @param statement `copy TABLE (COLUMNS) from stdin (format binary)` */
-  constructor(statement: string) {
-    this.statement = statement
+  constructor(table: string) {
+    this.#table = table
+  }
+
+  get statement(): string {
+    return `copy ${this.#table} (${this.#columns.join(', ')}) from stdin (format binary)`
   }
 
   get isEmpty(): boolean {
     return this.#rows === 0
   }
 
-  /** Begins a row with this many columns. */
-  row(columns: number): void {
+  /** Begins a row. PostgreSQL refuses one that has not as many values as the first. */
+  row(): void {
     this.#rows += 1
     if (this.#rows === 1) {
-      this.#buffer = spare.get(this.statement) ?? Buffer.allocUnsafeSlow(FIRST_OCTETS)
-      spare.delete(this.statement)
-      this.#length = HEAD_OCTETS + SIGNATURE.copy(this.#buffer, HEAD_OCTETS)
+      this.#buffer = spare.get(this.#table) ?? Buffer.allocUnsafeSlow(FIRST_OCTETS)
+      spare.delete(this.#table)
+      this.#length = FIRST_ROW_AT
+      SIGNATURE.copy(this.#buffer, HEAD_OCTETS)
     }
     this.#reserve(MOST_OCTETS)
-    this.#int16(columns)
+    this.#int16(this.#columns.length)
   }
 
   /** A value that does not fit is written as an int8, which PostgreSQL refuses as a fault of the row (isRowFault). */
-  int2(value: number | null): void {
-    if (value !== null && Math.abs(value) > MOST_INT2) this.int8(value)
-    else if (!this.#isNull(value, 2)) this.#int16(value)
+  int2(column: string, value: number | null): void {
+    if (value !== null && Math.abs(value) > MOST_INT2) this.int8(column, value)
+    else if (!this.#isNull(column, value, 2)) this.#int16(value)
   }
 
-  int4(value: number | null): void {
-    if (value !== null && Math.abs(value) > MOST_INT4) this.int8(value)
-    else if (!this.#isNull(value, 4)) this.#int32(value)
+  int4(column: string, value: number | null): void {
+    if (value !== null && Math.abs(value) > MOST_INT4) this.int8(column, value)
+    else if (!this.#isNull(column, value, 4)) this.#int32(value)
   }
 
   /** A whole number that a double holds. */
-  int8(value: number | null): void {
-    if (this.#isNull(value, 8)) return
+  int8(column: string, value: number | null): void {
+    if (this.#isNull(column, value, 8)) return
     const high = Math.floor(value / TWO_TO_32)
     this.#int32(high)
     this.#length = this.#buffer.writeUInt32BE(value - high * TWO_TO_32, this.#length)
   }
 
   /** 64 bits, the highest of which becomes the sign. */
-  bits(value: bigint): void {
-    this.#isNull(value, 8)
+  bits(column: string, value: bigint): void {
+    this.#isNull(column, value, 8)
     this.#length = this.#buffer.writeBigInt64BE(BigInt.asIntN(64, value), this.#length)
   }
 
   /** As `bits`, of a value that is not known yet. Returns where it is, for `setBits`. */
-  bitsToCome(): number {
-    this.bits(0n)
+  bitsToCome(column: string): number {
+    this.bits(column, 0n)
     return this.#length - 8
   }
 
@@ -89,40 +96,37 @@ export class CopyRows {
     this.#buffer.writeBigInt64BE(BigInt.asIntN(64, value), at)
   }
 
-  bool(value: boolean | null): void {
-    if (this.#isNull(value, 1)) return
+  bool(column: string, value: boolean | null): void {
+    if (this.#isNull(column, value, 1)) return
     this.#buffer[this.#length++] = value ? 1 : 0
   }
 
   /** @param value 36 characters */
-  uuid(value: string): void {
-    this.#isNull(value, 16)
+  uuid(column: string, value: string): void {
+    this.#isNull(column, value, 16)
     this.#length = writeUuid(this.#buffer, this.#length, value)
   }
 
   /** Also json and enums. Characters that PostgreSQL does not store are left out. */
-  text(value: string | null): void {
-    if (value === null) {
-      this.#isNull(value, 0)
-      return
-    }
+  text(column: string, value: string | null): void {
+    if (this.#isNull(column, value, 0)) return
     const stored = storable(value)
-    this.#reserve(4 + stored.length * OCTETS_OF_UNIT)
+    this.#reserve(stored.length * OCTETS_OF_UNIT)
     // UTF-8 has no half of a surrogate pair: it is written as U+FFFD.
-    const octets = this.#buffer.write(stored, this.#length + 4)
-    this.#int32(octets)
+    const octets = this.#buffer.write(stored, this.#length)
+    this.#buffer.writeInt32BE(octets, this.#length - 4)
     this.#length += octets
   }
 
   /** @param atMs Unix ms; `us`: microseconds behind them */
-  timestamptz(atMs: number | null, us = 0): void {
-    this.int8(atMs === null ? null : (atMs - EPOCH_MS) * 1_000 + us)
+  timestamptz(column: string, atMs: number | null, us = 0): void {
+    this.int8(column, atMs === null ? null : (atMs - EPOCH_MS) * 1_000 + us)
   }
 
   /** numeric(14, 6): three groups of four digits before the point, two behind it. Anything but an amount is NULL. */
-  amount(value: string | null): void {
+  amount(column: string, value: string | null): void {
     const millionths = value === null ? null : parseAmount(value)
-    if (this.#isNull(millionths, 18)) return
+    if (this.#isNull(column, millionths, 18)) return
     const whole = Number(millionths / 1_000_000n)
     const part = Number(millionths % 1_000_000n) * 100
     for (const field of [5, 2, 0, 6]) this.#int16(field)
@@ -131,22 +135,24 @@ export class CopyRows {
   }
 
   /** All rows, as one CopyData message (PostgreSQL manual, "Message Formats"). */
-  written(): Buffer {
+  finish(): Buffer {
     this.#reserve(2)
     this.#int16(END_OF_ROWS)
+    this.#buffer.writeInt16BE(this.#columns.length, FIRST_ROW_AT)
     this.#buffer[0] = COPY_DATA
     this.#buffer.writeInt32BE(this.#length - 1, 1)
     return this.#buffer.subarray(0, this.#length)
   }
 
-  /** Leaves its buffer to the next rows of the statement. The server must have read these. */
+  /** Leaves its buffer to the next rows of the table. The server must have read these. */
   release(): void {
-    if (this.#buffer.length <= MOST_KEPT_OCTETS) spare.set(this.statement, this.#buffer)
+    if (this.#buffer.length <= MOST_KEPT_OCTETS) spare.set(this.#table, this.#buffer)
     this.#buffer = EMPTY
   }
 
-  /** Writes the length of the next value. */
-  #isNull<T>(value: T | null, octets: number): value is null {
+  /** Writes the length of the column's value. */
+  #isNull<T>(column: string, value: T | null, octets: number): value is null {
+    if (this.#rows === 1) this.#columns.push(column)
     this.#reserve(MOST_OCTETS)
     this.#int32(value === null ? NULL_LENGTH : octets)
     return value === null
@@ -169,7 +175,7 @@ export class CopyRows {
 }
 
 const EMPTY = Buffer.alloc(0)
-/** Buffers that the next rows of a statement are written into. */
+/** Buffers that the next rows of a table are written into. */
 const spare = new Map<string, Buffer>()
 
 /** PostgreSQL stores no NUL in a text. */
@@ -203,7 +209,7 @@ class CopyIn implements pg.Submittable {
 
   constructor(tables: readonly CopyRows[]) {
     this.#text = tables.map(({ statement }) => statement).join('; ')
-    this.#data = tables.map((rows) => rows.written())
+    this.#data = tables.map((rows) => rows.finish())
   }
 
   get done(): Promise<void> {

@@ -118,7 +118,7 @@ function dispatchesOf(waiting: readonly Projected[]): CopyRows[] {
 
 /** Encoded before their positions are drawn, since everyone else who writes events of the plans waits from then on. */
 function eventsOf(announcing: readonly Projected[]): { at(positions: FeedPositions): CopyRows } {
-  const rows = emptyEvents()
+  const rows = new CopyRows('events')
   const places: { readonly planId: number; readonly at: number }[] = []
   for (const { message } of announcing)
     for (const event of message.events)
@@ -141,119 +141,99 @@ function undelivered({ message, holder, delivers, unpushed = 0, inRecords }: Pro
 
 function emptyRecords() {
   return {
-    messages: new CopyRows(`
-      copy messages (plan_id, msg_id, status, event_sequence, segments, delivered_bits, unknown_bits, carrier_id,
-        sent_at, updated_at, sender, recipient, body, callback_url, country, mccmnc, error_code, carrier_code, price,
-        ptf, currency, route_id, route_reason, segmentation, lane, discards_text) from stdin (format binary)`),
-    dispatches: new CopyRows(`
-      copy dispatches (bucket, msg_id, plan_id, failed_attempts, accepted_pdu_bits, ambiguous, due_at, expires_at, route_id,
-        chosen_carrier_id, carrier_id, segmentation, started_over) from stdin (format binary)`),
-    submissions: new CopyRows(`
-      copy submissions (carrier_id, carrier_message_id, msg_id, plan_id, answered_ms, latency_ms, segment, outcome,
-        error_code, carrier_code, receipt_at, segmentation) from stdin (format binary)`),
-    attempts: new CopyRows(`
-      copy submit_attempts (plan_id, msg_id, attempted_at, took_ms, carrier_id, outcome, command_status, segment, resubmission,
-        reason)
-        from stdin (format binary)`),
-    receipts: new CopyRows(`
-      copy receipts (plan_id, msg_id, carrier_message_id, received_at, matched_at, carrier_id, outcome, error_code, receipt)
-        from stdin (format binary)`),
-    deliveries: new CopyRows(`
-      copy event_deliveries (plan_id, msg_id, sequence, bucket, holder, due_at, began_at) from stdin (format binary)`),
+    messages: new CopyRows('messages'),
+    dispatches: new CopyRows('dispatches'),
+    submissions: new CopyRows('submissions'),
+    attempts: new CopyRows('submit_attempts'),
+    receipts: new CopyRows('receipts'),
+    deliveries: new CopyRows('event_deliveries'),
   }
-}
-
-function emptyEvents(): CopyRows {
-  return new CopyRows(`
-    copy events (plan_id, msg_id, sequence, position, status, error_code, mccmnc, price, ptf, currency, sent_at,
-      occurred_at, delivered_at, attempts, latency_ms, response_status, response_head, destination, receipt)
-      from stdin (format binary)`)
 }
 
 function writeMessage(to: CopyRows, message: MessageInProgress, lane: number | null): void {
   const { msgId, accepted, state } = message
-  to.row(26)
-  to.int4(accepted.planId)
-  to.uuid(msgId)
-  to.text(state.status)
-  to.int2(state.sequence)
-  to.int2(state.segments)
-  to.bits(state.deliveredBits)
-  to.bits(state.unknownBits)
-  to.int4(state.carrierId)
-  to.timestamptz(state.sentAtMs)
-  to.timestamptz(state.changedAtMs)
-  to.text(accepted.sender)
-  to.text(accepted.recipient)
-  to.text(isTextDiscarded(message) ? '' : accepted.body)
-  to.text(accepted.callbackUrl)
-  to.text(accepted.country)
-  to.text(state.mccmnc)
-  to.text(state.errorCode)
-  to.text(state.carrierCode)
-  to.amount(state.charge?.price ?? null)
-  to.amount(state.charge?.ptf ?? null)
-  to.text(state.charge?.currency ?? null)
-  to.int4(state.routeId)
-  to.text(state.routeReason)
-  to.text(state.segmentation)
-  to.int4(lane)
-  to.bool(accepted.discardsText || null)
+  to.row()
+  to.int4('plan_id', accepted.planId)
+  to.uuid('msg_id', msgId)
+  to.text('status', state.status)
+  to.int2('event_sequence', state.sequence)
+  to.int2('segments', state.segments)
+  to.bits('delivered_bits', state.deliveredBits)
+  to.bits('unknown_bits', state.unknownBits)
+  to.int4('carrier_id', state.carrierId)
+  to.timestamptz('sent_at', state.sentAtMs)
+  to.timestamptz('updated_at', state.changedAtMs)
+  to.text('sender', accepted.sender)
+  to.text('recipient', accepted.recipient)
+  to.text('body', isTextDiscarded(message) ? '' : accepted.body)
+  to.text('callback_url', accepted.callbackUrl)
+  to.text('country', accepted.country)
+  to.text('mccmnc', state.mccmnc)
+  to.text('error_code', state.errorCode)
+  to.text('carrier_code', state.carrierCode)
+  to.amount('price', state.charge?.price ?? null)
+  to.amount('ptf', state.charge?.ptf ?? null)
+  to.text('currency', state.charge?.currency ?? null)
+  to.int4('route_id', state.routeId)
+  to.text('route_reason', state.routeReason)
+  to.text('segmentation', state.segmentation)
+  to.int4('lane', lane)
+  to.bool('discards_text', accepted.discardsText || null)
 }
 
 function writeDispatch(to: CopyRows, { message }: Projected): void {
   const { msgId, accepted, state } = message
   const { dispatch } = state
   if (dispatch === null) return
-  to.row(13)
-  to.int2(bucketOf(msgId))
-  to.uuid(msgId)
-  to.int4(accepted.planId)
-  to.int2(dispatch.failedAttempts)
-  to.bits(dispatch.acceptedPduBits)
-  to.bool(dispatch.ambiguous)
-  to.timestamptz(dispatch.dueAtMs)
-  to.timestamptz(accepted.expiresAtMs)
-  to.int4(dispatch.routeId)
-  to.int4(dispatch.chosenCarrierId)
-  to.int4(dispatch.carrierId)
-  to.text(dispatch.segmentation)
-  to.bool(dispatch.startedOver)
+  to.row()
+  to.int2('bucket', bucketOf(msgId))
+  to.uuid('msg_id', msgId)
+  to.int4('plan_id', accepted.planId)
+  to.int2('failed_attempts', dispatch.failedAttempts)
+  to.bits('accepted_pdu_bits', dispatch.acceptedPduBits)
+  to.bool('ambiguous', dispatch.ambiguous)
+  to.timestamptz('due_at', dispatch.dueAtMs)
+  to.timestamptz('expires_at', accepted.expiresAtMs)
+  to.int4('route_id', dispatch.routeId)
+  to.int4('chosen_carrier_id', dispatch.chosenCarrierId)
+  to.int4('carrier_id', dispatch.carrierId)
+  to.text('segmentation', dispatch.segmentation)
+  to.bool('started_over', dispatch.startedOver)
 }
 
 function writeSubmissions(to: CopyRows, { msgId, accepted, submissions }: MessageInProgress): void {
   const keyOf = (one: (typeof submissions)[number]) =>
     `${one.carrierId} ${one.segment} ${storable(one.carrierMessageId)}`
   for (const one of firstOfEachKey(submissions, keyOf)) {
-    to.row(12)
-    to.int4(one.carrierId)
-    to.text(one.carrierMessageId)
-    to.uuid(msgId)
-    to.int4(accepted.planId)
-    to.int4(answeredMs(msgId, one))
-    to.int4(one.latencyMs)
-    to.int2(one.segment)
-    to.text(one.receipt?.evidence.outcome ?? null)
-    to.text(one.receipt?.evidence.errorCode ?? null)
-    to.text(one.receipt?.carrierCode ?? null)
-    writeInstant(to, one.receipt?.evidence.receivedAt ?? null)
-    to.text(one.segmentation)
+    to.row()
+    to.int4('carrier_id', one.carrierId)
+    to.text('carrier_message_id', one.carrierMessageId)
+    to.uuid('msg_id', msgId)
+    to.int4('plan_id', accepted.planId)
+    to.int4('answered_ms', answeredMs(msgId, one))
+    to.int4('latency_ms', one.latencyMs)
+    to.int2('segment', one.segment)
+    to.text('outcome', one.receipt?.evidence.outcome ?? null)
+    to.text('error_code', one.receipt?.evidence.errorCode ?? null)
+    to.text('carrier_code', one.receipt?.carrierCode ?? null)
+    writeInstant(to, 'receipt_at', one.receipt?.evidence.receivedAt ?? null)
+    to.text('segmentation', one.segmentation)
   }
 }
 
 function writeAttempts(to: CopyRows, { msgId, accepted, attempts }: MessageInProgress): void {
   for (const one of firstOfEachKey(attempts, ({ atMs }) => atMs)) {
-    to.row(10)
-    to.int4(accepted.planId)
-    to.uuid(msgId)
-    to.timestamptz(one.atMs)
-    to.int4(one.tookMs)
-    to.int4(one.carrierId)
-    to.text(one.outcome)
-    to.int8(one.commandStatus)
-    to.int2(one.segment)
-    to.bool(one.resubmission)
-    to.text(one.reason)
+    to.row()
+    to.int4('plan_id', accepted.planId)
+    to.uuid('msg_id', msgId)
+    to.timestamptz('attempted_at', one.atMs)
+    to.int4('took_ms', one.tookMs)
+    to.int4('carrier_id', one.carrierId)
+    to.text('outcome', one.outcome)
+    to.int8('command_status', one.commandStatus)
+    to.int2('segment', one.segment)
+    to.bool('resubmission', one.resubmission)
+    to.text('reason', one.reason)
   }
 }
 
@@ -261,42 +241,42 @@ function writeReceipts(to: CopyRows, { msgId, accepted, receipts }: MessageInPro
   const keyOf = (one: (typeof receipts)[number]) =>
     `${one.receivedAt} ${one.outcome} ${storable(one.carrierMessageId)}`
   for (const one of firstOfEachKey(receipts, keyOf)) {
-    to.row(9)
-    to.int4(accepted.planId)
-    to.uuid(msgId)
-    to.text(one.carrierMessageId)
-    writeInstant(to, one.receivedAt)
-    to.timestamptz(one.matchedAtMs)
-    to.int4(one.carrierId)
-    to.text(one.outcome)
-    to.text(one.errorCode)
-    to.text(one.kept && JSON.stringify(one.kept))
+    to.row()
+    to.int4('plan_id', accepted.planId)
+    to.uuid('msg_id', msgId)
+    to.text('carrier_message_id', one.carrierMessageId)
+    writeInstant(to, 'received_at', one.receivedAt)
+    to.timestamptz('matched_at', one.matchedAtMs)
+    to.int4('carrier_id', one.carrierId)
+    to.text('outcome', one.outcome)
+    to.text('error_code', one.errorCode)
+    to.text('receipt', one.kept && JSON.stringify(one.kept))
   }
 }
 
 /** Returns where its position is to be. */
 function writeEvent(to: CopyRows, { msgId, accepted }: MessageInProgress, event: StatusEvent): number {
   const { taken } = event
-  to.row(19)
-  to.int4(accepted.planId)
-  to.uuid(msgId)
-  to.int2(event.sequence)
-  const position = to.bitsToCome()
-  to.text(event.status)
-  to.text(event.errorCode)
-  to.text(event.mccmnc)
-  to.amount(event.charge?.price ?? null)
-  to.amount(event.charge?.ptf ?? null)
-  to.text(event.charge?.currency ?? null)
-  to.timestamptz(event.sentAtMs)
-  to.timestamptz(event.occurredAtMs)
-  to.timestamptz(taken && taken.attemptedAtMs + taken.latencyMs)
-  to.int2(taken && 1)
-  to.int4(taken?.latencyMs ?? null)
-  to.int2(taken?.responseStatus ?? null)
-  to.text(taken?.responseHead ?? null)
-  to.text(taken?.destination ?? null)
-  to.text(event.receipt && JSON.stringify(event.receipt))
+  to.row()
+  to.int4('plan_id', accepted.planId)
+  to.uuid('msg_id', msgId)
+  to.int2('sequence', event.sequence)
+  const position = to.bitsToCome('position')
+  to.text('status', event.status)
+  to.text('error_code', event.errorCode)
+  to.text('mccmnc', event.mccmnc)
+  to.amount('price', event.charge?.price ?? null)
+  to.amount('ptf', event.charge?.ptf ?? null)
+  to.text('currency', event.charge?.currency ?? null)
+  to.timestamptz('sent_at', event.sentAtMs)
+  to.timestamptz('occurred_at', event.occurredAtMs)
+  to.timestamptz('delivered_at', taken && taken.attemptedAtMs + taken.latencyMs)
+  to.int2('attempts', taken && 1)
+  to.int4('latency_ms', taken?.latencyMs ?? null)
+  to.int2('response_status', taken?.responseStatus ?? null)
+  to.text('response_head', taken?.responseHead ?? null)
+  to.text('destination', taken?.destination ?? null)
+  to.text('receipt', event.receipt && JSON.stringify(event.receipt))
   return position
 }
 
@@ -304,21 +284,21 @@ function writeEvent(to: CopyRows, { msgId, accepted }: MessageInProgress, event:
 function writeDeliveries(to: CopyRows, one: Projected): void {
   const { msgId, accepted } = one.message
   for (const { event, holder } of undelivered(one)) {
-    to.row(7)
-    to.int4(accepted.planId)
-    to.uuid(msgId)
-    to.int2(event.sequence)
-    to.int2(bucketOf(msgId))
-    to.int4(holder)
-    to.timestamptz(event.occurredAtMs)
-    to.timestamptz(event.occurredAtMs)
+    to.row()
+    to.int4('plan_id', accepted.planId)
+    to.uuid('msg_id', msgId)
+    to.int2('sequence', event.sequence)
+    to.int2('bucket', bucketOf(msgId))
+    to.int4('holder', holder)
+    to.timestamptz('due_at', event.occurredAtMs)
+    to.timestamptz('began_at', event.occurredAtMs)
   }
 }
 
 /** ISO 8601, of which a Date keeps milliseconds. */
-function writeInstant(to: CopyRows, at: string | null): void {
+function writeInstant(to: CopyRows, column: string, at: string | null): void {
   const us = /\.\d{3}(\d{1,3})/.exec(at ?? '')?.[1] ?? ''
-  to.timestamptz(at === null ? null : Date.parse(at), Number(us.padEnd(3, '0')))
+  to.timestamptz(column, at === null ? null : Date.parse(at), Number(us.padEnd(3, '0')))
 }
 
 /** As "on conflict do nothing" has it. */

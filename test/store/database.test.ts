@@ -283,10 +283,10 @@ test('a connection whose COPY was refused is not used again', async () => {
   const processId = async () => (await database.db.query('select pg_backend_pid() as id')).rows[0].id
   const copied = (ids: readonly number[]) =>
     withTransaction(database.db, async (transaction) => {
-      const rows = new CopyRows('copy notes (id) from stdin (format binary)')
+      const rows = new CopyRows('notes')
       for (const id of ids) {
-        rows.row(1)
-        rows.int4(id)
+        rows.row()
+        rows.int4('id', id)
       }
       await copyIn(transaction, [rows])
     })
