@@ -83,7 +83,7 @@ export async function listenHttp(
     keys: cursorKeys(options),
     carrierCondition: conditionOf,
     heldCause,
-    rates: limits.rates,
+    rateLimits: limits.rateLimits,
     limits: limitsOf(options),
     baseUrl: options.baseUrl,
     cgiSendsms: options.cgiSendsms === true,

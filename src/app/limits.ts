@@ -29,8 +29,8 @@ export function makeLimits(
   shutdown.add('limit settings', directoryService.onChange(adopt))
   const shares = new CapShares({ ...parts, onReached: (reached) => events.add(reached), intervalMs })
   shutdown.add('cap shares', () => shares.stop())
-  const rates = new RateShares({ ...parts, isAlone: () => lease.isOnlyApi })
-  shutdown.add('rate shares', () => rates.stop())
+  const rateLimits = new RateShares({ ...parts, isAlone: () => lease.isOnlyApi })
+  shutdown.add('rate shares', () => rateLimits.stop())
   const limits: SendLimits = {
     take: async (message) => {
       const refusal = pauses.refusalOf(message.plan, message.recipient)
@@ -38,7 +38,7 @@ export function makeLimits(
     },
     accepted: ({ plan, recipient }) => pauses.count(plan, recipient),
   }
-  return { ...limits, rates, refreshPauses: () => pauses.refresh() }
+  return { ...limits, rateLimits, refreshPauses: () => pauses.refresh() }
 }
 
 export type Limits = ReturnType<typeof makeLimits>

@@ -52,7 +52,7 @@ function carrierReports({ links, submitter }: ReportedServices): Record<string, 
     carrierId,
     {
       condition: submitter.linkCondition(carrierId),
-      configuredRate: links.rates(carrierId)?.messagesPerSecond ?? null,
+      configuredRate: links.rateLimits(carrierId)?.messagesPerSecond ?? null,
       ...(submitter.queueOf(carrierId)?.report() ?? { queued: 0, sentLastSecond: 0, measuredRate: null }),
       binds,
     },

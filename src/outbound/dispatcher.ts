@@ -70,14 +70,14 @@ export class WebhookDispatcher {
   }
 
   /** The addresses in the order to try them: those in use first, those that just failed last. */
-  ranked(target: CallbackTarget, addresses: readonly string[]): readonly string[] {
+  rank(target: CallbackTarget, addresses: readonly string[]): readonly string[] {
     if (addresses.length < 2) return addresses
-    const rank = (address: string) => {
+    const rankOf = (address: string) => {
       const key = keyOf(target, address)
       if (this.#failed.has(key)) return 2
       return this.#origins.has(key) ? 0 : 1
     }
-    return addresses.toSorted((left, right) => rank(left) - rank(right))
+    return addresses.toSorted((left, right) => rankOf(left) - rankOf(right))
   }
 
   /**

@@ -107,7 +107,7 @@ export async function postWebhook(
   if (text === null) return failed('INVALID_REQUEST', startMs)
   const deadlineMs = startMs + dispatcher.totalTimeoutMs
   let outcome = failed('CONNECT_FAILED', startMs)
-  for (const address of dispatcher.ranked(target, verdict.addresses).slice(0, MAX_DIALS)) {
+  for (const address of dispatcher.rank(target, verdict.addresses).slice(0, MAX_DIALS)) {
     const ended = await new Promise<Ended>((resolve) => {
       const end = (error: DeliveryErrorName | null, response: ResponseParser | null) =>
         resolve({ error, response })

@@ -65,22 +65,22 @@ describe('ranked', () => {
   const target = targetOf('https://a.example.com/')
 
   test('keeps the order of DNS', () => {
-    expect(dispatcher().ranked(target, ['192.0.2.1', '192.0.2.2'])).toEqual(['192.0.2.1', '192.0.2.2'])
+    expect(dispatcher().rank(target, ['192.0.2.1', '192.0.2.2'])).toEqual(['192.0.2.1', '192.0.2.2'])
   })
 
   test('puts an address that failed last, for this host only', () => {
     const through = dispatcher()
     through.noteFailedAddress(target, '192.0.2.1')
-    expect(through.ranked(target, ['192.0.2.1', '192.0.2.2'])).toEqual(['192.0.2.2', '192.0.2.1'])
+    expect(through.rank(target, ['192.0.2.1', '192.0.2.2'])).toEqual(['192.0.2.2', '192.0.2.1'])
     const other = targetOf('https://b.example.com/')
-    expect(through.ranked(other, ['192.0.2.1', '192.0.2.2'])).toEqual(['192.0.2.1', '192.0.2.2'])
+    expect(through.rank(other, ['192.0.2.1', '192.0.2.2'])).toEqual(['192.0.2.1', '192.0.2.2'])
   })
 
   test('puts an address with open sockets first', async () => {
     const through = dispatcher()
     await remotePortOf(through, 'a.example.com')
     const here = targetOf(`https://a.example.com:${receiver.port}/`)
-    expect(through.ranked(here, ['192.0.2.1', '127.0.0.1'])).toEqual(['127.0.0.1', '192.0.2.1'])
+    expect(through.rank(here, ['192.0.2.1', '127.0.0.1'])).toEqual(['127.0.0.1', '192.0.2.1'])
   })
 })
 

@@ -86,7 +86,7 @@ export async function startHttpServer(options: Options): Promise<HttpServer> {
     carrierCondition: () => 'usable',
     heldCause: () => null,
     keys: { cursor: randomBytes(32) },
-    rates: { accounts: new RateLimiter(), plans: new RateLimiter() },
+    rateLimits: { accounts: new RateLimiter(), plans: new RateLimiter() },
     limits: { ...HTTP_LIMITS, quietMs: 0, ...limits },
     baseUrl: null,
     retentionDays: 30,

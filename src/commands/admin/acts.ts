@@ -99,13 +99,13 @@ async function followMessages(call: Call): Promise<void> {
     (errorCode === undefined || message.errorCode === errorCode)
   const followed = new FollowedMessages({ ...call, query: { ...query, limit: PAGE } })
   const print = call.options.json ? printLines : printRows()
-  const first = await followed.changed()
+  const first = await followed.readChanged()
   print(first.filter(wanted).slice(-Number(limit)))
   for (let pauseMs = LEAST_INTERVAL_MS; process.stdout.writable; ) {
     await sleep(pauseMs)
     const startMs = performance.now()
     try {
-      print((await followed.changed()).filter(wanted))
+      print((await followed.readChanged()).filter(wanted))
       pauseMs = Math.max(LEAST_INTERVAL_MS, REST * (performance.now() - startMs))
     } catch (error) {
       if (error instanceof AdminRefusal && error.status < 500) throw error
@@ -126,7 +126,7 @@ class FollowedMessages {
   }
 
   /** Messages that are new or have another status than before, in the order of their creation. */
-  async changed(): Promise<Listed[]> {
+  async readChanged(): Promise<Listed[]> {
     const newest = await this.#newest()
     const changed = newest.filter(({ msgId, status }) => this.#known.get(msgId)?.status !== status)
     if (changed.length === MOST_FOLLOWED && this.#known.size > 0)

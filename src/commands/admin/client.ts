@@ -53,7 +53,7 @@ export class AdminRefusal extends Error {
   }
 
   /** The same refusal with other names of the fields. */
-  renamed(nameOf: (field: string) => string): AdminRefusal {
+  withNames(nameOf: (field: string) => string): AdminRefusal {
     const faults = this.faults.map(({ field, message }) => ({ field: nameOf(field), message }))
     return new AdminRefusal(this.status, this.summary, faults)
   }

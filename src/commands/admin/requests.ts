@@ -52,7 +52,7 @@ export async function request<Answer>(
   try {
     return (await requestAdmin(options, operation.method, target, body)) as Answer
   } catch (error) {
-    throw error instanceof AdminRefusal ? error.renamed((field) => inputName(inputs, field)) : error
+    throw error instanceof AdminRefusal ? error.withNames((field) => inputName(inputs, field)) : error
   }
 }
 

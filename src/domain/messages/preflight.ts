@@ -14,7 +14,7 @@ import { judgeSender, type SenderRefusal } from './send-requests.ts'
 export interface Preflight {
   readonly text: TextExplanation | null
   readonly sender: {
-    readonly kind: SenderType | null
+    readonly type: SenderType | null
     readonly isAllowed: boolean | null
     readonly refusal: SenderRefusal | null
   }
@@ -103,10 +103,10 @@ function senderOf(
   from: string | null,
   to: string | null,
 ): Preflight['sender'] {
-  const kind = from === null ? null : classifySender(from)
-  if (plan === null || from === null || to === null) return { kind, isAllowed: null, refusal: null }
+  const type = from === null ? null : classifySender(from)
+  if (plan === null || from === null || to === null) return { type, isAllowed: null, refusal: null }
   const refusal = judgeSender(directory, plan, { from, to })
-  return { kind, isAllowed: refusal === null, refusal }
+  return { type, isAllowed: refusal === null, refusal }
 }
 
 function routeOf(

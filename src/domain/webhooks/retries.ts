@@ -65,7 +65,7 @@ export function afterAttempt(
   if (outcome.ok) return { kind: 'delivered' }
   if (isOwnUrlGone(outcome, own)) return { kind: 'failed' }
   const baseMs = ATTEMPT_DELAYS_MS[failedBefore + 1]
-  if (baseMs !== undefined) return { kind: 'again', delayMs: retryDelayMs(baseMs, outcome, random) }
+  if (baseMs !== undefined) return { kind: 'again', delayMs: scheduledDelayMs(baseMs, outcome, random) }
   return leftMs > MOST_EARLY_MS ? { kind: 'again', delayMs: leftMs } : { kind: 'failed' }
 }
 
@@ -73,7 +73,7 @@ export function afterAttempt(
  * The schedule's delay ±20 %. A Retry-After replaces it, clamped to [base, 2 × base], so that a receiver can slow us down
  * but cannot hurry us or make us wait for ever.
  */
-function retryDelayMs(baseMs: number, { retryAfterMs }: AttemptOutcome, random: number): number {
+function scheduledDelayMs(baseMs: number, { retryAfterMs }: AttemptOutcome, random: number): number {
   if (retryAfterMs !== null) return Math.min(Math.max(retryAfterMs, baseMs), 2 * baseMs)
   return jittered(baseMs, random)
 }
@@ -113,14 +113,14 @@ export class FailureCounts {
   }
 
   /** Returns the failures in a row, this one included. */
-  failed(endpoint: Endpoint): number {
+  count(endpoint: Endpoint): number {
     const key = endpointKey(endpoint)
     const count = (this.#counts.get(key) ?? 0) + 1
     this.#counts.set(key, count)
     return count
   }
 
-  succeeded(endpoint: Endpoint): void {
+  clear(endpoint: Endpoint): void {
     if (this.#counts.size > 0) this.#counts.delete(endpointKey(endpoint))
   }
 }

@@ -128,14 +128,14 @@ async function sendAll(
   // All or none: a refused request must not use up what would let its repetition pass.
   const take = { nowMs: deps.clock(), count: drafts.length }
   if (account.rateLimit !== null)
-    await takeSharedOrRefuse(deps.rates.accounts, {
+    await takeSharedOrRefuse(deps.rateLimits.accounts, {
       ...take,
       name: 'account',
       key: account.id,
       limit: account.rateLimit,
     })
   if (rateLimit !== null)
-    await takeSharedOrRefuse(deps.rates.plans, { ...take, name: 'plan', key: id, limit: rateLimit })
+    await takeSharedOrRefuse(deps.rateLimits.plans, { ...take, name: 'plan', key: id, limit: rateLimit })
   const snapshot = await deps.directory()
   const checked = []
   for (const sms of drafts) checked.push({ sms, plan: await authorizedPlan(deps, request, null, sms) })

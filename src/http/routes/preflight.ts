@@ -28,7 +28,7 @@ import {
   beyondLimit,
   SEND_PATH,
   type SendDeps,
-  type SendRates,
+  type SendRateLimits,
   SendSmsRequest,
   validated,
 } from './sendsms.ts'
@@ -61,7 +61,7 @@ const Text = titled('PreflightText', {
 })
 
 const Sender = titled('PreflightSender', {
-  kind: nullableString({ description: 'short-code, e164 or alphanumeric' }),
+  type: nullableString({ description: 'short-code, e164 or alphanumeric' }),
   allowed: Nullable(Type.Boolean()),
   errorCode: nullableString({ description: 'why it is not allowed' }),
   errorMessage: nullableString(),
@@ -164,7 +164,7 @@ const SCHEMA = {
 
 const KNOWN_FIELDS = Object.keys(SendSmsRequest.properties)
 
-/** `POST /v1/sendsms/preflight`. `rates` are read, and nothing is taken from them. */
+/** `POST /v1/sendsms/preflight`. `rateLimits` are read, and nothing is taken from them. */
 export function registerPreflight(app: FastifyInstance, deps: PreflightDeps): void {
   const { directory, clock, limits, carrierCondition: conditionOf } = deps
   const limit = { name: 'preflights', limiter: new RateLimiter(), limitOf: () => limits.preflights, clock }
@@ -186,7 +186,7 @@ export function registerPreflight(app: FastifyInstance, deps: PreflightDeps): vo
       const checked = await preflights
         .answer({ directory: snapshot, plan, fields, faults, known: KNOWN_FIELDS, conditionOf })
         .catch(explainFailure)
-      const headroom = plan && (await headroomOf(plan, deps.rates, clock()))
+      const headroom = plan && (await headroomOf(plan, deps.rateLimits, clock()))
       return {
         refusal: refusal && presentRefusal(refusal),
         ...present(checked),
@@ -228,7 +228,7 @@ function fieldsOf({ body }: FastifyRequest, refusal: AppError | null): Readonly<
 }
 
 /** How many messages the tighter limit lets through now. */
-async function headroomOf(plan: ServicePlan, { accounts, plans }: SendRates, nowMs: number) {
+async function headroomOf(plan: ServicePlan, { accounts, plans }: SendRateLimits, nowMs: number) {
   const { account } = plan
   const ofAccount = account.rateLimit && {
     messages: await asked(accounts.left(account.id, account.rateLimit, nowMs)),
@@ -252,7 +252,7 @@ function present({ text, sender, recipient, isOptedOut, ...rest }: CheckedPrefli
   return {
     text: text && { ...text, segments: text.segments.length, segmentTexts: text.segments },
     sender: {
-      kind: sender.kind,
+      type: sender.type,
       allowed: sender.isAllowed,
       errorCode: refusal?.code ?? null,
       errorMessage: refusal?.message ?? null,

@@ -13,13 +13,13 @@ import { nullableString, oneOf, titled } from '../schemas/shapes.ts'
 
 const OwnSender = titled('OwnSender', {
   sender: Type.String({ description: 'The from of a send' }),
-  kind: nullableString({ description: 'short-code, e164 or alphanumeric' }),
+  type: nullableString({ description: 'short-code, e164 or alphanumeric' }),
   status: oneOf([...SENDER_STATUSES, 'other'], {
     description: 'Of the subscription; other: one that a send is answered 422 for',
   }),
   allowed: Type.Boolean({
     description:
-      'Whether a send from it is accepted, unless a rule for the country of the recipient forbids its kind',
+      'Whether a send from it is accepted, unless a rule for the country of the recipient forbids its type',
   }),
 })
 
@@ -50,7 +50,7 @@ export function registerSenders(app: FastifyInstance, deps: ListDeps): void {
 function present(plan: ServicePlan) {
   return ({ sender, status }: SenderSubscriptionRecord) => ({
     sender,
-    kind: classifySender(sender),
+    type: classifySender(sender),
     status: SENDER_STATUSES.find((known) => known === status) ?? 'other',
     allowed: allowsSender(plan, sender, status),
   })

@@ -63,7 +63,7 @@ export const SendSmsRequest = withCheck(
 )
 
 /** The rate limits of accounts and plans, over all nodes. */
-export interface SendRates {
+export interface SendRateLimits {
   readonly accounts: RateSource
   readonly plans: RateSource
 }
@@ -71,7 +71,7 @@ export interface SendRates {
 export interface SendDeps extends CustomerAuthentication {
   readonly accepter: Pick<LimitedAccepter, 'accept' | 'refusalOf'>
   readonly guard: CallbackChecker
-  readonly rates: SendRates
+  readonly rateLimits: SendRateLimits
   readonly limits: Pick<HttpLimits, 'recordBytes'>
   readonly baseUrl: string | null
 }
@@ -119,7 +119,7 @@ export function registerSend(
   deps: SendDeps,
   onUnanswered: (request: FastifyRequest, elapsedMs: number) => void,
 ): void {
-  const { accounts, plans } = deps.rates
+  const { accounts, plans } = deps.rateLimits
   app.route({
     method: 'POST',
     url: SEND_PATH,

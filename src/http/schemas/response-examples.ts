@@ -55,7 +55,7 @@ export const PREFLIGHT = {
     ucs2Characters: [],
     smartReplacements: [],
   },
-  sender: { kind: 'alphanumeric', allowed: true, errorCode: null, errorMessage: null },
+  sender: { type: 'alphanumeric', allowed: true, errorCode: null, errorMessage: null },
   recipient: { valid: true, msisdn: QUEUED_MESSAGE.to, country: 'US', mccmnc: '310260', optedOut: false },
   route: { name: 'main', reason: "plan's route main", available: true },
   charge: { price: 0.0085, ptf: 0.003, currency: 'USD' },
@@ -67,8 +67,8 @@ export const PREFLIGHT = {
 
 export const SENDER_LIST = {
   items: [
-    { sender: '71234', kind: 'short-code', status: 'pending', allowed: false },
-    { sender: QUEUED_MESSAGE.from, kind: 'alphanumeric', status: 'approved', allowed: true },
+    { sender: '71234', type: 'short-code', status: 'pending', allowed: false },
+    { sender: QUEUED_MESSAGE.from, type: 'alphanumeric', status: 'approved', allowed: true },
   ],
   pagination: LAST_PAGE,
 }

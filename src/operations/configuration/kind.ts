@@ -97,7 +97,7 @@ interface Description<Row extends object>
   /** Called before rows are added. */
   prepare?(scene: Scene, objects: readonly WantedObject[]): Promise<void>
   /** Writes settings that other tables have. */
-  written?(scene: Scene, objects: readonly WantedObject[]): Promise<void>
+  writeOthers?(scene: Scene, objects: readonly WantedObject[]): Promise<void>
   /** Default: deletes the rows. */
   delete?(scene: Scene, objects: readonly PresentObject[]): Promise<void>
   /** Throws CONFLICT if a request may not make this change of this object. */
@@ -214,9 +214,9 @@ export class TableKind<Row extends object = object> implements Kind {
     await this.of.prepare?.(scene, objects)
     const rows = objects.map((object) => this.newRow(object, scene))
     await this.table.insertAll(scene.db, rows)
-    if (this.of.written === undefined) return
+    if (this.of.writeOthers === undefined) return
     await this.learnKeys(scene)
-    await this.of.written(scene, objects)
+    await this.of.writeOthers(scene, objects)
   }
 
   newRow(object: WantedObject, scene: Scene): object {
@@ -246,7 +246,7 @@ export class TableKind<Row extends object = object> implements Kind {
     })
     await this.table.updateAll(scene.db, changes)
     const written = updates.map(({ wanted, changed: settings }) => ({ ...wanted, settings }))
-    await this.of.written?.(scene, written)
+    await this.of.writeOthers?.(scene, written)
   }
 
   async delete(scene: Scene, objects: readonly PresentObject[]): Promise<void> {

@@ -6,7 +6,7 @@ import { checked, type Fault, fault } from '../../errors.ts'
 import type { Transaction } from '../../store/database.ts'
 import * as store from '../../store/rates.ts'
 import { refuseMissingPlans, refuseMore, sayConflicts } from '../manage/configuration-rows.ts'
-import { limitedKind, matchOf } from './limited-kind.ts'
+import { matchOf, ruleKind } from './rule-kind.ts'
 
 /** Every node keeps all rates in memory: some 40 MB. */
 export const MAX_RATES = 200_000
@@ -16,7 +16,7 @@ const MAX_AMOUNT = 1_000_000n * 1_000_000n
 /** Decimal text or a number, exact in both forms up to 6 places. */
 type Amount = string | number
 
-export const RATES = limitedKind<store.RateRecord>({
+export const RATES = ruleKind<store.RateRecord>({
   name: 'rates',
   table: store.rates,
   numberField: 'rateId',

@@ -42,7 +42,7 @@ export const ROUTES = new TableKind<RouteRecord>({
       qualityFloor: qualityFloor && completeFloor(qualityFloor),
     }
   },
-  async written(scene, objects) {
+  async writeOthers(scene, objects) {
     const rerouted = objects.filter(({ settings }) => settings.carriers !== undefined)
     const entries = rerouted.map(({ identity, settings }) => ({
       routeId: scene.keys.routes.get(identity)!,

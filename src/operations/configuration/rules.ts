@@ -7,12 +7,12 @@ import {
   type SenderRuleRecord,
   senderRules,
 } from '../../store/rules.ts'
-import { limitedKind, matchOf } from './limited-kind.ts'
+import { matchOf, ruleKind } from './rule-kind.ts'
 
 /** Every node keeps all of them in memory. */
 const MAX_ROUTING_RULES = 100_000
 
-export const RULES = limitedKind<RoutingRuleRecord>({
+export const RULES = ruleKind<RoutingRuleRecord>({
   name: 'rules',
   table: routingRules,
   numberField: 'ruleId',
@@ -39,7 +39,7 @@ export const RULES = limitedKind<RoutingRuleRecord>({
 export const MAX_SENDER_RULES = 50_000
 
 /** Which types of sender a plan, or every plan without a rule of its own, may use towards a country. */
-export const SENDER_RULES = limitedKind<SenderRuleRecord>({
+export const SENDER_RULES = ruleKind<SenderRuleRecord>({
   name: 'senderRules',
   table: senderRules,
   numberField: 'ruleId',

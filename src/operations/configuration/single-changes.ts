@@ -65,7 +65,7 @@ export async function createObject<Row extends object>(
   const row = await sayConflicts(conflictsOf(kind, wanted), async () => {
     await kind.of.prepare?.(scene, [wanted])
     const created = await kind.table.insert(transaction, kind.newRow(wanted, scene))
-    return written(kind, scene, created, wanted)
+    return withOthers(kind, scene, created, wanted)
   })
   if (kind.most !== undefined) await refuseMore(transaction, kind.table, kind.most)
   return { row, issued: scene.issued }
@@ -85,21 +85,21 @@ export async function updateObject<Row extends object>(
   const after = await sayConflicts(conflictsOf(kind, wanted), async () => {
     const columns = kind.columns(wanted.settings, scene, wanted.identity)
     const changed = await kind.table.update(transaction, key, columns)
-    return written(kind, scene, changed!, wanted)
+    return withOthers(kind, scene, changed!, wanted)
   })
   return { before, after }
 }
 
 /** The row with what other tables have of it. */
-async function written<Row extends object>(
+async function withOthers<Row extends object>(
   kind: TableKind<Row>,
   scene: Scene,
   row: Row,
   wanted: WantedObject,
 ): Promise<Row> {
-  if (kind.of.written === undefined) return row
+  if (kind.of.writeOthers === undefined) return row
   kind.learnKey(scene, row)
-  await kind.of.written(scene, [wanted])
+  await kind.of.writeOthers(scene, [wanted])
   return (await kind.table.find(scene.db, kind.keyOf(row)))!
 }
 

@@ -19,13 +19,13 @@ export interface CarrierLinksOptions {
 }
 
 /** Messages per second that this node may submit to a carrier. */
-export type CarrierRates = Pick<Carrier, 'messagesPerSecond' | 'senderMessagesPerSecond'>
+export type CarrierRateLimits = Pick<Carrier, 'messagesPerSecond' | 'senderMessagesPerSecond'>
 
 interface LinkedCarrier<Token> {
   readonly carrier: Carrier
   readonly links: readonly CarrierLink<Token>[]
   /** Null without links. */
-  readonly rates: CarrierRates | null
+  readonly rateLimits: CarrierRateLimits | null
 }
 
 /** Whether this node may make the bind. */
@@ -125,11 +125,11 @@ export class CarrierLinks<Token> {
   }
 
   /**
-   * The carrier's limits apply to the whole installation, so a node that has some of its binds has that share of its rates.
+   * The carrier's limits apply to the whole installation, so a node that has some of its binds has that share of its rate limits.
    * Null when it has none.
    */
-  rates(carrierId: number): CarrierRates | null {
-    return this.#carriers.get(carrierId)?.rates ?? null
+  rateLimits(carrierId: number): CarrierRateLimits | null {
+    return this.#carriers.get(carrierId)?.rateLimits ?? null
   }
 
   /** Resolves when no session of the bind is left. This node must not hold the bind. */
@@ -207,7 +207,7 @@ export class CarrierLinks<Token> {
       }
     }
     links.sort((a, b) => a.number - b.number)
-    this.#carriers.set(carrier.id, { carrier, links, rates: ratesOf(carrier, links) })
+    this.#carriers.set(carrier.id, { carrier, links, rateLimits: rateLimitsOf(carrier, links) })
     // Messages that waited while the carrier was draining are sent now.
     if (going > 0 && before?.carrier.state === 'draining' && carrier.state === 'started') {
       for (const link of links) if (link.canSubmit) listeners.submitter.onReady(link)
@@ -235,7 +235,7 @@ export class CarrierLinks<Token> {
   }
 }
 
-function ratesOf(carrier: Carrier, links: readonly { number: number }[]): CarrierRates | null {
+function rateLimitsOf(carrier: Carrier, links: readonly { number: number }[]): CarrierRateLimits | null {
   if (links.length === 0) return null
   const part = new Set(links.map((link) => link.number)).size / carrier.binds
   const { messagesPerSecond, senderMessagesPerSecond } = carrier

@@ -52,7 +52,7 @@ export abstract class DueLoader {
   }
 
   /** Resolves when nothing is in memory any more, or after `timeoutMs`. */
-  async drained(timeoutMs: number): Promise<void> {
+  async drain(timeoutMs: number): Promise<void> {
     const deadlineMs = performance.now() + timeoutMs
     while (this.#options.room.taken > 0 && performance.now() < deadlineMs) await wait(DRAIN_POLL_MS)
   }

@@ -28,7 +28,7 @@ const HOLD_MS = 200
 /** With more unwritten outcomes than this, nothing more is sent, or read to be sent. */
 export const MAX_BACKLOG = 5_000
 
-/** Sends as much as window, rates and recorder allow. */
+/** Sends as much as window, rate limits and recorder allow. */
 export function pump(queue: CarrierQueue, carrierId: number, pumping: Pumping): void {
   sendAll(queue, carrierId, pumping)
   // Nothing is in flight: the whole window waits for this COMMIT.
@@ -37,9 +37,9 @@ export function pump(queue: CarrierQueue, carrierId: number, pumping: Pumping): 
 
 function sendAll(queue: CarrierQueue, carrierId: number, pumping: Pumping): void {
   const { held, lease, links, recorder } = pumping
-  const rates = links.rates(carrierId)
-  if (rates === null || queue.isPaused) return
-  queue.adopt(rates)
+  const rateLimits = links.rateLimits(carrierId)
+  if (rateLimits === null || queue.isPaused) return
+  queue.adopt(rateLimits)
   for (;;) {
     const begun = queue.next()
     const job = begun ?? queue.head()

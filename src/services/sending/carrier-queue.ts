@@ -3,7 +3,7 @@ import type { HeldCause } from '../../domain/backlog.ts'
 import { BackOffs } from '../../domain/carriers/submit-outcomes.ts'
 import { CarrierThrottle } from '../../domain/carriers/throttle.ts'
 import type { CarrierReport } from '../../domain/nodes.ts'
-import type { CarrierRates } from '../links/carrier-links.ts'
+import type { CarrierRateLimits } from '../links/carrier-links.ts'
 import { SenderRate } from './sender-rate.ts'
 import type { SubmitJob } from './submit-job.ts'
 
@@ -73,8 +73,8 @@ export class CarrierQueue {
     return this.#senderRate
   }
 
-  /** Adopts new rates. A new rate of the carrier discards what throttled answers have taught about the old one. */
-  adopt({ messagesPerSecond, senderMessagesPerSecond }: CarrierRates): void {
+  /** Adopts new rate limits. A new one of the carrier discards what throttled answers have taught about the old one. */
+  adopt({ messagesPerSecond, senderMessagesPerSecond }: CarrierRateLimits): void {
     if (messagesPerSecond !== this.#messagesPerSecond) {
       this.#messagesPerSecond = messagesPerSecond
       this.throttle = new CarrierThrottle(messagesPerSecond, performance.now())

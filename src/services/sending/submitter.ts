@@ -157,7 +157,7 @@ export class Submitter implements SubmitEvents<SubmitToken> {
     this.#stopped = true
     await this.#due.stop()
     for (const queue of this.#queues.values()) this.#submits.requeueIdle(queue.stop())
-    await this.#due.drained(timeoutMs)
+    await this.#due.drain(timeoutMs)
   }
 
   // Events from links and operators.

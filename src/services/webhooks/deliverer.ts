@@ -133,10 +133,10 @@ export class Deliverer {
     this.#unfollow()
     await this.due.stop()
     for (const { event } of this.#scheduler.takeAll()) void this.#requeue(event.msgId, 0)
-    await this.due.drained(timeoutMs)
+    await this.due.drain(timeoutMs)
     this.#options.sender.abort()
     this.#outcomes.end()
-    await this.due.drained(RECORDING_MS)
+    await this.due.drain(RECORDING_MS)
   }
 
   /** Takes events that this node has just become the holder of. `probed`: the endpoint that they are to probe. */
@@ -270,8 +270,8 @@ export class Deliverer {
     const { ok, gone } = outcome
     // The destination answers, and its answer ends the event.
     const ends = ok || isOwnUrlGone(outcome, own)
-    if (ends) destinations.succeeded(delivery)
-    const troubled = !ends && destinations.failed(delivery, outcome.error ?? 'HTTP_STATUS', gone)
+    if (ends) destinations.countSuccess(delivery)
+    const troubled = !ends && destinations.countFailure(delivery, outcome.error ?? 'HTTP_STATUS', gone)
     if (troubled) this.#parkHeld(delivery)
     const leftMs = this.#leftMs(event)
     if (troubled) {

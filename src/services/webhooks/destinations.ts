@@ -89,8 +89,8 @@ export class Destinations {
     return this.inState(state).length
   }
 
-  succeeded(endpoint: Endpoint): void {
-    this.#failures.succeeded(endpoint)
+  countSuccess(endpoint: Endpoint): void {
+    this.#failures.clear(endpoint)
     if (this.stateOf(endpoint) === 'open') this.close(endpoint)
   }
 
@@ -98,9 +98,9 @@ export class Destinations {
    * Counts a failure, unless the request was not sent; `atOnce` opens the breaker at the first. Returns true when the
    * destination is open or paused now.
    */
-  failed(endpoint: Endpoint, error: string, atOnce: boolean): boolean {
+  countFailure(endpoint: Endpoint, error: string, atOnce: boolean): boolean {
     const { planId, destination } = endpoint
-    const failures = UNSENT_ERRORS.has(error) ? 0 : this.#failures.failed(endpoint)
+    const failures = UNSENT_ERRORS.has(error) ? 0 : this.#failures.count(endpoint)
     const state = this.stateOf(endpoint)
     if (state === 'open') this.park(endpoint)
     if (state === 'open' || state === 'paused') return true
@@ -128,7 +128,7 @@ export class Destinations {
     const key = endpointKey(endpoint)
     const troubled = this.#troubled.get(key)
     if (troubled?.state !== 'open') return
-    this.#failures.succeeded(endpoint)
+    this.#failures.clear(endpoint)
     this.#troubled.set(key, { ...troubled, state: 'recovering' })
     this.#options.log.warn({ destination: endpoint.destination }, 'webhook breaker closed')
     void this.#enqueue(async () => {

@@ -111,7 +111,7 @@ describe('what cannot be told is null', () => {
   it('without a plan: only what the fields say by themselves', () => {
     expect(told({ plan: null })).toEqual({
       text: null,
-      sender: { kind: 'alphanumeric', isAllowed: null, refusal: null },
+      sender: { type: 'alphanumeric', isAllowed: null, refusal: null },
       recipient: { isValid: true, msisdn: '+447400123456', country: 'GB', mccmnc: null },
       route: null,
       charge: null,
@@ -121,9 +121,9 @@ describe('what cannot be told is null', () => {
   })
 
   it.each([
-    ['from', { kind: null, isAllowed: null }, 1],
-    ['to', { kind: 'alphanumeric', isAllowed: null }, 1],
-    ['body', { kind: 'alphanumeric', isAllowed: true }, undefined],
+    ['from', { type: null, isAllowed: null }, 1],
+    ['to', { type: 'alphanumeric', isAllowed: null }, 1],
+    ['body', { type: 'alphanumeric', isAllowed: true }, undefined],
   ])('with a fault of %s', (field, sender, segments) => {
     const answer = told({ faults: [fault(field, 'INVALID_FORMAT', 'must be otherwise')] })
     expect(answer.sender).toMatchObject(sender)
@@ -138,7 +138,7 @@ describe('what cannot be told is null', () => {
       const fields = { from: value, to: value, body: value }
       expect(told({ fields, faults })).toMatchObject({
         text: null,
-        sender: { kind: null },
+        sender: { type: null },
         recipient: { isValid: false, msisdn: null, country: null },
       })
     }

@@ -66,7 +66,7 @@ describe('POST /v1/sendsms/preflight', () => {
         ucs2Characters: [],
         smartReplacements: [],
       },
-      sender: { kind: 'short-code', allowed: true, errorCode: null, errorMessage: null },
+      sender: { type: 'short-code', allowed: true, errorCode: null, errorMessage: null },
       recipient: { valid: true, msisdn: '+15551230001', country: 'US', mccmnc: '310260', optedOut: false },
       route: { name: 'default', reason: "plan's route default", available: true },
       charge: { price: 0.0085, ptf: 0.003, currency: 'USD' },
@@ -86,7 +86,7 @@ describe('POST /v1/sendsms/preflight', () => {
     expect(refusal).toEqual({ status: send.status, errorCode, errorMessage, errors })
     expect(rest).toMatchObject({
       text: { encoding: 'GSM7', segments: 1 },
-      sender: { kind: null, allowed: null },
+      sender: { type: null, allowed: null },
       recipient: { valid: false, msisdn: '+15551230001', country: 'US', optedOut: null },
       route: null,
       charge: null,
@@ -139,7 +139,7 @@ describe('POST /v1/sendsms/preflight', () => {
     const { refusal, sender, route, charge } = await told({ from })
     expect(refusal).toMatchObject({ status, errorCode })
     expect(sender).toEqual({
-      kind: 'alphanumeric',
+      type: 'alphanumeric',
       allowed: false,
       errorCode,
       errorMessage: refusal.errorMessage,

@@ -48,12 +48,12 @@ describe('GET /v1/senders', () => {
     expect(status).toBe(200)
     expect(json).toEqual({
       items: [
-        { sender: '+15550001111', kind: 'e164', status: 'approved', allowed: true },
-        { sender: '12345', kind: 'short-code', status: 'approved', allowed: false },
-        { sender: 'Aldis', kind: 'alphanumeric', status: 'approved', allowed: true },
-        { sender: 'Denied', kind: 'alphanumeric', status: 'denied', allowed: false },
-        { sender: 'Odd', kind: 'alphanumeric', status: 'other', allowed: false },
-        { sender: 'Pending', kind: 'alphanumeric', status: 'pending', allowed: false },
+        { sender: '+15550001111', type: 'e164', status: 'approved', allowed: true },
+        { sender: '12345', type: 'short-code', status: 'approved', allowed: false },
+        { sender: 'Aldis', type: 'alphanumeric', status: 'approved', allowed: true },
+        { sender: 'Denied', type: 'alphanumeric', status: 'denied', allowed: false },
+        { sender: 'Odd', type: 'alphanumeric', status: 'other', allowed: false },
+        { sender: 'Pending', type: 'alphanumeric', status: 'pending', allowed: false },
       ],
       pagination: { limit: 20, hasMore: false, nextCursor: null },
     })

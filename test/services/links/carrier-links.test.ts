@@ -378,13 +378,13 @@ describe('several binds', () => {
     carrierLinks()
     const settings = { ...rates, binds: 4, bindMode: 'transmitter+receiver' } as const
     links.adopt(directory(carrier(settings)), holds)
-    expect(links.rates(1)).toEqual({ messagesPerSecond: 25, senderMessagesPerSecond: null })
+    expect(links.rateLimits(1)).toEqual({ messagesPerSecond: 25, senderMessagesPerSecond: null })
     for (const number of [0, 2, 3]) held.add(number)
     links.adopt(directory(carrier(settings)), holds)
-    expect(links.rates(1)).toEqual(rates)
+    expect(links.rateLimits(1)).toEqual(rates)
     held.clear()
     links.adopt(directory(carrier(settings)), holds)
-    expect(links.rates(1)).toBeNull()
+    expect(links.rateLimits(1)).toBeNull()
   })
 
   test('closed, they are made again by the next follow', async () => {

@@ -45,19 +45,19 @@ function reason(isForm: boolean, text: string | null) {
 
 function sender({ sender }: Preflight, isForm: boolean): Check {
   const about = 'Sender'
-  const { kind, allowed, errorMessage } = sender
-  if (kind === null)
+  const { type, allowed, errorMessage } = sender
+  if (type === null)
     return {
       about,
       tone: 'bad',
       verdict: 'Not a sender',
       ...reason(isForm, 'A name, a number or a short code'),
     }
-  const type = SENDERS[kind] ?? kind
+  const name = SENDERS[type] ?? type
   if (allowed === null)
-    return { about, tone: 'neutral', verdict: type, detail: 'Judged once the recipient is valid' }
-  if (allowed) return { about, tone: 'good', verdict: `${type}, allowed` }
-  return { about, tone: 'bad', verdict: `${type}, not allowed`, ...reason(isForm, errorMessage) }
+    return { about, tone: 'neutral', verdict: name, detail: 'Judged once the recipient is valid' }
+  if (allowed) return { about, tone: 'good', verdict: `${name}, allowed` }
+  return { about, tone: 'bad', verdict: `${name}, not allowed`, ...reason(isForm, errorMessage) }
 }
 
 function recipient({ recipient }: Preflight): Check {

@@ -5,7 +5,7 @@ import { type Judging, TableKind } from './kind.ts'
 import type { NamedKind, Scene } from './scene.ts'
 
 /** What a rule or a rate applies to; null or absent: everything. */
-export interface Limits {
+export interface Match {
   readonly plan?: string | null
   readonly from?: string | null
   readonly prefix?: string | null
@@ -13,9 +13,9 @@ export interface Limits {
   readonly mccmnc?: string | null
 }
 
-const LIMITS = ['plan', 'from', 'prefix', 'country', 'mccmnc'] as const
+const MATCH_FIELDS = ['plan', 'from', 'prefix', 'country', 'mccmnc'] as const
 
-export function matchOf({ prefix = null, country = null, mccmnc = null }: Limits): RecipientMatch {
+export function matchOf({ prefix = null, country = null, mccmnc = null }: Match): RecipientMatch {
   return { prefix, country, mccmnc }
 }
 
@@ -26,25 +26,21 @@ interface Description<Row extends object> {
   readonly most: number
   readonly required: readonly string[]
   readonly references?: Readonly<Record<string, NamedKind>>
-  settingsOf(row: Row): Limits & Settings
-  judge(given: Limits & Settings, about: Judging): Settings
+  settingsOf(row: Row): Match & Settings
+  judge(given: Match & Settings, about: Judging): Settings
 }
 
 /**
  * Rules and rates have no names: what they apply to identifies them, and cannot change. The name that a file gives them is only
  * for its readers.
  */
-export function limitedKind<Row extends object>({
-  references,
-  judge,
-  ...of
-}: Description<Row>): TableKind<Row> {
+export function ruleKind<Row extends object>({ references, judge, ...of }: Description<Row>): TableKind<Row> {
   return new TableKind<Row>({
     ...of,
     references: { plan: 'plans', ...references },
-    identityOf: (settings) => JSON.stringify(LIMITS.map((limit) => settings[limit] ?? null)),
+    identityOf: (settings) => JSON.stringify(MATCH_FIELDS.map((field) => settings[field] ?? null)),
     labelOf,
-    judge: (given, about) => withoutNoLimits(judge(given, about)),
+    judge: (given, about) => withoutAny(judge(given, about)),
   })
 }
 
@@ -52,14 +48,14 @@ export function limitedKind<Row extends object>({
 function labelOf({ plan, ...settings }: Settings, scene: Scene): string {
   const words = [
     plan == null ? null : scene.presentWith('plans', plan as string)!.name,
-    ...LIMITS.slice(1).map((limit) => settings[limit]),
+    ...MATCH_FIELDS.slice(1).map((field) => settings[field]),
   ]
   return words.filter((word) => word != null).join(' ') || 'any'
 }
 
-function withoutNoLimits(settings: Settings): Settings {
-  const isLimit = (name: string) => LIMITS.some((limit) => limit === name)
+function withoutAny(settings: Settings): Settings {
+  const isOfMatch = (name: string) => MATCH_FIELDS.some((field) => field === name)
   return Object.fromEntries(
-    Object.entries(settings).filter(([name, value]) => value !== null || !isLimit(name)),
+    Object.entries(settings).filter(([name, value]) => value !== null || !isOfMatch(name)),
   )
 }
