@@ -14,7 +14,7 @@ export async function openApiDocument<Document>(path: string): Promise<Document>
   // Routes are registered and described, and never called: most of their dependencies may be missing.
   const adminOptions: Partial<AdminOptions> = { operatorTokenHashes: [] }
   const deps: Partial<ServerDeps> = {
-    rates: { accounts: new RateLimiter(), plans: new RateLimiter() },
+    rateLimits: { accounts: new RateLimiter(), plans: new RateLimiter() },
     limits: HTTP_LIMITS,
     registry: new Registry(),
     log: pino({ enabled: false }),

@@ -1,4 +1,4 @@
-import type { ReceiptState } from './carriers/receipt-states.ts'
+import type { ReceiptState } from './carriers/statuses.ts'
 import type { Status } from './messages/messages.ts'
 import type { Encoding } from './text/segments.ts'
 

@@ -17,8 +17,8 @@ export interface AlarmSources {
   readonly directory: () => Directory
   readonly ownReport: OwnReport
   readonly backlog: { read(): Promise<Backlog> }
-  readonly quality: { nowMs(): number; missingReceipts(): Promise<readonly MissingReceipts[]> }
-  readonly nowMs: () => number
+  readonly quality: { clock(): number; missingReceipts(): Promise<readonly MissingReceipts[]> }
+  readonly clock: () => number
   /** A message that waits for longer is an alarm. */
   readonly backlogSeconds: number
 }
@@ -29,8 +29,8 @@ const CAPPED_FOR_MS = 31 * DAY_MS
 
 /** Everything that is wrong now in the whole installation, as alarms. One connection reads all of it. */
 export async function readAlarmConditions(sources: AlarmSources): Promise<AlarmCondition[]> {
-  const { reads, directory, ownReport, backlog, quality, nowMs, backlogSeconds } = sources
-  const now = nowMs()
+  const { reads, directory, ownReport, backlog, quality, clock, backlogSeconds } = sources
+  const now = clock()
   const nodes = await readNodes(reads, ownReport)
   const all = await carriers.all(reads)
   const unowned = await countUnownedSince(reads, lowestIdAt(now - UNOWNED_FOR_MS))
@@ -44,7 +44,7 @@ export async function readAlarmConditions(sources: AlarmSources): Promise<AlarmC
     backlog: await backlog.read(),
     held: nodes.flatMap(({ report }) => report?.late ?? []),
     directory: directory(),
-    pauses: await listPauses(reads, new Date(quality.nowMs())),
+    pauses: await listPauses(reads, new Date(quality.clock())),
     receipts: await quality.missingReceipts(),
     usedCaps: await listUsedCaps(reads, new Date(now - CAPPED_FOR_MS)),
     unowned: unowned && { count: unowned.count, since: new Date(createdAtMs(unowned.oldestMsgId)) },

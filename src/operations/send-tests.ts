@@ -67,7 +67,7 @@ interface TestAlarmsDeps {
   readonly post: (webhook: Webhook) => Promise<PostOutcome>
   /** BASE_URL. */
   readonly installation: string | null
-  readonly nowMs: () => number
+  readonly clock: () => number
   /** Returns a UUID. */
   readonly newId: () => string
 }
@@ -88,8 +88,8 @@ export class TestAlarms {
 
   /** @throws AppError RATE_LIMITED */
   async send(): Promise<TestAlarmAnswer> {
-    const { url, post, installation, nowMs, newId } = this.#deps
-    const timestampMs = nowMs()
+    const { url, post, installation, clock, newId } = this.#deps
+    const timestampMs = clock()
     const waitMs = this.#limiter.take('', LIMIT, timestampMs)
     if (waitMs > 0) throw tooMany('test-alarms', waitMs)
     const alarmId = newId()

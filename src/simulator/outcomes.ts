@@ -1,4 +1,4 @@
-import type { ReceiptState } from '../domain/carriers/receipt-states.ts'
+import type { ReceiptState } from '../domain/carriers/statuses.ts'
 import { STATUSES } from '../smpp/statuses.ts'
 
 /** What becomes of a message, chosen by the last four digits of its recipient. Shown in docs/simulator.md, and by GET /v1/sandbox. */

@@ -1,4 +1,4 @@
-import { RECEIPT_STATES } from '../domain/carriers/receipt-states.ts'
+import { RECEIPT_STATES } from '../domain/carriers/statuses.ts'
 import { parseUserData, UDHI } from '../domain/text/concatenation.ts'
 import { decodeInbound } from '../domain/text/inbound-text.ts'
 import { messageOctets, type PduInput } from '../smpp/pdu.ts'

@@ -1,9 +1,32 @@
 import sql, { empty, type Sql } from 'sql-template-tag'
-import type { AuditEntry, AuditFilters, Author, ObjectChange } from '../domain/audit-log.ts'
+import type { DateWindow } from '../domain/lists.ts'
 import type { Queryable, Transaction } from './database.ts'
 import { allOf, equals } from './list-conditions.ts'
 
-export interface AuditRecord extends AuditEntry {
+/** What an operation of the admin API did to one object. */
+export interface ObjectChange {
+  /** `service-plan`; of a test of a webhook or a redelivery, the plan whose events are sent. */
+  readonly objectType: string
+  /** The name or number by which the object was known before the change; empty for a change of many objects. */
+  readonly objectId: string
+  /** Without secrets. Null: there was none. */
+  readonly before: object | null
+  /** Without secrets. Null: there is none any more. */
+  readonly after: object | null
+}
+
+/** Who made a change, from where, and by which operation. */
+export interface Author {
+  /** Name of the operator token. */
+  readonly token: string
+  /** Address that the request came from. */
+  readonly address: string
+  /** operationId in the OpenAPI document. */
+  readonly operation: string
+}
+
+/** A row of the audit log. */
+export interface AuditRecord extends Author, ObjectChange {
   readonly auditId: number
   readonly at: Date
 }
@@ -19,6 +42,14 @@ export async function insertAuditEntries(
      from json_to_recordset($4) as c ("objectType" text, "objectId" text, before jsonb, after jsonb)`,
     [token, address, operation, JSON.stringify(changes)],
   )
+}
+
+/** Filters of the audit log; null is not filtered. */
+interface AuditFilters extends DateWindow {
+  readonly objectType: string | null
+  readonly objectId: string | null
+  readonly token: string | null
+  readonly operation: string | null
 }
 
 /** At most `limit` entries behind the id `after`, newest first. */

@@ -1,6 +1,6 @@
 import type { CarrierBind } from '../domain/carriers/binds.ts'
 import type { IdRule } from '../domain/carriers/message-ids.ts'
-import type { ErrorOutcome } from '../domain/carriers/submit-outcomes.ts'
+import type { ErrorOutcome } from '../domain/carriers/statuses.ts'
 import type { Carrier } from '../domain/configuration/configuration.ts'
 import { SANDBOX } from '../domain/sandbox.ts'
 import { ConfigurationTable } from './configuration-table.ts'

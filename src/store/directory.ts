@@ -1,5 +1,5 @@
 import { mapInSteps, mapOfInSteps, type Steps } from '../collections/steps.ts'
-import type { SubmitOutcome } from '../domain/carriers/submit-outcomes.ts'
+import type { SubmitOutcome } from '../domain/carriers/statuses.ts'
 import type {
   Account,
   Carrier,
@@ -12,8 +12,8 @@ import type {
   Token,
 } from '../domain/configuration/configuration.ts'
 import { type Directory, directoryOf, senderKey } from '../domain/configuration/directory.ts'
-import type { RateLimitColumns } from '../domain/configuration/settings.ts'
 import type { Operator, TokenScope } from '../domain/credentials.ts'
+import type { RateLimitColumns } from '../domain/limits/rate-limits.ts'
 import type { SenderType } from '../domain/messages/addresses.ts'
 import { isSandbox } from '../domain/sandbox.ts'
 import { accountSecretContext, carrierSecretContext, SecretError } from '../domain/secrets.ts'

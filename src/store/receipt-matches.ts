@@ -1,6 +1,6 @@
 import type { RuleInForce } from '../domain/carriers/message-ids.ts'
-import type { ReceiptOutcome } from '../domain/carriers/receipt-states.ts'
 import type { KeptReceipt } from '../domain/carriers/receipts.ts'
+import type { ReceiptOutcome } from '../domain/carriers/statuses.ts'
 import { byPlan, isSharded, ServerAwayError } from './citus.ts'
 import type { Queryable } from './database.ts'
 import type { MessageKey } from './messages-at-rest.ts'

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { encodeEntry } from '../../src/domain/journal/entries.ts'
 import { AwayServers } from '../../src/services/messages/away-servers.ts'
 import { IdRules } from '../../src/services/messages/id-rules.ts'
-import { type Live, newLive } from '../../src/services/messages/lives.ts'
 import { MessagesInProgress } from '../../src/services/messages/messages-in-progress.ts'
+import { newlyOwned, type OwnedMessage } from '../../src/services/messages/owned-messages.ts'
 import { Projector } from '../../src/services/messages/projector.ts'
 import { Recorder } from '../../src/services/messages/recorder.ts'
 import { ServerAwayError, serversOfPlans } from '../../src/store/citus.ts'
@@ -44,7 +44,7 @@ async function divided() {
 /** A projector, and messages in memory that are delivered, whose acceptance is in one entry each. */
 async function aProjector(around: Around = (_, run) => run()) {
   const lane = await openLane(db, NODE)
-  const lives = Object.assign(new Map<string, Live>(), { excessBytes: 0 })
+  const ownedMessages = Object.assign(new Map<string, OwnedMessage>(), { excessBytes: 0 })
   let n = 0
   /** This many messages of each plan. */
   async function add(count: number) {
@@ -53,19 +53,23 @@ async function aProjector(around: Around = (_, run) => run()) {
       const { msgId } = message
       n += 1
       await appendEntry(db, lane, n, encodeEntry([{ msgId, fact: acceptedFact(planId, msgId) }]))
-      lives.set(msgId, { ...newLive(message, { owner: NODE, entry: n }), delivers: true, postponed: true })
+      ownedMessages.set(msgId, {
+        ...newlyOwned(message, { owner: NODE, entry: n }),
+        delivers: true,
+        postponed: true,
+      })
     }
   }
   const log = new KeptLog()
   const away = new AwayServers({ db, log, onBack: () => projector.wake() })
   const projector: Projector = new Projector({
-    ...{ db: gatedDatabase(db, around, { inTransactions: true }), log, lives, away },
+    ...{ db: gatedDatabase(db, around, { inTransactions: true }), log, ownedMessages, away },
     lane: () => lane,
     committed: () => n,
     onProjected(gone) {
-      for (const live of gone) {
-        lives.delete(live.message.msgId)
-        live.awaitedRecord?.resolve()
+      for (const owned of gone) {
+        ownedMessages.delete(owned.message.msgId)
+        owned.awaitedRecord?.resolve()
       }
     },
     renew: async () => undefined,
@@ -73,15 +77,15 @@ async function aProjector(around: Around = (_, run) => run()) {
   })
   projector.start()
   return {
-    ...{ add, projector, lane, lives, away },
+    ...{ add, projector, lane, ownedMessages, away },
     get keys() {
-      return Array.from(lives.values(), ({ message: { accepted, msgId } }) => ({
+      return Array.from(ownedMessages.values(), ({ message: { accepted, msgId } }) => ({
         planId: accepted.planId,
         msgId,
       }))
     },
     ofPlans: (ids: ReadonlySet<number>) =>
-      [...lives.values()].filter(({ message }) => ids.has(message.accepted.planId)),
+      [...ownedMessages.values()].filter(({ message }) => ids.has(message.accepted.planId)),
     async [Symbol.asyncDispose]() {
       await away.stop()
       await projector.stop()
@@ -96,16 +100,16 @@ test('while a worker is away, plans of the others are recorded, and its own once
   const waiting = it.ofPlans(gone)
   const all = it.keys
   await worker.kill()
-  for (const live of it.lives.values()) it.projector.changed(live)
-  await eventually(() => it.lives.size === waiting.length)
-  expect([...it.lives.values()]).toEqual(waiting)
+  for (const owned of it.ownedMessages.values()) it.projector.changed(owned)
+  await eventually(() => it.ownedMessages.size === waiting.length)
+  expect([...it.ownedMessages.values()]).toEqual(waiting)
   await expect(it.projector.project(waiting)).rejects.toThrow(ServerAwayError)
   // The journal keeps what is not recorded.
   const cutOf = async () =>
     (await db.query('select cut from lanes where lane = $1', [it.lane.lane])).rows[0].cut
   expect(await cutOf()).toBe(waiting[0]!.entry - 1)
   await worker.start()
-  await eventually(() => it.lives.size === 0)
+  await eventually(() => it.ownedMessages.size === 0)
   expect((await findAtRest(db, all)).size).toBe(all.length)
   await it.projector.project([])
   expect(it.away.has(plans[0]!)).toBe(false)
@@ -136,16 +140,16 @@ test('messages that may be written wait for a worker that is away, and hold up n
   await it.add(5)
   const uncertain = it.ofPlans(gone)
   const all = it.keys
-  for (const live of it.lives.values()) it.projector.changed(live)
-  await eventually(() => it.lives.size === uncertain.length)
+  for (const owned of it.ownedMessages.values()) it.projector.changed(owned)
+  await eventually(() => it.ownedMessages.size === uncertain.length)
   expect(uncertain.every(({ leaving }) => leaving)).toBe(true)
   await it.add(5)
   const later = it.ofPlans(gone)
   all.push(...it.keys.slice(uncertain.length))
-  for (const live of it.lives.values()) it.projector.changed(live)
-  await eventually(() => it.lives.size === later.length)
+  for (const owned of it.ownedMessages.values()) it.projector.changed(owned)
+  await eventually(() => it.ownedMessages.size === later.length)
   await worker.start()
-  await eventually(() => it.lives.size === 0)
+  await eventually(() => it.ownedMessages.size === 0)
   expect((await findAtRest(db, all)).size).toBe(all.length)
 })
 

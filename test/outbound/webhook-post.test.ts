@@ -13,8 +13,8 @@ const { dns, authority, certificate, closing, guardOf, dispatcher, receiver, url
 
 /** The same sockets for an attempt that has less time. */
 function hasty(through: WebhookDispatcher, totalTimeoutMs: number): WebhookDispatcher {
-  const { judge, ranked, send, noteFailedAddress } = WebhookDispatcher.prototype
-  const bound = { judge, ranked, send, noteFailedAddress }
+  const { judge, rank, send, noteFailedAddress } = WebhookDispatcher.prototype
+  const bound = { judge, rank, send, noteFailedAddress }
   const methods = Object.entries(bound).map(([name, method]) => [name, method.bind(through)])
   return { ...Object.fromEntries(methods), totalTimeoutMs }
 }

@@ -62,10 +62,10 @@ export interface OwnSender {
   /** The from of a send. */
   sender: string
   /** short-code, e164 or alphanumeric. */
-  kind: string | null
+  type: string | null
   /** Of the subscription; other: one that a send is answered 422 for. */
   status: 'approved' | 'pending' | 'denied' | 'other'
-  /** Whether a send from it is accepted, unless a rule for the country of the recipient forbids its kind. */
+  /** Whether a send from it is accepted, unless a rule for the country of the recipient forbids its type. */
   allowed: boolean
 }
 
@@ -140,7 +140,7 @@ export interface PreflightRoute {
 
 export interface PreflightSender {
   /** short-code, e164 or alphanumeric. */
-  kind: string | null
+  type: string | null
   allowed: boolean | null
   /** why it is not allowed. */
   errorCode: string | null

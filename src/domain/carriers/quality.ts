@@ -1,6 +1,6 @@
 import type { QualityFloor } from '../configuration/configuration.ts'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../instants.ts'
-import { SUBMIT_RESULTS, type SubmitResult } from './submit-outcomes.ts'
+import { SUBMIT_RESULTS, type SubmitResult } from './statuses.ts'
 
 /** How a carrier performs in a route: what is counted, the figures drawn from it, and when they are too bad. */
 

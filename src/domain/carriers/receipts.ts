@@ -1,4 +1,4 @@
-import { RECEIPT_STATES, type ReceiptState } from './receipt-states.ts'
+import { RECEIPT_STATES, type ReceiptState } from './statuses.ts'
 
 /** Delivery receipts inside deliver_sm: the text form (SMPP 3.4 Appendix B) and the TLV form (§5.3.2.12, .27, .31). */
 

@@ -1,5 +1,5 @@
 import { lowBits } from '../../collections/bits.ts'
-import { type RefusalOutcome, type SubmitOutcome, submitOutcome } from './submit-outcomes.ts'
+import { type RefusalOutcome, type SubmitOutcome, submitOutcome } from './statuses.ts'
 
 /** How an attempt to submit a message ends, once none of its PDUs is in flight. */
 export type AttemptEnd =

@@ -1,5 +1,5 @@
 import type { IdRule } from '../carriers/message-ids.ts'
-import type { SubmitOutcome } from '../carriers/submit-outcomes.ts'
+import type { SubmitOutcome } from '../carriers/statuses.ts'
 import type { TokenScope } from '../credentials.ts'
 import { parseIpAddress } from '../ip-addresses.ts'
 import type { SenderType } from '../messages/addresses.ts'
@@ -319,6 +319,15 @@ export function parseCommandStatus(text: string): number | null {
 /** `0x00000045` */
 export function formatCommandStatus(status: number): string {
   return `0x${status.toString(16).padStart(8, '0')}`
+}
+
+/** Outcomes by command_status in decimal, as they are stored, by `0x00000045`. */
+export function outcomesByHexStatus<T>(outcomes: Readonly<Record<string, T>>): Record<string, T> {
+  const entries = Object.entries(outcomes).map(([status, outcome]): [string, T] => [
+    formatCommandStatus(Number(status)),
+    outcome,
+  ])
+  return Object.fromEntries(entries)
 }
 
 const PEM_BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[A-Za-z0-9+/=\s]+-----END \1-----/g

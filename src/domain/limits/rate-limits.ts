@@ -1,6 +1,33 @@
 import { BoundedMap } from '../../collections/bounded-map.ts'
 import type { RateLimit } from '../configuration/configuration.ts'
 
+/** A rate limit as an account or a plan has it in the database. */
+export interface RateLimitColumns {
+  readonly messagesPerSecond: number | null
+  readonly burst: number | null
+}
+
+/** As an operator gives it: without its own burst, a limit allows one second's worth at once. */
+export interface RateLimitSetting {
+  readonly messagesPerSecond: number
+  readonly burst?: number
+}
+
+export function completeRateLimit(rateLimit: RateLimitSetting | null) {
+  return rateLimit && { ...rateLimit, burst: rateLimit.burst ?? rateLimit.messagesPerSecond }
+}
+
+/** `rateLimit` of a request as columns; an absent one changes nothing, null lifts the limit. */
+export function rateLimitColumns(rateLimit: RateLimitSetting | null | undefined): Partial<RateLimitColumns> {
+  if (rateLimit === undefined) return {}
+  return { messagesPerSecond: rateLimit?.messagesPerSecond ?? null, burst: rateLimit?.burst ?? null }
+}
+
+/** The columns as `rateLimit` in an answer. */
+export function rateLimitField({ messagesPerSecond, burst }: RateLimitColumns) {
+  return messagesPerSecond === null ? null : { messagesPerSecond, burst: burst ?? messagesPerSecond }
+}
+
 /** Tokens left in a bucket as of `updatedMs`. */
 interface Bucket {
   tokens: number

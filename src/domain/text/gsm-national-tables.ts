@@ -22,6 +22,14 @@ export const NATIONAL_LANGUAGES = [
 ] as const
 export type NationalLanguage = (typeof NATIONAL_LANGUAGES)[number]
 
+export function languageIdentifiers(names: readonly NationalLanguage[]): number[] {
+  return names.map((name) => NATIONAL_LANGUAGES.indexOf(name) + 1)
+}
+
+export function languageNames(identifiers: readonly number[]): NationalLanguage[] {
+  return identifiers.map((identifier) => NATIONAL_LANGUAGES[identifier - 1]!)
+}
+
 /**
  * Which tables a text names in its user data header, by national language identifier; null: those of the default
  * alphabet. An identifier without a table is kept as it came.

@@ -5,7 +5,7 @@ import {
   type RateLimitSetting,
   rateLimitColumns,
   rateLimitField,
-} from '../../domain/configuration/settings.ts'
+} from '../../domain/limits/rate-limits.ts'
 import {
   accountSecretContext,
   IV_BYTES,

@@ -1,4 +1,3 @@
-import type { ObjectChange } from '../../domain/audit-log.ts'
 import {
   changesOf,
   type KindName,
@@ -10,6 +9,7 @@ import { type CallbackChecker, maskedUrl } from '../../domain/webhooks/callback-
 import { AppError, conflict, type Fault, refuseAny } from '../../errors.ts'
 import { inSlices } from '../../slices.ts'
 import { accounts } from '../../store/accounts.ts'
+import type { ObjectChange } from '../../store/audit-log.ts'
 import type { Database, Transaction } from '../../store/database.ts'
 import {
   allowPauses,

@@ -1,11 +1,11 @@
 import { randomBytes, X509Certificate } from 'node:crypto'
-import type { ErrorOutcome } from '../../domain/carriers/submit-outcomes.ts'
+import type { ErrorOutcome } from '../../domain/carriers/statuses.ts'
 import {
   isCarrierHost,
+  outcomesByHexStatus,
   parseCommandStatus,
   pemCertificates,
 } from '../../domain/configuration/configuration.ts'
-import { outcomesByHexStatus } from '../../domain/configuration/settings.ts'
 import { isSandbox, SANDBOX } from '../../domain/sandbox.ts'
 import {
   carrierSecretContext,

@@ -1,11 +1,5 @@
-import { repeatedValue } from '../../domain/configuration/configuration.ts'
+import { type QualityFloor, repeatedValue } from '../../domain/configuration/configuration.ts'
 import type { Settings } from '../../domain/configuration/configuration-changes.ts'
-import {
-  completeFloor,
-  completeRouteCarrier,
-  type QualityFloorSetting,
-  type RouteCarrierSetting,
-} from '../../domain/configuration/settings.ts'
 import { isSandbox, SANDBOX } from '../../domain/sandbox.ts'
 import { conflict, type Fault, fault } from '../../errors.ts'
 import {
@@ -15,6 +9,16 @@ import {
   routes,
 } from '../../store/routes.ts'
 import { TableKind } from './kind.ts'
+
+/** A carrier of a route as an operator gives it. */
+interface RouteCarrierSetting {
+  readonly carrier: string
+  readonly priority?: number
+  readonly weight?: number
+}
+
+/** A quality floor as an operator gives it. */
+type QualityFloorSetting = Pick<QualityFloor, 'minDelivered'> & Partial<QualityFloor>
 
 interface RouteSettings {
   readonly carriers?: readonly RouteCarrierSetting[]
@@ -71,4 +75,13 @@ function inOrder(entries: readonly RouteCarrierRecord[]): RouteCarrierRecord[] {
   return entries.toSorted(
     (a, b) => a.priority - b.priority || (a.carrier < b.carrier ? -1 : a.carrier > b.carrier ? 1 : 0),
   )
+}
+
+function completeRouteCarrier(entry: RouteCarrierSetting) {
+  return { priority: 0, weight: 1, ...entry }
+}
+
+/** Over an hour, one bad minute does not condemn a carrier. A pause of half an hour gives it time to recover. */
+function completeFloor(given: QualityFloorSetting): QualityFloor {
+  return { windowMinutes: 60, minMessages: 100, pauseMinutes: 30, ...given }
 }

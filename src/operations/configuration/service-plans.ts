@@ -1,22 +1,24 @@
 import type { OptOutSettings } from '../../domain/configuration/configuration.ts'
 import {
-  completeRateLimit,
-  languageIdentifiers,
-  languageNames,
-  type RateLimitSetting,
-  rateLimitColumns,
-  rateLimitField,
-} from '../../domain/configuration/settings.ts'
-import {
   completeCaps,
   completeGuard,
   limitFaults,
   type PlanCapsSetting,
   type PumpingGuardSetting,
 } from '../../domain/limits/plan-limits.ts'
+import {
+  completeRateLimit,
+  type RateLimitSetting,
+  rateLimitColumns,
+  rateLimitField,
+} from '../../domain/limits/rate-limits.ts'
 import { completeOptOut, optOutFaults } from '../../domain/opt-outs.ts'
 import { SANDBOX, SANDBOX_RATE_LIMIT } from '../../domain/sandbox.ts'
-import type { NationalLanguage } from '../../domain/text/gsm-national-tables.ts'
+import {
+  languageIdentifiers,
+  languageNames,
+  type NationalLanguage,
+} from '../../domain/text/gsm-national-tables.ts'
 import { conflict, fault } from '../../errors.ts'
 import type { Transaction } from '../../store/database.ts'
 import {

@@ -1,4 +1,4 @@
-import type { Author, ObjectChange } from '../../domain/audit-log.ts'
+import type { Author, ObjectChange } from '../../store/audit-log.ts'
 import { insertAuditEntries } from '../../store/audit-log.ts'
 import { type Database, type Transaction, withTransaction } from '../../store/database.ts'
 import { retryConflicts } from './configuration-rows.ts'

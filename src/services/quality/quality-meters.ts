@@ -5,7 +5,7 @@ import {
   RECEIPT_LATENCY_BOUNDS_MS,
   SUBMIT_LATENCY_BOUNDS_MS,
 } from '../../domain/carriers/quality.ts'
-import { SUBMIT_RESULTS, type SubmitResult } from '../../domain/carriers/submit-outcomes.ts'
+import { SUBMIT_RESULTS, type SubmitResult } from '../../domain/carriers/statuses.ts'
 import { Histogram } from '../../histogram.ts'
 import type { QualityMeters } from './quality-watch.ts'
 

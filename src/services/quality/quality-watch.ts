@@ -6,7 +6,7 @@ import {
   QualityTallies,
   type RouteCarrier,
 } from '../../domain/carriers/quality.ts'
-import type { SubmitResult } from '../../domain/carriers/submit-outcomes.ts'
+import type { SubmitResult } from '../../domain/carriers/statuses.ts'
 import { MINUTE_MS } from '../../domain/instants.ts'
 import type { ChangedMessage } from '../../domain/journal/messages-in-progress.ts'
 import { RECEIPT_GRACE_MS } from '../../domain/messages/messages.ts'

@@ -1,5 +1,4 @@
 import { canonicalId, idRuleOf, isUnlearned, ruleInForce } from '../../domain/carriers/message-ids.ts'
-import { codeOfReceipt, RECEIPT_STATES } from '../../domain/carriers/receipt-states.ts'
 import {
   carrierCodeOf,
   isReceipt,
@@ -9,6 +8,7 @@ import {
   type Receipt,
   receiptText,
 } from '../../domain/carriers/receipts.ts'
+import { codeOfReceipt, RECEIPT_STATES } from '../../domain/carriers/statuses.ts'
 import type { Carrier } from '../../domain/configuration/configuration.ts'
 import type { WriteEvents } from '../../domain/events.ts'
 import { messageId } from '../../domain/identifiers.ts'

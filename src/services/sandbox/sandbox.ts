@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { RECEIPT_STATES } from '../../domain/carriers/receipt-states.ts'
+import { RECEIPT_STATES } from '../../domain/carriers/statuses.ts'
 import type { Carrier } from '../../domain/configuration/configuration.ts'
 import {
   type HandsetMessage,

@@ -1,5 +1,5 @@
+import { codeOfSubmitStatus } from '../../domain/carriers/statuses.ts'
 import type { SubmitRefusal } from '../../domain/carriers/submission-progress.ts'
-import { codeOfSubmitStatus } from '../../domain/carriers/submit-outcomes.ts'
 import { formatCommandStatus, type ServicePlan } from '../../domain/configuration/configuration.ts'
 import type { Directory } from '../../domain/configuration/directory.ts'
 import type { Attempted, Postponed, Settled, Submitted } from '../../domain/journal/message-facts.ts'

@@ -1,7 +1,7 @@
 import { lowBits } from '../../collections/bits.ts'
 import type { Flowing } from '../../collections/fair-queue.ts'
+import type { SubmitResult } from '../../domain/carriers/statuses.ts'
 import { SubmissionProgress } from '../../domain/carriers/submission-progress.ts'
-import type { SubmitResult } from '../../domain/carriers/submit-outcomes.ts'
 import type { Carrier } from '../../domain/configuration/configuration.ts'
 import type { Dispatch } from '../../domain/journal/messages-in-progress.ts'
 import { toCarrierAddress } from '../../domain/messages/addresses.ts'

@@ -1,11 +1,6 @@
 import type { HeldGroup } from '../../domain/backlog.ts'
+import { ambiguityWaitMs, nextTryMs, RebindCounts, submitResultOf } from '../../domain/carriers/statuses.ts'
 import type { SubmitRefusal } from '../../domain/carriers/submission-progress.ts'
-import {
-  ambiguityWaitMs,
-  nextTryMs,
-  RebindCounts,
-  submitResultOf,
-} from '../../domain/carriers/submit-outcomes.ts'
 import type { Carrier, ServicePlan } from '../../domain/configuration/configuration.ts'
 import {
   type Dispatch,

@@ -1,5 +1,5 @@
 import type { Attributes } from '@opentelemetry/api'
-import type { SubmitResult } from '../../domain/carriers/submit-outcomes.ts'
+import type { SubmitResult } from '../../domain/carriers/statuses.ts'
 import type { Carrier, Route } from '../../domain/configuration/configuration.ts'
 import type { Directory } from '../../domain/configuration/directory.ts'
 import { eventId } from '../../domain/identifiers.ts'

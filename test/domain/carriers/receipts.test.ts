@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { ReceiptState } from '../../../src/domain/carriers/receipt-states.ts'
 import {
   isReceipt,
   keptReceipt,
@@ -9,6 +8,7 @@ import {
   receiptText,
   withoutText,
 } from '../../../src/domain/carriers/receipts.ts'
+import type { ReceiptState } from '../../../src/domain/carriers/statuses.ts'
 import { anyText } from '../../support/any-text.ts'
 
 describe('isReceipt', () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Dispatch } from '../../../src/domain/journal/messages-in-progress.ts'
 import { MAX_BODY_CHARACTERS } from '../../../src/domain/messages/messages.ts'
-import { bytesOf } from '../../../src/services/messages/lives.ts'
+import { bytesOf } from '../../../src/services/messages/owned-messages.ts'
 import { HeldMessages } from '../../../src/services/sending/held-messages.ts'
 import { eventually } from '../../support/eventually.ts'
 import { aDispatch, aJob } from '../../support/submit-jobs.ts'

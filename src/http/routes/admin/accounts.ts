@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { rateLimitField } from '../../../domain/configuration/settings.ts'
+import { rateLimitField } from '../../../domain/limits/rate-limits.ts'
 import { orUnreadable, type SecretKeys } from '../../../domain/secrets.ts'
 import { MAX_WEBHOOK_HEADERS } from '../../../domain/webhooks/requests.ts'
 import {

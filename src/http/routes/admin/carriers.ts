@@ -1,17 +1,17 @@
 import { Type } from 'typebox'
 import { MAX_BIND_ERRORS } from '../../../domain/carriers/binds.ts'
 import { ID_RULES } from '../../../domain/carriers/message-ids.ts'
-import { ERROR_OUTCOMES } from '../../../domain/carriers/submit-outcomes.ts'
+import { ERROR_OUTCOMES } from '../../../domain/carriers/statuses.ts'
 import {
   BIND_MODES,
   LONG_MESSAGES,
   MAX_BINDS,
   MAX_SUBMIT_OUTCOMES,
   OPERATING_STATES,
+  outcomesByHexStatus,
   VALIDITY_FORMATS,
   VALIDITY_SECONDS,
 } from '../../../domain/configuration/configuration.ts'
-import { outcomesByHexStatus } from '../../../domain/configuration/settings.ts'
 import { BIND_STATES, bindStates, type LivingNode, nodeCondition } from '../../../domain/nodes.ts'
 import { notFound } from '../../../errors.ts'
 import { CARRIERS } from '../../../operations/configuration/carriers.ts'

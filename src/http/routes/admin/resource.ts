@@ -1,10 +1,11 @@
 import { Type } from 'typebox'
-import { type ObjectChange, withHiddenFields } from '../../../domain/audit-log.ts'
 import type { Settings } from '../../../domain/configuration/configuration-changes.ts'
+import { HIDDEN } from '../../../domain/secrets.ts'
 import { notFound } from '../../../errors.ts'
 import type { TableKind } from '../../../operations/configuration/kind.ts'
 import { createObject, judgeRequest, updateObject } from '../../../operations/configuration/single-changes.ts'
 import { deleteRow } from '../../../operations/manage/configuration-rows.ts'
+import type { ObjectChange } from '../../../store/audit-log.ts'
 import type { AnyTable } from '../../../store/configuration-table.ts'
 import type { Transaction } from '../../../store/database.ts'
 import { titled } from '../../schemas/shapes.ts'
@@ -364,4 +365,13 @@ export function documentOf(
 function isOptional(body: unknown): boolean {
   const { properties = {}, required = [] } = (body ?? {}) as Partial<Type.TObject>
   return required.length < Object.keys(properties).length
+}
+
+/**
+ * The object after a request with these fields. A field that the object does not show, such as a password, is named without
+ * its value.
+ */
+function withHiddenFields(given: object, shown: object): object {
+  const hidden = Object.keys(given).filter((field) => !(field in shown))
+  return { ...shown, ...Object.fromEntries(hidden.map((field) => [field, HIDDEN])) }
 }

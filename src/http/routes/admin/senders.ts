@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox'
-import type { ObjectChange } from '../../../domain/audit-log.ts'
 import { canonicalPublicId } from '../../../domain/identifiers.ts'
 import { notFound } from '../../../errors.ts'
 import { removeSenderSubscription, setSenderSubscription } from '../../../operations/configuration/senders.ts'
 import { keyOfPlanInPath } from '../../../operations/manage/configuration-rows.ts'
+import type { ObjectChange } from '../../../store/audit-log.ts'
 import type { Database, Queryable } from '../../../store/database.ts'
 import {
   findSenderSubscription,

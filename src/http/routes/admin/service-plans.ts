@@ -4,11 +4,11 @@ import {
   TEXT_RETENTIONS,
   VALIDITY_SECONDS,
 } from '../../../domain/configuration/configuration.ts'
-import { languageNames, rateLimitField } from '../../../domain/configuration/settings.ts'
+import { rateLimitField } from '../../../domain/limits/rate-limits.ts'
 import { SENDER_TYPES } from '../../../domain/messages/addresses.ts'
 import { MAX_BODY_CHARACTERS } from '../../../domain/messages/messages.ts'
 import { MAX_WORD_CHARACTERS, MAX_WORDS } from '../../../domain/opt-outs.ts'
-import { NATIONAL_LANGUAGES } from '../../../domain/text/gsm-national-tables.ts'
+import { languageNames, NATIONAL_LANGUAGES } from '../../../domain/text/gsm-national-tables.ts'
 import { PLANS, removeServicePlan } from '../../../operations/configuration/service-plans.ts'
 import type { ServicePlanRecord } from '../../../store/service-plans.ts'
 import { PublicId } from '../../schemas/parameters.ts'

@@ -4,7 +4,7 @@ import {
   RECEIPT_STATES,
   type ReceiptOutcome,
   type ReceiptState,
-} from '../../../src/domain/carriers/receipt-states.ts'
+} from '../../../src/domain/carriers/statuses.ts'
 
 test.each<[ReceiptState, ReceiptOutcome]>([
   ['SCHEDULED', 'SENT'],

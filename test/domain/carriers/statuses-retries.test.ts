@@ -7,7 +7,7 @@ import {
   nextTryMs,
   RebindCounts,
   retryDelayMs,
-} from '../../../src/domain/carriers/submit-outcomes.ts'
+} from '../../../src/domain/carriers/statuses.ts'
 import { VALIDITY_MS } from '../../../src/domain/messages/messages.ts'
 
 describe('retryDelayMs', () => {

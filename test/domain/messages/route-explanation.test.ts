@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { type DirectoryContents, senderKey } from '../../../src/domain/configuration/directory.ts'
-import { explainRoute } from '../../../src/domain/routing/route-explanation.ts'
+import { explainRoute } from '../../../src/domain/messages/preflight.ts'
 import type { CarrierCondition } from '../../../src/domain/routing/routing.ts'
 import { aCarrier, aDirectory, aPlan, aRoute, aRule } from '../../support/directory.ts'
 

@@ -3,7 +3,7 @@ import {
   codeOfSubmitStatus,
   type SubmitOutcome,
   submitOutcome,
-} from '../../../src/domain/carriers/submit-outcomes.ts'
+} from '../../../src/domain/carriers/statuses.ts'
 
 describe('submitOutcome', () => {
   test.each<[number, SubmitOutcome]>([
