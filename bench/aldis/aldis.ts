@@ -8,8 +8,9 @@ import type { Subject } from '../subject.ts'
 import type { Ledgers } from '../tools/ledgers.ts'
 import { RECIPIENTS, TEXT } from '../tools/requests.ts'
 import { databaseFaults } from '../totals.ts'
+import type { ServiceConfig } from './app-options.ts'
 import { makeWalFiles, openDatabase, walBytes } from './database.ts'
-import type { ServiceConfig, ServiceReady } from './service.ts'
+import type { ServiceReady } from './service.ts'
 import { type Connection, type Customer, linkBound, setUp } from './setup.ts'
 
 /** Aldis as it ships, with its embedded PostgreSQL in the run's folder. */

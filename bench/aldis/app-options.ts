@@ -4,7 +4,23 @@ import type { Logger } from 'pino'
 import type { AppOptions } from '../../src/app/options.ts'
 import { type Config, loadConfig } from '../../src/config.ts'
 import { hashToken } from '../../src/domain/credentials.ts'
-import type { ServiceConfig } from './service.ts'
+
+export interface ServiceConfig {
+  /** Folder of the embedded PostgreSQL. */
+  readonly dataDir: string
+  /** The first node's database, for all other nodes; null: this process makes it. */
+  readonly databaseUrl: string | null
+  readonly nodeName: string
+  readonly logLevel: string
+  readonly operatorToken: string
+  readonly caPem: string | null
+  /** Above 1, this process starts that many workers, as `aldis serve --workers` does; at 1 it is the service. */
+  readonly workers: number
+  /** Days before today that the tables have partitions for when the service starts; default 0. */
+  readonly pastDays?: number
+  /** Let the embedded PostgreSQL count its statements and log some plans. Costs a little, so only while profiling. */
+  readonly explain: boolean
+}
 
 const SECRET_KEY = Buffer.alloc(32, 1)
 const DRAIN_TIMEOUT_MS = 20_000

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { type Child, script } from '../children.ts'
 import type { Rig } from '../rig.ts'
-import type { ServiceConfig, ServiceReady } from './service.ts'
+import type { ServiceConfig } from './app-options.ts'
+import type { ServiceReady } from './service.ts'
 
 /** Starts a node without workers. `databaseUrl` null: it starts a PostgreSQL of its own. */
 export async function startNode(

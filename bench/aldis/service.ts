@@ -4,7 +4,7 @@ import { Workers } from '../../src/commands/workers.ts'
 import { EMBEDDED_DATABASE } from '../../src/database-url.ts'
 import { createLog } from '../../src/log.ts'
 import { serveParent, tellFault } from '../parent.ts'
-import { appOptions, workersConfig } from './app-options.ts'
+import { appOptions, type ServiceConfig, workersConfig } from './app-options.ts'
 import { addPastDays } from './database.ts'
 import { startProfile } from './profile.ts'
 import { createOn, type RunDatabase, startEmbedded } from './run-database.ts'
@@ -14,23 +14,6 @@ import { TurnWatch } from './turn-watch.ts'
  * The service as in production, in a process of its own, with the embedded PostgreSQL or a database of its own on the server
  * of DATABASE_URL.
  */
-
-export interface ServiceConfig {
-  /** Folder of the embedded PostgreSQL. */
-  readonly dataDir: string
-  /** The first node's database, for all other nodes; null: this process makes it. */
-  readonly databaseUrl: string | null
-  readonly nodeName: string
-  readonly logLevel: string
-  readonly operatorToken: string
-  readonly caPem: string | null
-  /** Above 1, this process starts that many workers, as `aldis serve --workers` does; at 1 it is the service. */
-  readonly workers: number
-  /** Days before today that the tables have partitions for when the service starts; default 0. */
-  readonly pastDays?: number
-  /** Let the embedded PostgreSQL count its statements and log some plans. Costs a little, so only while profiling. */
-  readonly explain: boolean
-}
 
 export interface ServiceReady {
   readonly url: string

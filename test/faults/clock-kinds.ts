@@ -1,6 +1,6 @@
 /** A node whose clock is wrong, by libfaketime. */
 import { existsSync, globSync } from 'node:fs'
-import type { Rule } from './judge.ts'
+import type { Rule } from './findings.ts'
 import type { Kind } from './kind.ts'
 
 const LIBRARY = globSync('/usr/lib/*/faketime/libfaketime.so.1')[0]

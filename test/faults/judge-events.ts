@@ -1,4 +1,4 @@
-import type { Finding, Rule } from './judge.ts'
+import type { Finding, Rule } from './findings.ts'
 import { mayHaveDied } from './judge-deaths.ts'
 import { isFailedAnswer } from './judge-messages.ts'
 import { type FaultEntry, type FeedItem, type Ledgers, rankOf, type Webhook } from './ledgers.ts'

@@ -1,4 +1,4 @@
-import type { Finding } from './judge.ts'
+import type { Finding } from './findings.ts'
 import type { Inbound, Ledgers } from './ledgers.ts'
 
 /** Compares inbound messages that carriers offered with the records and the events; finds those never acknowledged. */

@@ -1,4 +1,4 @@
-import type { Finding, Rule } from './judge.ts'
+import type { Finding, Rule } from './findings.ts'
 import { mayHaveDied } from './judge-deaths.ts'
 import { isInDoubt } from './judge-submits.ts'
 import type { Answer, Ledgers, LoadEntry, RecordedMessage, Submit } from './ledgers.ts'

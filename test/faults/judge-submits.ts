@@ -1,4 +1,4 @@
-import type { Finding } from './judge.ts'
+import type { Finding } from './findings.ts'
 import type { FaultEntry, Ledgers, RecordedMessage, Session, Submit } from './ledgers.ts'
 
 /** A crash excuses submits up to this long before it, because an answer waits for its record. */

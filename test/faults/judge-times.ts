@@ -1,4 +1,4 @@
-import type { Finding } from './judge.ts'
+import type { Finding } from './findings.ts'
 import type { FaultEntry, Ledgers } from './ledgers.ts'
 
 const ACCEPT_WITHIN_MS = 5_000

@@ -1,47 +1,11 @@
 /** Joins the ledgers of a run. Pure: the same ledgers always give the same findings. */
+import type { Finding } from './findings.ts'
 import { judgeEvents } from './judge-events.ts'
 import { judgeInbound } from './judge-inbound.ts'
 import { judgeMessages } from './judge-messages.ts'
 import { judgeSubmits } from './judge-submits.ts'
 import { judgeTimes } from './judge-times.ts'
 import type { FaultEntry, Ledgers } from './ledgers.ts'
-
-export type Rule =
-  | 'lost'
-  | 'recorded-twice'
-  | 'key-answered-twice'
-  | 'unrecorded'
-  | 'sent-though-refused'
-  | 'unfinished'
-  | 'wrong-status'
-  | 'unsubmitted'
-  | 'unknown-never-offered'
-  | 'status-backwards'
-  | 'stale-read'
-  | 'event-missing'
-  | 'event-unknown'
-  | 'event-disordered'
-  | 'event-repeated'
-  | 'event-changed'
-  | 'feed-repeated'
-  | 'feed-disordered'
-  | 'inbound-lost'
-  | 'inbound-doubled'
-  | 'inbound-unacknowledged'
-  | 'receipt-unacknowledged'
-  | 'copy-without-crash'
-  | 'copies-beyond-window'
-  | 'copy-not-flagged'
-  | 'reset-while-draining'
-  | 'slow-to-accept'
-  | 'slow-takeover'
-
-export interface Finding {
-  readonly rule: Rule
-  /** What to look for in the ledgers. */
-  readonly subject: string
-  readonly atMs: number
-}
 
 export function judge(ledgers: Ledgers): Finding[] {
   return [

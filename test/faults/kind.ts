@@ -1,6 +1,6 @@
 import type { SeededRandom } from '../../bench/seeded-random.ts'
 import type { Bed } from './bed.ts'
-import type { Rule } from './judge.ts'
+import type { Rule } from './findings.ts'
 import type { Excuses } from './ledgers.ts'
 import type { NodeProcess } from './node-process.ts'
 

@@ -1,6 +1,7 @@
 /** Summarises a run in figures, by kind of fault. Pure. */
 import type { Exercised } from './exercise.ts'
-import { type Finding, faultAt, judge, type Rule } from './judge.ts'
+import type { Finding, Rule } from './findings.ts'
+import { faultAt, judge } from './judge.ts'
 import { copiesOf } from './judge-submits.ts'
 import { timeToAccept, timeToTakeOver } from './judge-times.ts'
 import type { Kind } from './kind.ts'

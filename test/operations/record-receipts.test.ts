@@ -4,10 +4,10 @@ import { recordReceipts } from '../../src/operations/record-receipts.ts'
 import type { Database } from '../../src/store/database.ts'
 import { findMessageForOperator } from '../../src/store/messages.ts'
 import { findParkedReceipts } from '../../src/store/parked-receipts.ts'
+import { CARRIER_ID } from '../support/installation.ts'
 import { recordedMessages } from '../support/recorded-messages.ts'
 import {
   announced,
-  CARRIER_ID,
   receipt,
   receiptOptions,
   sent,

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { lowestIdAt } from '../../src/domain/identifiers.ts'
 import { type SearchPart, searchMessages, searchSubmitted } from '../../src/store/message-search.ts'
-import { installedDatabase } from '../support/installation.ts'
+import { CARRIER_ID, installedDatabase } from '../support/installation.ts'
 import { rowsRead } from '../support/rows-read.ts'
-import { CARRIER_ID, insertMessages, newMessage, storeMessage } from '../support/stored-messages.ts'
+import { insertMessages, newMessage, storeMessage } from '../support/stored-messages.ts'
 
 const { db, announcedPlan, silentPlan } = await installedDatabase()
 const NO_FILTERS = {

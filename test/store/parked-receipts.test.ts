@@ -9,8 +9,8 @@ import {
   type ParkedPlace,
   storeTranslations,
 } from '../../src/store/parked-receipts.ts'
-import { installedDatabase } from '../support/installation.ts'
-import { CARRIER_ID, recordOutcomes, sent, storeMessage, submission } from '../support/stored-messages.ts'
+import { CARRIER_ID, installedDatabase } from '../support/installation.ts'
+import { recordOutcomes, sent, storeMessage, submission } from '../support/stored-messages.ts'
 
 const OLDEST: ParkedPlace = { parkedAt: new Date(0).toISOString(), parkedId: 0 }
 const { db, announcedPlan: plan } = await installedDatabase()

@@ -8,7 +8,7 @@ import { findMessageForOperator } from '../../src/store/messages.ts'
 import { findAtRest, projectMessages } from '../../src/store/projection.ts'
 import { cuttingProxy } from '../support/cutting-proxy.ts'
 import { eventually } from '../support/eventually.ts'
-import { installedDatabase, newId, otherPool } from '../support/installation.ts'
+import { CARRIER_ID, installedDatabase, newId, otherPool } from '../support/installation.ts'
 import {
   deliveredFacts,
   evidenceOf,
@@ -18,7 +18,7 @@ import {
   settledFact,
   submittedFact,
 } from '../support/messages-in-memory.ts'
-import { CARRIER_ID, eventsOf, NODE } from '../support/stored-messages.ts'
+import { eventsOf, NODE } from '../support/stored-messages.ts'
 
 const { db, connectionString, announcedPlan: plan } = await installedDatabase()
 const lane = await openLane(db, NODE)

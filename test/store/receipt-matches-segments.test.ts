@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { findParkedReceipts } from '../../src/store/parked-receipts.ts'
-import { newId } from '../support/installation.ts'
+import { CARRIER_ID, newId } from '../support/installation.ts'
 import { recordedMessages } from '../support/recorded-messages.ts'
 import {
   announced,
-  CARRIER_ID,
   countOf,
   receipt,
   sent,

@@ -7,11 +7,10 @@ import {
   findParkedReceipts,
 } from '../../src/store/parked-receipts.ts'
 import { createPartition } from '../../src/store/partitions.ts'
-import { newId, otherPool } from '../support/installation.ts'
+import { CARRIER_ID, newId, otherPool } from '../support/installation.ts'
 import { recordedMessages } from '../support/recorded-messages.ts'
 import {
   announced,
-  CARRIER_ID,
   countOf,
   deliveriesOf,
   eventsOf,

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { newId, otherPool } from '../support/installation.ts'
+import { CARRIER_ID, newId, otherPool } from '../support/installation.ts'
 import { recordedMessages } from '../support/recorded-messages.ts'
 import {
   announced,
-  CARRIER_ID,
   eventsOf,
   NODE,
   sent,

@@ -9,6 +9,8 @@ import type { Database } from '../../src/store/database.ts'
 import { readDirectory } from '../../src/store/directory.ts'
 import { databaseOfFile, type FreshDatabase, openAgain } from './database.ts'
 
+export const CARRIER_ID = 1
+
 export interface Installation {
   readonly directory: Directory
   /** Has the inbound URL, the numbers +49301234567, 12345 and 7654321, and the keywords STOP and Hallo. */

@@ -1,7 +1,7 @@
 /** Random stories of messages. */
 import fc from 'fast-check'
 import type { Fact, MessageState } from '../../src/domain/journal/message-facts.ts'
-import { CARRIER_ID } from './stored-messages.ts'
+import { CARRIER_ID } from './installation.ts'
 
 export const MOST_SEGMENTS = 3
 export const CUTS = [null, 'tlv gsm7 3']

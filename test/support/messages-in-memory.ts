@@ -15,8 +15,7 @@ import {
   messageInProgress,
 } from '../../src/domain/journal/messages-in-progress.ts'
 import type { Projected } from '../../src/store/records.ts'
-import { newId } from './installation.ts'
-import { CARRIER_ID } from './stored-messages.ts'
+import { CARRIER_ID, newId } from './installation.ts'
 
 export function acceptedFact(planId: number, msgId: string, changes: Partial<Accepted> = {}): Accepted {
   return {

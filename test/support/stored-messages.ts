@@ -10,11 +10,10 @@ import { type Database, withTransaction } from '../../src/store/database.ts'
 import type { IncomingReceipt } from '../../src/store/receipt-matches.ts'
 import { writeRecords } from '../../src/store/records.ts'
 import { aDirectory } from './directory.ts'
-import { newId } from './installation.ts'
+import { CARRIER_ID, newId } from './installation.ts'
 import { settledFact, submittedFact } from './messages-in-memory.ts'
 
 export const NODE = 1
-export const CARRIER_ID = 1
 /** Above every id a test makes. */
 const NEWEST = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 

@@ -11,11 +11,10 @@ import { IdRules } from '../../../src/services/messages/id-rules.ts'
 import { Recorder } from '../../../src/services/messages/recorder.ts'
 import { readDirectory } from '../../../src/store/directory.ts'
 import { nothingInProgress } from '../../support/in-progress.ts'
-import { installedDatabase, newId } from '../../support/installation.ts'
+import { CARRIER_ID, installedDatabase, newId } from '../../support/installation.ts'
 import { KeptLog, strictLog } from '../../support/log.ts'
 import { eventually } from '../../support/service.ts'
 import {
-  CARRIER_ID,
   countOf,
   HOLDER,
   receipt,

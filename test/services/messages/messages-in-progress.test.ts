@@ -10,11 +10,10 @@ import { aCarrier, aDirectory, anAccount, aPlan } from '../../support/directory.
 import { eventually } from '../../support/eventually.ts'
 import { type Around, gatedDatabase, refusedByServer } from '../../support/gated-database.ts'
 import { inProgressAt, MESSAGE_TABLES } from '../../support/in-progress.ts'
-import { installedDatabase, newId } from '../../support/installation.ts'
+import { CARRIER_ID, installedDatabase, newId } from '../../support/installation.ts'
 import { quietLog } from '../../support/log.ts'
 import { acceptedFact, inMemory, submittedFact } from '../../support/messages-in-memory.ts'
 import {
-  CARRIER_ID,
   clearTables,
   eventsOf,
   HOLDER,

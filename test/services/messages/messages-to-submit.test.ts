@@ -13,11 +13,10 @@ import { aDirectory, aPlan } from '../../support/directory.ts'
 import { eventually } from '../../support/eventually.ts'
 import { gatedDatabase } from '../../support/gated-database.ts'
 import { inProgressAt, MESSAGE_TABLES } from '../../support/in-progress.ts'
-import { installedDatabase, newId } from '../../support/installation.ts'
+import { CARRIER_ID, installedDatabase, newId } from '../../support/installation.ts'
 import { type KeptLog, quietLog } from '../../support/log.ts'
 import { acceptedFact } from '../../support/messages-in-memory.ts'
 import {
-  CARRIER_ID,
   clearTables,
   eventsOf,
   HOLDER,

@@ -12,12 +12,11 @@ import { aDirectory, aPlan } from '../../support/directory.ts'
 import { eventually } from '../../support/eventually.ts'
 import { gatedDatabase } from '../../support/gated-database.ts'
 import { nothingInProgress } from '../../support/in-progress.ts'
-import { installedDatabase, newId } from '../../support/installation.ts'
+import { CARRIER_ID, installedDatabase, newId } from '../../support/installation.ts'
 import { strictLog } from '../../support/log.ts'
 import { acceptedFact, inMemory, projected, submittedFact } from '../../support/messages-in-memory.ts'
 import {
   announced,
-  CARRIER_ID,
   clearTables,
   countOf,
   HOLDER,
