@@ -29,71 +29,69 @@ export interface TokenGrant {
 }
 
 const TIMEOUT_MS = 2_000
-/** A process whose clock says less than `as_of` by more than this is right: the clock was set. */
-const CLOCKS_APART = '1 second'
 
 /**
  * Takes and returns tokens. Each process asks about every `intervalMs`. While all of them together want more than there is,
  * each gets a part by what it wants, and a quarter if it wants no more than that; otherwise all that it wants, or a
  * twentieth of what is left if that is more. The answers are in the order of the requests, none of which names the same
- * bucket as another.
+ * bucket as another. Nobody gets more than there is, although those whose messages wait want more than they have asked for.
+ *
+ * Buckets fill by the clock of the database when the row is locked. The time at which a process asked would count a second
+ * twice: a statement that waited is older than the row, and would set it back. A row from the future begins anew.
  */
 export async function exchangeTokens(
   db: Queryable,
   requests: readonly TokenRequest[],
-  { at, intervalMs }: { at: Date; intervalMs: number },
+  intervalMs: number,
 ): Promise<readonly TokenGrant[]> {
   const { rows } = await db.query<TokenGrant & { index: number }>({
     text: `
       with locked as (
-        select i.*, u.tokens, u.asked as before, u.as_of,
-               greatest(extract(epoch from $2::timestamptz - u.as_of)::double precision, 0) as seconds
+        select i.*, u.tokens, u.asked as before, u.as_of
         from json_to_recordset($1) as i (scope text, id integer, "perSecond" double precision,
           burst double precision, wanted double precision, asked double precision, returned double precision,
           index integer)
         join rate_usage u on u.scope = i.scope and u.id = i.id
         order by u.scope, u.id for update of u
+      ), timed as materialized (
+        select *, clock_timestamp() as now from locked
+      ), aged as (
+        select *, greatest(extract(epoch from now - as_of)::double precision, 0) as seconds from timed
       ), filled as (
-        select index, scope, id, wanted, as_of,
+        select index, scope, id, wanted, now,
                least(greatest(burst, "perSecond"), tokens + seconds * "perSecond" + returned) as tokens,
                floor(before * greatest(1 - seconds, 0) * 1000) / 1000 + asked as asked
-        from locked
+        from aged
       ), granted as (
         select *, case
                  when wanted = 0 or tokens <= 0 then 0
-                 when tokens >= asked * $3 then least(tokens, greatest(wanted, tokens / 20))
-                 else least(wanted, tokens * greatest(wanted / (asked * $3), 0.25)) end as granted
+                 when tokens >= asked * $2 then least(tokens, greatest(wanted, tokens / 20))
+                 else least(wanted, tokens, tokens * greatest(wanted / (asked * $2), 0.25)) end as granted
         from filled
       )
-      update rate_usage u set tokens = g.tokens - g.granted, asked = g.asked,
-        as_of = case when u.as_of > $2::timestamptz + $4::interval then $2 else greatest(u.as_of, $2) end
+      update rate_usage u set tokens = g.tokens - g.granted, asked = g.asked, as_of = g.now
       from granted g
       where u.scope = g.scope and u.id = g.id
       returning g.index, g.granted, u.tokens as left`,
-    values: [
-      JSON.stringify(requests.map((request, index) => ({ ...request, index }))),
-      at,
-      intervalMs / 1_000,
-      CLOCKS_APART,
-    ],
+    values: [JSON.stringify(requests.map((request, index) => ({ ...request, index }))), intervalMs / 1_000],
     query_timeout: TIMEOUT_MS,
   })
   const grants = new Map(rows.map(({ index, ...grant }) => [index, grant]))
   const absent = requests.filter((_, index) => !grants.has(index))
   if (absent.length === 0) return requests.map((_, index) => grants.get(index)!)
-  await beginRates(db, absent, at)
+  await beginRates(db, absent)
   // The others have theirs, and asked again would take them twice.
-  const late = (await exchangeTokens(db, absent, { at, intervalMs })).values()
+  const late = (await exchangeTokens(db, absent, intervalMs)).values()
   return requests.map((_, index) => grants.get(index) ?? late.next().value!)
 }
 
-async function beginRates(db: Queryable, rates: readonly TokenRequest[], at: Date): Promise<void> {
+async function beginRates(db: Queryable, rates: readonly TokenRequest[]): Promise<void> {
   await db.query(
     `insert into rate_usage (scope, id, tokens, as_of)
-     select scope, id, initial, $2
+     select scope, id, initial, clock_timestamp()
      from json_to_recordset($1) as i (scope text, id integer, initial double precision)
      order by 1, 2 on conflict do nothing`,
-    [JSON.stringify(rates), at],
+    [JSON.stringify(rates)],
   )
 }
 

@@ -76,8 +76,9 @@ test('three processes together let one burst through', async () => {
     answersOf({ ...access, baseUrl: second.baseUrl }, BURST),
   ])
   const passed = ofBoth.map((answers) => answers.filter(({ status }) => status === 202).length)
-  const more = (Date.now() - startedAtMs) / 1_000
-  expect(passed[0]! + passed[1]!).toBeLessThanOrEqual(BURST + more + 1)
+  // Both readings are cut to a millisecond.
+  const more = (Date.now() + 1 - startedAtMs) / 1_000
+  expect(passed[0]! + passed[1]!).toBeLessThanOrEqual(BURST + more)
   expect(passed[0]! + passed[1]!).toBeGreaterThanOrEqual(BURST * 0.9)
   for (const count of passed) expect(count).toBeGreaterThan(0)
   const refused = ofBoth.flat().find(({ status }) => status !== 202)!

@@ -179,7 +179,7 @@ export class RateShares {
     const nowMs = this.#options.clock()
     const shares = [...new Set(asking)]
     const requests = shares.map((share) => this.#requestOf(share, nowMs))
-    const grants = await this.#granted(requests, new Date(nowMs))
+    const grants = await this.#granted(requests)
     for (const [index, share] of shares.entries()) {
       const { granted, left } = grants[index]!
       share.tokens += granted
@@ -191,10 +191,10 @@ export class RateShares {
   }
 
   /** Logs the first of several failures in a row, and their end. */
-  async #granted(requests: readonly TokenRequest[], at: Date): Promise<readonly TokenGrant[]> {
+  async #granted(requests: readonly TokenRequest[]): Promise<readonly TokenGrant[]> {
     const { db, log } = this.#options
     try {
-      const grants = await exchangeTokens(db, requests, { at, intervalMs: INTERVAL_MS })
+      const grants = await exchangeTokens(db, requests, INTERVAL_MS)
       if (this.#hasFailed) log.info({}, `no longer: ${FAILURE}`)
       this.#hasFailed = false
       return grants

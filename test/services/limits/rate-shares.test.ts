@@ -52,9 +52,11 @@ class Processes {
 
   join(perSecond: number, { aheadMs = 0, isAlone = (): boolean => false } = {}): Process {
     const counting = {
-      query: (...statement: [never]) => {
+      query: (statement: string | { text: string }, values?: unknown[]) => {
         this.statements += 1
-        return db.query(...statement)
+        return typeof statement === 'string'
+          ? db.query(this.#clocked(statement), values)
+          : db.query({ ...statement, text: this.#clocked(statement.text) })
       },
     } as unknown as Database
     const clock = () => this.nowMs + aheadMs
@@ -63,6 +65,11 @@ class Processes {
     const process = { shares, perSecond, aheadMs, runsInMs: 0, accepted: 0, refused: 0 }
     this.#all.push(process)
     return process
+  }
+
+  /** The statement under this test's clock. */
+  #clocked(text: string): string {
+    return text.replaceAll('clock_timestamp()', `to_timestamp(${this.nowMs / 1_000})`)
   }
 
   /** It does nothing more, and says nothing to anybody. */
@@ -312,10 +319,9 @@ test('an account and a plan of one number have limits of their own', async () =>
 
 test('buckets that nobody asks for are deleted after a day', async () => {
   const request = { scope: 'plan', id: newPlan(), perSecond: 1, burst: 1, initial: 1 } as const
-  const ask = (at: Date) =>
-    exchangeTokens(db, [{ ...request, wanted: 1, asked: 0, returned: 0 }], { at, intervalMs: RUN_MS })
+  const ask = () => exchangeTokens(db, [{ ...request, wanted: 1, asked: 0, returned: 0 }], RUN_MS)
   await deleteIdleRates(db, 1_000)
-  expect(await ask(new Date())).toMatchObject([{ granted: 1, left: 0 }])
+  expect(await ask()).toMatchObject([{ granted: 1, left: 0 }])
   expect(await deleteIdleRates(db, 1_000)).toBe(0)
   await db.query(`update rate_usage set as_of = as_of - interval '25 hours' where id = $1`, [request.id])
   expect(await deleteIdleRates(db, 1_000)).toBe(1)
