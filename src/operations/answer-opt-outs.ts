@@ -7,7 +7,7 @@ import { validityMs } from '../domain/messages/messages.ts'
 import { type OptOutRequest, replyTo } from '../domain/opt-outs.ts'
 import { countryOf } from '../domain/routing/recipients.ts'
 import { countSegments } from '../domain/text/segments.ts'
-import type { Queryable, Transaction } from '../store/database.ts'
+import { type Queryable, RowFaultError, type Transaction } from '../store/database.ts'
 import { takeIdempotencyKeys } from '../store/idempotency-keys.ts'
 import { changeOptOuts, letRepliesOut, type OptOutPair } from '../store/opt-outs.ts'
 import type { NewMessage } from '../store/records.ts'
@@ -126,7 +126,7 @@ function pairOf({ planId, sender, recipient }: OptOutPair): OptOutPair {
 /**
  * Replies without an earlier answer of their kind. While another transaction may be answering the same person, this waits.
  *
- * @throws Error when that takes long: the carrier then offers the message again
+ * @throws RowFaultError when that takes long: the carrier then offers the message again, and others of its batch are recorded
  */
 async function firstOfTheirKind(transaction: Transaction, replies: readonly Reply[]): Promise<Reply[]> {
   const kept: Reply[] = []
@@ -141,7 +141,7 @@ async function firstOfTheirKind(transaction: Transaction, replies: readonly Repl
     open = open.filter(({ msgId }) => busy.has(msgId))
     if (open.length === 0) return kept
   }
-  throw new Error('another transaction has been answering the same person for too long')
+  throw new RowFaultError('another transaction has been answering the same person for too long')
 }
 
 /** The answer as a message of the plan, which waits in the database. None without a text, or if the plan cannot send. */

@@ -94,6 +94,11 @@ export class InboundOffers {
     this.#task.start()
   }
 
+  /** Rows that this node answers for, or may have written. */
+  get known(): number {
+    return this.#known.size
+  }
+
   arrived(pdu: PduOf<'deliver_sm' | 'data_sm'>, carrierId: number, link: OfferingLink): Offer {
     if (!this.#watched.has(link)) {
       this.#watched.add(link)
@@ -220,6 +225,8 @@ export class InboundOffers {
       this.#unconfirmed.delete(before)
       this.#doubtful.delete(before)
     }
+    // Another node was quicker, so there is no row with the id that this offer had.
+    if (this.#known.get(offer.offerId) === offer) this.#known.delete(offer.offerId)
     offer.offerId = offerId
     offer.isRepeat = true
     this.#known.set(offerId, offer)

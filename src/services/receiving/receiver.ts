@@ -25,7 +25,7 @@ import {
 import type { Connection } from '../../smpp/connection.ts'
 import type { PduOf, RequestPdu } from '../../smpp/pdu.ts'
 import { STATUSES } from '../../smpp/statuses.ts'
-import { isOutcomeUnknown } from '../../store/database.ts'
+import { isOutcomeUnknown, isRowFault } from '../../store/database.ts'
 import { isTurnTaken } from '../../store/inbound-offers.ts'
 import type { IncomingReceipt } from '../../store/receipt-matches.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
@@ -63,6 +63,9 @@ interface InboundItem {
   readonly offer: Offer
 }
 
+/** refused: another node knows what became of it, so the carrier is to offer it again; otherwise why it was not recorded. */
+type InboundOutcome = 'taken' | 'refused' | { readonly error: unknown }
+
 const MAX_BATCH = 100
 /** How often a batch is judged while other nodes record PDUs of it. */
 const MAX_ROUNDS = 3
@@ -75,7 +78,7 @@ export class Receiver {
   readonly #options: ReceiverOptions
   /** Two receipts with the same id are told apart by when they came. */
   readonly #instants = new InstantSource()
-  readonly #inbound: Batcher<InboundItem, boolean>
+  readonly #inbound: Batcher<InboundItem, InboundOutcome>
 
   constructor(options: ReceiverOptions) {
     this.#options = options
@@ -192,32 +195,47 @@ export class Receiver {
       receivedAtMs: this.#options.clock(),
     }
     const { offers, log } = this.#options
-    this.#inbound.add({ segment, offer }).then(
-      (recorded) => offers.answered(offer, recorded ? 'taken' : 'refused', { isRead: answer(recorded) }),
-      (error) => {
-        log.error({ err: error }, 'inbound message not recorded')
-        answer(false)
-        offers.answered(offer, 'refused', { mayBeRecorded: isOutcomeUnknown(error) })
-      },
-    )
+    const failed = (error: unknown) => {
+      log.error({ err: error }, 'inbound message not recorded')
+      answer(false)
+      offers.answered(offer, 'refused', { mayBeRecorded: isOutcomeUnknown(error) })
+    }
+    this.#inbound.add({ segment, offer }).then((outcome) => {
+      if (typeof outcome === 'object') failed(outcome.error)
+      else offers.answered(offer, outcome, { isRead: answer(outcome === 'taken') })
+    }, failed)
   }
 
-  /** Returns false for PDUs that the carrier is to offer again, when another node knows what became of them. */
-  async #receive(items: readonly InboundItem[], rounds = MAX_ROUNDS): Promise<readonly boolean[]> {
+  async #receive(items: readonly InboundItem[], rounds = MAX_ROUNDS): Promise<readonly InboundOutcome[]> {
     const { offers, onBatch } = this.#options
     onBatch?.('inbound', items.length)
     const verdicts = await offers.judge(items.map(({ offer }) => offer))
     const fresh = items.filter((_, index) => verdicts[index] === 'new')
-    const isTaken = new Set(items.filter((_, index) => verdicts[index] !== 'unclear'))
+    const outcomes = (await this.#recorded(fresh, rounds)).values()
+    return verdicts.map((verdict) => {
+      if (verdict === 'new') return outcomes.next().value!
+      return verdict === 'again' ? 'taken' : 'refused'
+    })
+  }
+
+  /**
+   * Records new PDUs: in halves if the database refuses one, so that it fails alone. Never rejects, because some may be recorded by
+   * then.
+   */
+  async #recorded(fresh: readonly InboundItem[], rounds: number): Promise<readonly InboundOutcome[]> {
+    if (fresh.length === 0) return []
     try {
-      if (fresh.length > 0) await this.#record(fresh)
+      await this.#record(fresh)
+      return fresh.map(() => 'taken')
     } catch (error) {
-      if (rounds === 1 || !isTurnTaken(error)) throw error
+      const failed = (why: unknown) => fresh.map(() => ({ error: why }))
       // Another node was offered one of these too and was quicker. Its row can be found now.
-      const taken = await this.#receive(fresh, rounds - 1)
-      for (const [index, item] of fresh.entries()) if (!taken[index]) isTaken.delete(item)
+      if (isTurnTaken(error) && rounds > 1) return await this.#receive(fresh, rounds - 1).catch(failed)
+      if (!isRowFault(error) || fresh.length === 1) return failed(error)
+      const half = fresh.length >> 1
+      const first = await this.#recorded(fresh.slice(0, half), rounds)
+      return [...first, ...(await this.#recorded(fresh.slice(half), rounds))]
     }
-    return items.map((item) => isTaken.has(item))
   }
 
   async #record(fresh: readonly InboundItem[]): Promise<void> {

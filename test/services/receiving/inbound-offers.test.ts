@@ -380,6 +380,22 @@ test('offered to two nodes at once: one records it, and the other finds that whe
   expect(await rows()).toEqual([{ holder: one.nodeId }])
 })
 
+test('offered to two nodes at once, and the first does not know whether its answer was read: the other remembers one row', async () => {
+  const [first, second] = [new Link(), new Link()]
+  const [here, there] = [arrived(one, first), arrived(other, second)]
+  await other.offers.judge([there])
+  await received(one, here)
+  one.offers.answered(here, 'taken')
+  first.close('socket_error')
+  await noted(one)
+  expect(await received(other, there)).toEqual(['again'])
+  expect([one.offers.known, other.offers.known]).toEqual([0, 1])
+  other.offers.answered(there, 'taken')
+  second.lastReceivedMs = nowMs + CONFIRMED_AFTER_MS
+  await noted(other)
+  expect([await rows(), other.offers.known]).toEqual([[], 0])
+})
+
 test('what a node has before or behind a standstill longer than its lease is refused: another may have taken it', async () => {
   const before = arrived(one, new Link())
   const link = new Link()

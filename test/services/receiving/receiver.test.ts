@@ -272,6 +272,30 @@ describe('what comes in', () => {
     expect(rows).toEqual([{ body: 'one two' }, { body: 'other' }])
   })
 
+  test('what the database refuses is refused alone, however many come with it', async () => {
+    await service.db.query(
+      `alter table inbound_messages add constraint refused check (body not like 'refused%') not valid`,
+    )
+    const fields = { source_addr: '15550002222', destination_addr: service.inboundNumber.slice(1) }
+    const texts = Array.from({ length: 50 }, (_, n) => (n % 20 === 7 ? `refused ${n}` : `kept ${n}`))
+    const deliver = () =>
+      Promise.all(texts.map((text) => smsc.deliver({ ...fields, short_message: Buffer.from(text) })))
+    const answers = await deliver()
+    await service.db.query('alter table inbound_messages drop constraint refused')
+    expect(texts.filter((_, n) => answers[n] === STATUSES.ESME_RX_T_APPN)).toEqual([
+      'refused 7',
+      'refused 27',
+      'refused 47',
+    ])
+    const again = await smsc.deliver({ ...fields, short_message: Buffer.from('refused 7') })
+    expect(again).toBe(STATUSES.ESME_ROK)
+    const { rows } = await service.db.query('select body from inbound_messages where plan_id = $1', [
+      await service.planKey(),
+    ])
+    const kept = texts.filter((text) => text.startsWith('kept'))
+    expect(rows.map(({ body }) => body).sort()).toEqual([...kept, 'refused 7'].sort())
+  })
+
   test('200 at once are all answered, each stored once', async () => {
     const fields = {
       source_addr: '15550002222',
