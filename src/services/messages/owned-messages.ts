@@ -30,6 +30,8 @@ export interface OwnedMessage {
   inRecords: Set<number> | null
   /** The keys under which its segments are found by the carrier's message ids. */
   readonly submissionKeys: string[]
+  /** How many receipts that change nothing have come for it. */
+  noted: number
   /** The carrier's message ids of receipts that are parked until the message has left memory. */
   readonly parked: SubmissionId[]
   /** Set while somebody waits for its record. Resolved when that is written or refused, or the lane is lost. */
@@ -54,6 +56,7 @@ export function newlyOwned(
     // If events wait in the records, new events wait there behind them.
     inRecords: message.loaded?.hasWaitingEvents === true ? new Set() : null,
     submissionKeys: [],
+    noted: 0,
     parked: [],
     awaitedRecord: null,
   }

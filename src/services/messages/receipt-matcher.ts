@@ -22,6 +22,12 @@ export interface ReceiptMatcherOptions extends Pick<NodeParts, 'directory' | 'cl
  */
 export type MatchedOrUnrecorded = 'matched' | readonly string[]
 
+/**
+ * Intermediate receipts of a message that are kept. They are answered at once, so no window holds a carrier back that repeats
+ * them without end.
+ */
+const MOST_NOTED = 32
+
 /** Matches receipts with the messages in this process's memory. A receipt that is not plain is left to their records. */
 export class ReceiptMatcher {
   readonly #options: ReceiptMatcherOptions
@@ -51,6 +57,11 @@ export class ReceiptMatcher {
     if (!isPlainReceipt(row, known)) return this.#project(known.map(({ owned }) => owned))
     const { append, directory, clock } = this.#options
     const [{ owned, segmentBits, segmentation }] = known
+    if (row.outcome === 'SENT') owned.noted += 1
+    if (owned.noted > MOST_NOTED && row.outcome === 'SENT') {
+      onCommitted?.(true)
+      return 'matched'
+    }
     const of = { message: owned.message, segmentBits, segmentation }
     append(owned, receiptFact(row, of, { directory: directory(), atMs: clock() }), { onCommitted })
     return 'matched'

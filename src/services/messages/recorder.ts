@@ -42,6 +42,8 @@ interface WaitingFact extends FactAtRest {
 const MAX_BATCH = 500
 /** When this many receipts wait, more are refused at once, so that the carrier keeps them (ESME_RX_T_APPN). */
 const MAX_RECEIPTS = 20_000
+/** Those that change nothing are dropped from here on, so that a flood of them leaves room for others. */
+const MAX_WITH_INTERMEDIATE = MAX_RECEIPTS / 2
 const RETRY_MS = 500
 const DRAIN_POLL_MS = 10
 /** How long an answer waits for a message that another process has in progress. */
@@ -116,7 +118,7 @@ export class Recorder {
     const unrecorded = this.#options.inProgress.receipts.match(item.row, item.done)
     if (unrecorded === 'matched') return
     for (const msgId of unrecorded) this.#toProject.add(msgId)
-    if (this.#receipts.length >= MAX_RECEIPTS) {
+    if (this.#receipts.length >= (item.row.outcome === 'SENT' ? MAX_WITH_INTERMEDIATE : MAX_RECEIPTS)) {
       item.done?.(false)
       return
     }

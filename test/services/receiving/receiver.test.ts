@@ -196,6 +196,24 @@ describe('what comes in', () => {
     ])
   })
 
+  test('intermediate receipts without end: the first are kept, and the final one counts', async () => {
+    await service.admin('PATCH', `/carriers/${service.carrier}`, { idRule: 'exact' })
+    const msgId = await sentAs('repeated')
+    for (let n = 0; n < 4; n += 1)
+      await Promise.all(Array.from({ length: 20 }, () => smsc.receipt('repeated', 'ENROUTE')))
+    expect(await smsc.receipt('repeated', 'DELIVRD')).toBe(STATUSES.ESME_ROK)
+    await service.until(msgId, 'DELIVERED')
+    const kept = async () =>
+      (
+        await service.db.query(
+          `select count(*)::integer as count from receipts where msg_id = $1 and outcome = 'SENT'`,
+          [msgId],
+        )
+      ).rows[0].count
+    await eventually(async () => (await kept()) > 0)
+    expect(await kept()).toBe(32)
+  })
+
   test('network_error_code says why, and the operator sees it as it came', async () => {
     const msgId = await sentAs('gsm-1')
     const tlvs = { network_error_code: Buffer.from([3, 0, 27]) }
