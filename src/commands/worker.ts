@@ -1,17 +1,16 @@
 import { once } from 'node:events'
 import type { AppOptions, Siblings } from '../app/options.ts'
-import { type App, startApp } from '../app/start.ts'
+import { startApp } from '../app/start.ts'
 import type { Config } from '../config.ts'
 import { createLog } from '../log.ts'
 import { explainError } from './explain-error.ts'
 import { listeningOf, nodeOptions } from './node-options.ts'
-import { endWithin, explainStart, SAME_NAME, type Stopped, untilStopped } from './running.ts'
-import type { Answer, Assignment, FromWorker, Question, ToWorker } from './worker-messages.ts'
+import { endWithin, explainStart, SAME_NAME, untilStopped } from './running.ts'
+import type { Assignment, ToWorker } from './worker-messages.ts'
+import { Parent } from './worker-parent.ts'
 
 /** Time beyond the drain after which this process kills itself. */
 const LAST_RESORT_MS = 5_000
-/** How often this process says that it is still working on receipts. */
-const WORKING_MS = 1_000
 
 /**
  * A worker of `aldis serve --workers N`: a node of its own, until its parent stops it, or is gone. `changed`: options in which
@@ -75,67 +74,4 @@ function siblingsOver(parent: Parent): Siblings {
         Siblings['receipts']
       >,
   }
-}
-
-/** The process that started this one. */
-class Parent {
-  app: App | null = null
-  readonly #asked = new Map<number, (answers: readonly Answer[]) => void>()
-  #lastId = 0
-
-  constructor(stopped: Stopped) {
-    process.on('message', (message) => void this.#take(message as ToWorker, stopped))
-    // Without its parent nobody would stop this process, which would keep its share of the connections.
-    process.on('disconnect', () => {
-      for (const settle of this.#asked.values()) settle([])
-      this.#asked.clear()
-      stopped.stop()
-    })
-    if (!process.connected) stopped.stop()
-  }
-
-  send(message: FromWorker): void {
-    if (process.connected) process.send?.(message, undefined, undefined, () => undefined)
-  }
-
-  /** Returns the answers that come in time: the parent gives up a worker that is silent for 3 s. */
-  askOthers(question: Question): Promise<readonly Answer[]> {
-    if (!process.connected) return Promise.resolve([])
-    this.#lastId += 1
-    const id = this.#lastId
-    const { promise, resolve } = Promise.withResolvers<readonly Answer[]>()
-    this.#asked.set(id, resolve)
-    this.send({ kind: 'ask-others', id, question })
-    return promise
-  }
-
-  /** Closes the channel, so that it does not keep this process alive. */
-  leave(): void {
-    process.removeAllListeners('message')
-    if (process.connected) process.disconnect?.()
-  }
-
-  async #take(message: ToWorker, stopped: Stopped): Promise<void> {
-    if (message.kind === 'stop') stopped.stop()
-    if (message.kind === 'others') {
-      this.#asked.get(message.id)?.(message.answers)
-      this.#asked.delete(message.id)
-    }
-    if (message.kind !== 'ask' || this.app === null) return
-    const { id, question } = message
-    // The answer may wait long for a COMMIT. Without a sign of life, the parent would conclude that this process hangs.
-    const tellWorking = () => this.send({ kind: 'working', id })
-    const timer = question.what === 'receipts' ? setInterval(tellWorking, WORKING_MS).unref() : undefined
-    const answer = await answerOf(this.app, question)
-    clearInterval(timer)
-    this.send({ kind: 'answer', id, what: question.what, answer })
-  }
-}
-
-async function answerOf(app: App, question: Question): Promise<Answer> {
-  if (question.what === 'metrics') return await app.metrics()
-  if (question.what === 'receipts') return await app.takeReceipts(JSON.parse(question.receipts))
-  // If the configuration cannot be read now, the next poll reads it.
-  await app.refresh().catch(() => undefined)
-  return []
 }
