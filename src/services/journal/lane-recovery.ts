@@ -22,17 +22,12 @@ const RECOVERY_RETRY_MS = 500
 export function laneRecovery(options: LaneRecoveryOptions): PeriodicTask {
   const { db, directory, lease, ambiguityWaitMs, log } = options
   const recover = async () => {
-    const messages = await recoverLanes(db, {
+    await recoverLanes(db, {
       nodeId: lease.nodeId,
       ambiguityWaitMs,
       delivers: ({ accepted }) => isPushed(accepted.callbackUrl, directory().planById(accepted.planId)),
       log,
     })
-    if (messages > 0)
-      log.info(
-        { messages },
-        'recorded what a dead node had in memory; its last 10 s may be missing in the statistics',
-      )
   }
   return new PeriodicTask(log, 'lanes of dead nodes not recovered', RECOVERY_MS, recover, RECOVERY_RETRY_MS)
 }
