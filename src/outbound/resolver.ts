@@ -2,6 +2,7 @@ import { Resolver } from 'node:dns/promises'
 import { performance } from 'node:perf_hooks'
 import { BoundedMap } from '../collections/bounded-map.ts'
 import { isLocalhost } from '../domain/webhooks/callback-url.ts'
+import { IN_FLIGHT_LIMITS } from '../domain/webhooks/delivery-scheduler.ts'
 
 /** What DNS says of a name. `timeout` and `failure` say nothing about the name, only about the servers. */
 export type Resolution =
@@ -15,10 +16,15 @@ export interface ResolverOptions {
   servers?: readonly string[]
   /** Time for the A and AAAA answers together; 2 s. */
   deadlineMs?: number
-  /** Lookups in flight at once. With more, the answer is `timeout` at once. */
+  /** Lookups in flight at once; 2,048. With more, the answer is `timeout` at once. */
   maxLookups?: number
 }
 
+/**
+ * Twice the webhooks that a node has in flight, of which a plan has a quarter at most (IN_FLIGHT_LIMITS). So no attempt is refused
+ * because the names of other plans do not resolve.
+ */
+const MAX_LOOKUPS = 2 * IN_FLIGHT_LIMITS.perNode
 /** Addresses looked at per family: a DNS message of 64 KiB can carry 4,000. */
 const MAX_ADDRESSES = 1_024
 const MAX_CACHED_NAMES = 1_000
@@ -93,7 +99,7 @@ export class NameResolver {
 
   constructor(options: ResolverOptions = {}) {
     this.#deadlineMs = options.deadlineMs ?? 2_000
-    this.#maxLookups = options.maxLookups ?? 1_000
+    this.#maxLookups = options.maxLookups ?? MAX_LOOKUPS
     // Two tries within the deadline: c-ares doubles the time-out of the second.
     this.#dns = new Resolver({ timeout: Math.ceil(this.#deadlineMs / 3), tries: 2 })
     if (options.servers !== undefined && options.servers.length > 0)

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { IN_FLIGHT_LIMITS } from '../../src/domain/webhooks/delivery-scheduler.ts'
 import { NameResolver } from '../../src/outbound/resolver.ts'
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts'
+import { eventually } from '../support/eventually.ts'
 
 let dns: DnsServer
 
@@ -69,6 +71,22 @@ describe('a resolution', () => {
     const pending = closing.resolveForDial('pending.example.com')
     closing.close()
     expect(await pending).toEqual({ kind: 'failure' })
+  })
+
+  test('waits for no other: as many names as a node has webhooks in flight may be silent', async () => {
+    dns.set('prompt.example.com', { A: ['192.0.2.4'] })
+    const crowded = resolver()
+    const names = Array.from({ length: IN_FLIGHT_LIMITS.perNode }, (_, n) => `silent-${n}.example.com`)
+    for (const name of names) dns.set(name, { silent: true })
+    const silent = []
+    for (const name of names) {
+      silent.push(crowded.resolveForDial(name))
+      // The server's socket holds some hundred datagrams.
+      if (silent.length % 32 === 0) await eventually(() => dns.count(name, 'AAAA') > 0)
+    }
+    expect(await crowded.resolveForDial('prompt.example.com')).toMatchObject({ addresses: ['192.0.2.4'] })
+    crowded.close()
+    await Promise.all(silent)
   })
 
   test('beyond the lookups allowed at once is a timeout at once', async () => {
