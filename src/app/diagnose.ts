@@ -12,6 +12,7 @@ import {
   judgePartitions,
   judgeReadReplica,
   judgeReplication,
+  judgeRetention,
   judgeRoles,
   judgeVacuum,
   type ReplicaLook,
@@ -21,7 +22,7 @@ import { DAY_MS, MAX_OFF_MS } from '../domain/instants.ts'
 import { bindStates, hasDuty, lackingDuties } from '../domain/nodes.ts'
 import { openSecret, SecretError } from '../domain/secrets.ts'
 import { DEFAULT_MAX_LAG_MS, troubleOf, untilLevel } from '../services/node/read-replica.ts'
-import { dayName, missingPartitions } from '../services/upkeep/day-partitions.ts'
+import { dayName, findKept, missingPartitions } from '../services/upkeep/day-partitions.ts'
 import { carriers } from '../store/carriers.ts'
 import { checkDurability, connectionLimit } from '../store/database.ts'
 import { readClockAhead, readGrowth, readReplication, readVacuum } from '../store/database-health.ts'
@@ -157,6 +158,8 @@ async function* serviceFindings(client: Client, options: DiagnosisOptions): Asyn
   yield judgePartitions(
     await reading(client, (db) => missingPartitions(db, [now, now + DAY_MS].map(dayName))),
   )
+  const { daysLeft } = await reading(client, (db) => findKept(db, now, options.retentionDays))
+  yield judgeRetention(daysLeft)
   const yesterday = dayName(now - DAY_MS)
   yield describeGrowth(await reading(client, (db) => readGrowth(db, yesterday)), options.retentionDays)
   const keys = secretKeysOf(options)

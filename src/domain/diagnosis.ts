@@ -167,6 +167,17 @@ export function judgePartitions(missing: readonly string[]): Finding {
       )
 }
 
+/** `daysLeft`: days that the next run of the retention drops later, because it drops one. */
+export function judgeRetention(daysLeft: number): Finding {
+  return daysLeft === 0
+    ? fine('retention', 'at most one day is older than it should be, and is dropped within the hour')
+    : warning(
+        'retention',
+        `${daysLeft + 1} days are older than they should be`,
+        'stop the nodes if a clock is ahead, because each drops a day an hour; after a pause of the service, or with a lower RETENTION_DAYS, wait',
+      )
+}
+
 /** `needed`: of this node; `most`: that the role may have. */
 export function judgeConnections(needed: number, most: number): Finding {
   const found = `this node opens up to ${needed}, the server allows ${most} in all`

@@ -40,6 +40,7 @@ test('a service that works has no faults, and nothing of it is changed', async (
     'clock',
     'schema',
     'partitions',
+    'retention',
     'disk',
     'SECRET_KEY',
     'nodes',

@@ -26,6 +26,12 @@ const DAYS_AHEAD = 7
 /** Days whose messages have just ended. There are several, in case the service did not run. */
 const FINISHED_DAYS = [SUBMISSION_DAYS, SUBMISSION_DAYS + 1, SUBMISSION_DAYS + 2]
 
+/**
+ * Days that one run of the retention may end. In normal times one day a day is over. If all clocks are a year ahead at once, this
+ * loses a day an hour for each node, and not everything.
+ */
+const MOST_DAYS_ENDED = 1
+
 /** Longest wait for the exclusive lock of a table. A partition that did not get it is retried later. */
 const LOCK_WAIT_MS = 1_000
 /** After losing this many races in a row to other nodes, with no day done meanwhile, it fails. */
@@ -93,16 +99,44 @@ async function changeDays<Day>(
   throw failure
 }
 
-/**
- * Drops the partitions whose youngest message is older than the retention: `retentionDays`, or 8 days for submissions. Drops
- * with them the kinds recorded for their messages, and the kinds that finished messages no longer have.
- */
-export async function dropOldPartitions(db: Database, nowMs: number, retentionDays: number): Promise<void> {
-  for (const table of PARTITIONED_TABLES) {
-    const days = table === 'submissions' ? SUBMISSION_DAYS : retentionDays
-    await dropDaysBefore(db, table, dayName(nowMs - days * DAY_MS))
+/** Starts of the oldest days that are kept now, Unix milliseconds. `daysLeft`: older days of messages that later runs end. */
+export interface Kept {
+  readonly fromMs: number
+  readonly submissionsFromMs: number
+  readonly daysLeft: number
+}
+
+/** What is kept: `retentionDays`, or 8 days of submissions, but a run ends no more than the oldest day that is there. */
+export async function findKept(db: Queryable, nowMs: number, retentionDays: number): Promise<Kept> {
+  const submissions = await keptOf(db, ['submissions'], nowMs - SUBMISSION_DAYS * DAY_MS)
+  const others = PARTITIONED_TABLES.filter((table) => table !== 'submissions')
+  const { fromMs, daysLeft } = await keptOf(db, others, nowMs - retentionDays * DAY_MS)
+  return { fromMs, submissionsFromMs: submissions.fromMs, daysLeft }
+}
+
+async function keptOf(db: Queryable, tables: readonly PartitionedTable[], dueMs: number) {
+  const days = new Set<string>()
+  for (const table of tables) for (const day of await listPartitions(db, table)) days.add(day)
+  const over = [...days].filter((day) => day < dayName(dueMs)).sort()
+  const first = over[MOST_DAYS_ENDED]
+  return {
+    fromMs: first === undefined ? startOfDay(dueMs) : dayMs(first),
+    daysLeft: Math.max(0, over.length - MOST_DAYS_ENDED),
   }
-  await deleteKindsBefore(db, dayOf(firstKeptId(nowMs, retentionDays)))
+}
+
+/**
+ * Drops the partitions of earlier days. Drops with them the kinds recorded for their messages, and the kinds that finished
+ * messages no longer have.
+ */
+export async function dropOldPartitions(
+  db: Database,
+  nowMs: number,
+  { fromMs, submissionsFromMs }: Kept,
+): Promise<void> {
+  for (const table of PARTITIONED_TABLES)
+    await dropDaysBefore(db, table, dayName(table === 'submissions' ? submissionsFromMs : fromMs))
+  await deleteKindsBefore(db, dayOf(lowestIdAt(fromMs)))
   const today = dayOf(lowestIdAt(nowMs))
   for (const age of FINISHED_DAYS) await deletePassedKinds(db, today - age)
 }
@@ -135,11 +169,6 @@ async function missingDays<Day extends { readonly name: string }>(
   return days.filter(({ name }) => !present.has(name))
 }
 
-/** First id of the oldest day whose messages are kept. */
-export function firstKeptId(nowMs: number, retentionDays: number): string {
-  return lowestIdAt(startOfDay(nowMs - retentionDays * DAY_MS))
-}
-
 interface Day {
   readonly name: string
   readonly fromMsgId: string
@@ -156,6 +185,11 @@ function daysAround(nowMs: number): Day[] {
 
 function startOfDay(ms: number): number {
   return ms - (ms % DAY_MS)
+}
+
+/** Start of a day of `dayName`. */
+function dayMs(day: string): number {
+  return Date.UTC(Number(day.slice(0, 4)), Number(day.slice(4, 6)) - 1, Number(day.slice(6)))
 }
 
 /** YYYYMMDD in UTC. */

@@ -30,7 +30,7 @@ import { unparkStray } from '../../store/webhook-destinations.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
 import { PeriodicTask } from '../loops/periodic-task.ts'
 import { OFFERED_AGAIN_WITHIN_MS } from '../receiving/inbound-offers.ts'
-import { dropOldPartitions, ensurePartitions, firstKeptId } from './day-partitions.ts'
+import { dropOldPartitions, ensurePartitions, findKept } from './day-partitions.ts'
 
 export interface MaintenanceOptions extends NodeParts {
   readonly newMessageId: () => string
@@ -50,6 +50,8 @@ export interface MaintenanceOptions extends NodeParts {
   /** See `Announcing`. */
   readonly onState?: Announcing['onState']
 }
+
+const MANY_DAYS = 'several days are older than RETENTION_DAYS: is a clock wrong? One is dropped each hour'
 
 type Job = readonly [name: string, intervalMs: number, run: () => Promise<unknown>]
 
@@ -231,12 +233,15 @@ export class Maintenance {
 
   /** Deletes events first: an event must never be found without its message. */
   async #enforceRetention(): Promise<void> {
-    const { db, clock, retentionDays } = this.#options
+    const { db, log, clock, retentionDays } = this.#options
+    if (!this.#isClockCertain()) return
     const now = clock()
-    const keptId = firstKeptId(now, retentionDays)
+    const kept = await findKept(db, now, retentionDays)
+    if (kept.daysLeft > 0) log.warn({ days: kept.daysLeft, now: new Date(now) }, MANY_DAYS)
+    const keptId = lowestIdAt(kept.fromMs)
     await this.#sweep((limit) => deleteUnownedBefore(db, keptId, limit))
     const eventsGone = await this.#sweep((limit) => deleteDeliveriesBefore(db, keptId, limit))
-    if (eventsGone) await dropOldPartitions(db, now, retentionDays)
+    if (eventsGone) await dropOldPartitions(db, now, kept)
   }
 
   async #rollUpStatistics(): Promise<void> {

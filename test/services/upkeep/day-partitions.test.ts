@@ -1,10 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { highestIdAt, lowestIdAt } from '../../../src/domain/identifiers.ts'
-import {
-  dropOldPartitions,
-  ensurePartitions,
-  firstKeptId,
-} from '../../../src/services/upkeep/day-partitions.ts'
+import { dropOldPartitions, ensurePartitions, findKept } from '../../../src/services/upkeep/day-partitions.ts'
 import type { Database } from '../../../src/store/database.ts'
 import { createPartition, listPartitions, PARTITIONED_TABLES } from '../../../src/store/partitions.ts'
 import { freshDatabase } from '../../support/database.ts'
@@ -92,14 +88,16 @@ describe('ensurePartitions', () => {
 })
 
 describe('dropOldPartitions', () => {
-  test('drops whole days beyond the retention and nothing else', async () => {
+  test('drops whole days beyond the retention and nothing else, one in a run', async () => {
     await using fresh = await freshDatabase()
     for (const age of [37, 36, 35, 34, 9, 8, 7, 0]) await addDay(fresh.db, age)
     for (const age of [36, 35, 9, 8]) {
       await addSubmission(fresh.db, highestIdAt(startOfDay(age) + DAY_MS - 1))
       await addUnowned(fresh.db, lowestIdAt(startOfDay(age)))
     }
-    await dropOldPartitions(fresh.db, NOW_MS, 35)
+    const daysLeft: number[] = []
+    for (let run = 0; run < 6; run += 1) daysLeft.push(await dropOld(fresh.db))
+    expect(daysLeft).toEqual([1, 0, 0, 0, 0, 0])
     const kept = [35, 34, 9, 8, 7, 0].map(nameOf)
     const keptSubmissions = [8, 7, 0].map(nameOf)
     expect(await allPartitions(fresh.db)).toEqual(
@@ -108,7 +106,18 @@ describe('dropOldPartitions', () => {
     const { rows } = await fresh.db.query('select msg_id from submissions')
     expect(rows.map(({ msg_id }) => msg_id)).toEqual([highestIdAt(startOfDay(8) + DAY_MS - 1)])
     expect((await fresh.db.query('select from unowned_inbound_messages')).rowCount).toBe(4)
-    expect(firstKeptId(NOW_MS, 35)).toBe(lowestIdAt(startOfDay(35)))
+    expect(await findKept(fresh.db, NOW_MS, 35)).toEqual({
+      fromMs: startOfDay(35),
+      submissionsFromMs: startOfDay(8),
+      daysLeft: 0,
+    })
+  })
+
+  test('loses the oldest day, and no more, when all clocks are a year ahead', async () => {
+    await using fresh = await freshDatabase()
+    for (const age of [3, 2, 1, 0]) await addDay(fresh.db, age)
+    expect(await dropOld(fresh.db, NOW_MS + 365 * DAY_MS)).toBe(3)
+    expect(await allPartitions(fresh.db)).toEqual(PARTITIONED_TABLES.map(() => [2, 1, 0].map(nameOf)))
   })
 
   test('from several processes at once', async () => {
@@ -116,7 +125,7 @@ describe('dropOldPartitions', () => {
     await using others = new AsyncDisposableStack()
     const pools = Array.from({ length: 4 }, () => others.use(otherPool(fresh.connectionString)).db)
     for (const age of [42, 41, 40, 39, 38, 1]) await addDay(fresh.db, age)
-    await Promise.all([...pools, ...pools].map((db) => dropOldPartitions(db, NOW_MS, 35)))
+    for (let run = 0; run < 5; run += 1) await Promise.all([...pools, ...pools].map((db) => dropOld(db)))
     expect(await allPartitions(fresh.db)).toEqual(PARTITIONED_TABLES.map(() => [nameOf(1)]))
   })
 
@@ -126,13 +135,20 @@ describe('dropOldPartitions', () => {
     const reader = await fresh.db.connect()
     await reader.query('begin')
     await reader.query('select from messages')
-    await expect(dropOldPartitions(fresh.db, NOW_MS, 35)).rejects.toMatchObject({ code: '55P03' })
+    await expect(dropOld(fresh.db)).rejects.toMatchObject({ code: '55P03' })
     await reader.query('rollback')
     reader.release()
-    await dropOldPartitions(fresh.db, NOW_MS, 35)
+    await dropOld(fresh.db)
     expect(await listPartitions(fresh.db, 'messages')).toEqual([])
   })
 })
+
+/** One run of the retention. Returns how many days it leaves to later ones. */
+async function dropOld(db: Database, nowMs = NOW_MS): Promise<number> {
+  const kept = await findKept(db, nowMs, 35)
+  await dropOldPartitions(db, nowMs, kept)
+  return kept.daysLeft
+}
 
 /** Rejects as the server does when two transactions lock each other out. */
 async function deadlock(db: Database): Promise<void> {
