@@ -14,6 +14,11 @@ const READ_ONLY = '25006'
 /** invalid_sql_statement_name, duplicate_prepared_statement */
 const NAMES_MIXED_UP = new Set(['26000', '42P05'])
 
+/** The function of the server that says it; the text is in the server's language. */
+const GAVE_UP_WAITING = 'SyncRepWaitForLSN'
+/** statement_completion_unknown */
+const COMPLETION_UNKNOWN = '40003'
+
 /** internal_error */
 const NO_STATE = 'XX000'
 /** io_error */
@@ -32,6 +37,19 @@ function restoreState(error: pg.DatabaseError): void {
   if (error.code === NO_ANSWER) error.code = CONNECTION_FAILURE
   if (error.code !== NO_STATE) return
   error.code = WORKERS_STATES.find(([message]) => message.test(error.message))?.[1] ?? NO_STATE
+}
+
+/**
+ * A COMMIT whose wait for the synchronous standby is cancelled, as by `pg_cancel_backend`, succeeds with a warning: it is on the primary
+ * alone. Here it fails, as one whose answer was lost.
+ */
+function failUnconfirmed(connection: pg.Connection): void {
+  connection.on('notice', ({ routine, message, length }: pg.DatabaseError) => {
+    if (routine !== GAVE_UP_WAITING) return
+    const error = new pg.DatabaseError(message, length, 'error')
+    error.code = COMPLETION_UNKNOWN
+    connection.emit('errorMessage', error)
+  })
 }
 
 /** The class of a pool's connections. */
@@ -68,6 +86,7 @@ export function clientOf(server: DatabaseServer, report: Report): new () => pg.C
     #watch(host: DatabaseHost): void {
       server.hosts.connected(this, host)
       this.on('error', () => server.hosts.doubt(host))
+      failUnconfirmed(connectionOf(this))
       connectionOf(this).on('errorMessage', (error: pg.DatabaseError) => {
         if (server.sharded) restoreState(error)
         if (error.code === READ_ONLY) server.hosts.demoted(host)

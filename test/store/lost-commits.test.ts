@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { messageId } from '../../src/domain/identifiers.ts'
-import type { Database } from '../../src/store/database.ts'
+import { type Database, isOutcomeUnknown, withTransaction } from '../../src/store/database.ts'
 import { openDatabase } from '../../src/store/database-pool.ts'
 import { insertInboundMessages } from '../../src/store/inbound-messages.ts'
 import { countOffers } from '../../src/store/inbound-offers.ts'
@@ -47,9 +47,13 @@ async function untilOneWaits(): Promise<void> {
   let isAnswered = true
   while (isAnswered) {
     isAnswered = false
-    void db.query(`select pg_logical_emit_message(true, 'any', 'text')`).then(() => {
-      isAnswered = true
-    })
+    const commit = db.query(`select pg_logical_emit_message(true, 'any', 'text')`)
+    commit.then(
+      () => {
+        isAnswered = true
+      },
+      () => undefined,
+    )
     await eventually(async () => isAnswered || (await areWaiting(1)))
   }
 }
@@ -65,6 +69,28 @@ async function waited<T>(find: () => Promise<T>): Promise<T> {
   await eventually(async () => !(await areWaiting(1)))
   return await found
 }
+
+test('a COMMIT whose wait for the standby is cancelled is not answered, and is found once the standby has it', async () => {
+  const lane = await openLane(db, 1)
+  const data = Buffer.from('entry')
+  await waitFor('away')
+  await untilOneWaits()
+  const cancel = async () => {
+    await eventually(() => areWaiting(2))
+    await db.query(`select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'`)
+  }
+  const outcomes = [
+    () => appendEntry(db, lane, 1, data),
+    () => withTransaction(db, (tx) => appendEntry(tx, lane, 2, data)),
+  ]
+  for (const append of outcomes) {
+    const outcome = append().catch(isOutcomeUnknown)
+    await cancel()
+    expect(await outcome).toBe(true)
+    await untilOneWaits()
+  }
+  expect(await waited(() => appendEntry(db, lane, 1, data))).toBe('written')
+})
 
 test('an inbound message is found only when the standby has it', async () => {
   const offer = {
