@@ -10,6 +10,7 @@ import {
   judgeConnections,
   judgeNodes,
   judgePartitions,
+  judgePrimaries,
   judgeReadReplica,
   judgeReplication,
   judgeRetention,
@@ -26,6 +27,7 @@ import { dayName, findKept, missingPartitions } from '../services/upkeep/day-par
 import { carriers } from '../store/carriers.ts'
 import { checkDurability, connectionLimit } from '../store/database.ts'
 import { readClockAhead, readGrowth, readReplication, readVacuum } from '../store/database-health.ts'
+import type { DatabaseHosts } from '../store/database-hosts.ts'
 import { connect, directServer, reachServer } from '../store/database-server.ts'
 import { readDirectory } from '../store/directory.ts'
 import { listNodes } from '../store/node-reports.ts'
@@ -81,7 +83,7 @@ export async function* diagnose(options: DiagnosisOptions): AsyncGenerator<Findi
     )
   }
   try {
-    yield* databaseFindings(client, options, server.hosts.several)
+    yield* databaseFindings(client, options, server.hosts)
     const schema = await schemaFinding(client)
     yield schema
     if (schema.level === 'ok') yield* serviceFindings(client, options)
@@ -120,7 +122,7 @@ async function reading<T>(client: Client, read: (client: Client) => Promise<T>):
 async function* databaseFindings(
   client: Client,
   options: DiagnosisOptions,
-  hasSeveralHosts: boolean,
+  hosts: DatabaseHosts,
 ): AsyncGenerator<Finding> {
   const { faults } = await reading(client, checkDurability)
   const advice = 'set them to on: accepted messages can be lost'
@@ -129,7 +131,8 @@ async function* databaseFindings(
     yield options.allowUnsafeDurability
       ? warning('durability', faults.join(', '), advice)
       : defect('durability', faults.join(', '), advice)
-  yield judgeReplication(await reading(client, readReplication), hasSeveralHosts)
+  yield judgeReplication(await reading(client, readReplication), hosts.several)
+  if (hosts.several) yield judgePrimaries(hosts.rivals)
   const { databaseReplicaUrl: url, databaseReplicaMaxLagMs: maxLagMs = DEFAULT_MAX_LAG_MS } = options
   if (url !== undefined) yield judgeReadReplica(await lookAtReplica(client, url, maxLagMs))
   yield judgeConnections(options.workers * connectionsOfNode(options), await reading(client, connectionLimit))

@@ -279,7 +279,8 @@ function startTestEvents({ clock, sender, guard, secretKey, random }: Platform):
 }
 
 /**
- * Replication, unreadable secrets and missing roles are reported, but do not make a node unready, because another node would be no better.
+ * Replication, a second primary, unreadable secrets and missing roles are reported, but do not make a node unready, because another
+ * node would be no better.
  */
 async function readiness(
   { clock, databases: { db, server }, directory }: Platform,
@@ -300,8 +301,10 @@ async function readiness(
   const ok = Object.values(checks).every((check) => check === 'ok')
   const { unreadable } = directory().contents
   const secrets = unreadable.length > 0 && { secrets: `cannot be decrypted: ${unreadable.length}` }
+  const { rivals } = server.hosts
+  const primaries = rivals.length > 0 && { primaries: rivals.join('; ') }
   const roles = lease.alive && lease.lacking.length > 0 && { roles: lease.lacking.join('; ') }
-  return { ok, checks: { ...checks, ...replication, ...secrets, ...roles } }
+  return { ok, checks: { ...checks, ...replication, ...primaries, ...secrets, ...roles } }
 }
 
 function offText(aheadMs: number): string {

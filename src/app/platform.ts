@@ -14,6 +14,7 @@ import { CarrierAnomalies } from '../services/links/carrier-anomalies.ts'
 import type { NodeParts } from '../services/loops/node-parts.ts'
 import { descriptorWatch } from '../services/node/descriptor-watch.ts'
 import { DirectoryService } from '../services/node/directory.ts'
+import { primaryWatch } from '../services/node/primary-watch.ts'
 import type { Traces } from '../services/tracing/traces.ts'
 import { databaseMetrics } from '../services/upkeep/metrics/database.ts'
 import { pathCounters, spanCounter, webhookThreadMetrics } from '../services/upkeep/metrics/message-path.ts'
@@ -62,6 +63,8 @@ export async function makePlatform(options: AppOptions, shutdown: ShutdownStack)
   const descriptors = descriptorWatch(registry, log)
   descriptors.start()
   shutdown.add('file descriptors', () => descriptors.stop())
+  const watch = primaryWatch(databases.server.hosts, log)
+  shutdown.add('primary', () => watch.stop())
   const resolver = new NameResolver({ servers: options.dnsServers })
   shutdown.add('resolver', () => resolver.close())
   const guard = new CallbackGuard(options.callbackPolicy, resolver)
@@ -74,6 +77,7 @@ export async function makePlatform(options: AppOptions, shutdown: ShutdownStack)
   if (traces !== null) shutdown.add('traces', () => traces.stop())
   const start = async () => {
     await prepareDatabases(databases, options)
+    if (databases.server.hosts.several) watch.start()
     replica?.records.start()
     if (options.carriersStopped === true) {
       log.warn({ carriers: await stopCarriers(db) }, 'stopped all carriers because CARRIERS_STOPPED is set')

@@ -72,6 +72,14 @@ export function judgeReplication({ standbys, synchronous }: Replication, isExpec
 
 const MOST_LAG_SECONDS = 5
 
+/** `rivals`: servers of DATABASE_URL that take writes, though another has been promoted in their place. */
+export function judgePrimaries(rivals: readonly string[]): Finding {
+  const check = 'primaries'
+  return rivals.length === 0
+    ? fine(check, 'one server takes writes')
+    : defect(check, rivals.join('; '), 'stop it, and make it a standby: what is written there is lost')
+}
+
 /** A look at the standby of DATABASE_REPLICA_URL. */
 export type ReplicaLook =
   | { readonly lagMs: number }

@@ -44,7 +44,7 @@ describe('which of several servers is the primary', () => {
     const { primary, standby } = pair
     const hosts = new DatabaseHosts(several(silent.port, standby.port, primary.port))
     expect((await hosts.find()).port).toBe(primary.port)
-    // The one that was good last is asked first: the silent one hears nothing of it.
+    // The silent one does not hold the answer up for as long as it may take.
     hosts.doubt(hosts.primary)
     expect((await hosts.find()).port).toBe(primary.port)
   })
@@ -122,6 +122,80 @@ test('every idle connection to a server that takes no writes any more is dropped
   expect(sqlState(refused)).toBe('25006')
   await eventually(() => db.totalCount === 0)
   await db.end()
+})
+
+describe('a standby is promoted while its primary goes on taking writes', () => {
+  let forked: Pair
+  beforeAll(async () => {
+    forked = await startPair()
+  })
+  afterAll(() => forked[Symbol.asyncDispose]())
+
+  test('a node leaves the old primary for the promoted one, and says that there are two', async () => {
+    const { primary, standby } = forked
+    await using service = await startService({
+      app: { connectionString: several(primary.port, standby.port), heartbeatMs: 200 },
+    })
+    await service.until(await service.sent(), 'DELIVERED')
+    await eventually(
+      async () => (await ask(standby, `select from messages where status = 'DELIVERED'`)).length === 1,
+    )
+    await ask(standby, 'select pg_promote()')
+    const checks = await eventually(async () => {
+      const { checks } = (await (await fetch(`${service.app.url}/readyz`)).json()) as {
+        checks: { primaries?: string }
+      }
+      return checks.primaries !== undefined && checks
+    })
+    expect(checks.primaries).toBe(`127.0.0.1:${primary.port} takes writes too (timeline 1)`)
+    const msgId = await eventually(async () => {
+      const { status, body } = await service.send()
+      return status === 202 && body.msgId
+    })
+    await service.until(msgId, 'DELIVERED')
+    const found = `select from messages where msg_id = '${msgId}'`
+    expect([(await ask(standby, found)).length, (await ask(primary, found)).length]).toEqual([1, 0])
+    const sessions = `select from pg_stat_activity where application_name = 'aldis' and state is not null`
+    await eventually(async () => (await ask(primary, sessions)).length === 0)
+  })
+
+  test('whoever starts takes the promoted one, in whichever order they are named', async () => {
+    const { primary, standby } = forked
+    for (const ports of [
+      [primary.port, standby.port],
+      [standby.port, primary.port],
+    ]) {
+      const hosts = new DatabaseHosts(several(...ports))
+      expect((await hosts.find()).port).toBe(standby.port)
+      expect(hosts.rivals).toEqual([`127.0.0.1:${primary.port} takes writes too (timeline 1)`])
+    }
+  })
+
+  test('two addresses of one primary are no two primaries', async () => {
+    const { standby } = forked
+    const address = `127.0.0.1:${standby.port}`
+    const hosts = new DatabaseHosts(`postgresql://aldis@${address},localhost:${standby.port}/postgres`)
+    await hosts.find()
+    expect(hosts.rivals).toEqual([])
+  })
+
+  test('a process that knows the promoted one does not go back to the old one', async () => {
+    const { primary, standby } = forked
+    const hosts = new DatabaseHosts(several(primary.port, standby.port))
+    await hosts.find()
+    await ask(standby, 'alter system set default_transaction_read_only = on')
+    await ask(standby, 'select pg_reload_conf()')
+    const failure = await eventually(() => {
+      hosts.doubt(hosts.primary)
+      return hosts.find().then(
+        () => null,
+        (error) => error,
+      )
+    })
+    expect(failure.message).toContain(
+      `127.0.0.1:${primary.port} takes writes too (timeline 1), 127.0.0.1:${standby.port} is read-only`,
+    )
+  })
 })
 
 test('replication that a COMMIT waits for is told from one that it does not wait for', async () => {

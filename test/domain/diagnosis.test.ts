@@ -6,6 +6,7 @@ import {
   judgeConnections,
   judgeNodes,
   judgePartitions,
+  judgePrimaries,
   judgeReadReplica,
   judgeReplication,
   judgeRetention,
@@ -17,6 +18,8 @@ import {
 const standby = { name: 'two', state: 'streaming', syncState: 'sync', lagSeconds: 0.1 }
 
 test.each<[string, { level: Level; advice: string | null }, Level]>([
+  ['one primary', judgePrimaries([]), 'ok'],
+  ['two primaries', judgePrimaries(['one:5432 takes writes too (timeline 1)']), 'fault'],
   ['no standby', judgeReplication({ standbys: [], synchronous: false }, false), 'ok'],
   ['none of several', judgeReplication({ standbys: [], synchronous: false }, true), 'warning'],
   ['a COMMIT that waits for nobody', judgeReplication({ standbys: [], synchronous: true }, true), 'fault'],
