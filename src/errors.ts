@@ -17,7 +17,7 @@ export const ERRORS = {
   REQUEST_TIMEOUT: { status: 408, message: 'The request did not arrive in time' },
   CONFLICT: { status: 409, message: 'The request conflicts with the current state' },
   SENDER_PENDING_APPROVAL: { status: 409, message: 'The sender is waiting for approval' },
-  PRECONDITION_FAILED: { status: 412, message: 'The resource has another version than If-Match says' },
+  PRECONDITION_FAILED: { status: 412, message: 'The resource no longer has the version in If-Match' },
   MESSAGE_TOO_LARGE: { status: 413, message: 'The message is too large' },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,

@@ -172,7 +172,7 @@ async function keepSettings(server: DatabaseServer, settings: SessionSettings, {
   const changed = await keepInRole(server, settings).catch((error) => {
     throw new StartError(`the role must keep its settings itself: ${error.message}`)
   })
-  if (changed.length > 0) log.info({ settings: changed }, 'defaults of the role set in this database')
+  if (changed.length > 0) log.info({ settings: changed }, 'set the defaults of the role in this database')
 }
 
 async function checkSettings(server: DatabaseServer, db: Database, wanted: SessionSettings): Promise<void> {

@@ -119,7 +119,7 @@ function webhookSender(options: AppOptions): WebhookSender {
     totalTimeoutMs: options.webhookTimeoutMs ?? ATTEMPT_TIMEOUT_MS,
     tracedShare: options.traces?.share,
     onDeath: (err, delayMs) =>
-      log.error({ err, delayMs }, 'the webhook thread has ended, and is started again'),
+      log.error({ err, delayMs }, 'the webhook thread has ended and is being restarted'),
     onDefects: (defects) =>
       log.error(defects, 'webhooks failed as INVALID_REQUEST by a damaged secret or a defect of Aldis'),
   })

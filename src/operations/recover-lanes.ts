@@ -122,9 +122,9 @@ async function takeOver(db: Database, dead: DeadLane, { nodeId, log, standingCop
     while (await isHeld()) {
       try {
         const pids = await endStandingCopy(db, dead.lane, standingCopyMs)
-        if (pids.length > 0) log.warn({ lane: dead.lane, pids }, 'ended a session that stood still in a COPY')
+        if (pids.length > 0) log.warn({ lane: dead.lane, pids }, 'ended a session that was stuck in a COPY')
       } catch (error) {
-        log.warn({ err: error, lane: dead.lane }, 'not known whether a session holds a dead lane')
+        log.warn({ err: error, lane: dead.lane }, 'cannot tell whether a session holds a dead lane')
       }
     }
   })()

@@ -199,7 +199,7 @@ export async function takeOverLane(
 const STANDING_COPY_MS = 6_000
 
 /**
- * Ends the session that holds this lane, if its process has stood still in a COPY for this long. Returns its process id.
+ * Ends the session that holds this lane, if it has been stuck in a COPY for this long. Returns its process id.
  * PostgreSQL takes such a session for active, and cancels no statement while it waits for data, so no time-out ends it, and a
  * takeover waits for it.
  */

@@ -203,7 +203,7 @@ describe('behind a pooler that shares connections', () => {
     await other.end().catch(() => undefined)
     // A second node changes nothing more.
     await using second = await started(pooler.connectionString)
-    expect(second.lines.filter(({ msg }) => String(msg).startsWith('defaults of the role'))).toEqual([])
+    expect(second.lines.filter(({ msg }) => String(msg).startsWith('set the defaults'))).toEqual([])
   })
 
   test('the name of the role may have capitals and dots', async () => {
@@ -212,7 +212,7 @@ describe('behind a pooler that shares connections', () => {
     await using node = await started(pooler.connectionString)
     expect(await settingsOf(node.db)).toEqual(NEEDED)
     await using second = await started(pooler.connectionString)
-    expect(second.lines.filter(({ msg }) => String(msg).startsWith('defaults of the role'))).toEqual([])
+    expect(second.lines.filter(({ msg }) => String(msg).startsWith('set the defaults'))).toEqual([])
   })
 
   test('another program of another role on the database keeps the server’s defaults', async () => {

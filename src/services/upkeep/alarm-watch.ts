@@ -107,7 +107,7 @@ export class AlarmWatch {
     if (ok || isLast) await endTelling(db, alarm)
     if (ok) return
     const what = { alarm: alarm.name, object: alarm.object, state, attempts, error }
-    if (isLast) log.error(what, 'alarm not told: given up')
-    else if (attempts === 1) log.warn(what, 'alarm not told yet')
+    if (isLast) log.error(what, 'alarm not sent; given up')
+    else if (attempts === 1) log.warn(what, 'alarm not sent yet')
   }
 }
