@@ -13,6 +13,7 @@ import { qualityMeters } from '../services/quality/quality-meters.ts'
 import { QualityWatch } from '../services/quality/quality-watch.ts'
 import { foreignReceipts } from '../services/receiving/foreign-receipts.ts'
 import { InboundOffers } from '../services/receiving/inbound-offers.ts'
+import { receiptsInDoubt } from '../services/receiving/receipts-in-doubt.ts'
 import { Receiver } from '../services/receiving/receiver.ts'
 import { RefusedPdus } from '../services/receiving/refused-pdus.ts'
 import { SiblingReceipts } from '../services/receiving/sibling-receipts.ts'
@@ -319,14 +320,23 @@ function submitMessages(
 
 /** Periodic jobs. */
 function keepUp(
-  { retentionDays, auditRetentionDays }: AppOptions,
+  { retentionDays, auditRetentionDays, linkTimings }: AppOptions,
   shutdown: ShutdownStack,
   { clock, counters, parts }: Platform,
-  { lease, onState, statistics }: Kept,
+  { deliverer, inProgress, lease, onChanged, onState, statistics }: Kept,
   { idRules, receiver, recorder }: Answers,
 ) {
   const foreign = foreignReceipts({ ...parts, lease, recorder })
   shutdown.add('receipts over other nodes', () => foreign.stop())
+  const inDoubt = receiptsInDoubt({
+    ...parts,
+    inProgress,
+    writeEvents: deliverer.due.write,
+    onChanged,
+    onState,
+    responseTimeoutMs: linkTimings?.responseTimeoutMs,
+  })
+  shutdown.add('receipts of messages in doubt', () => inDoubt.stop())
   const maintenance = new Maintenance({
     ...parts,
     retentionDays,
@@ -340,5 +350,5 @@ function keepUp(
     onState,
   })
   shutdown.add('maintenance', () => maintenance.stop())
-  return [foreign, maintenance]
+  return [foreign, inDoubt, maintenance]
 }

@@ -2,6 +2,9 @@ import type { Role } from './commands.ts'
 import { DEFAULT_FRAME_LIMIT } from './framer.ts'
 import type { BindInput } from './pdu.ts'
 
+/** How long a request waits for its response, by default. */
+export const RESPONSE_TIMEOUT_MS = 60_000
+
 /** Settings of a session; everything has a default, times are in milliseconds. */
 export interface SessionOptions {
   /** ESME only: sent as soon as the transport is open. `interface_version` is 0x34 unless given. */
@@ -41,7 +44,7 @@ export type SessionSettings = Required<Omit<SessionOptions, 'bind'>> & {
 
 /** The options with every default filled in. */
 export function sessionSettings(role: Role, options: SessionOptions): SessionSettings {
-  const responseTimeoutMs = options.responseTimeoutMs ?? 60_000
+  const responseTimeoutMs = options.responseTimeoutMs ?? RESPONSE_TIMEOUT_MS
   return {
     role,
     bind: options.bind ?? null,

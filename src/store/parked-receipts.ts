@@ -19,41 +19,44 @@ export async function parkReceipts(db: Queryable, receipts: readonly ParkedRecei
   await db.query({
     name: 'park_receipts',
     text: `
-      insert into parked_receipts (carrier_id, carrier_message_id, addresses, outcome, error_code, carrier_code, mccmnc,
-                                   received_at, untranslated, receipted_id, id_rule, receipt, msg_id)
+      insert into parked_receipts (carrier_id, carrier_message_id, addresses, sender_name, outcome, error_code, carrier_code,
+                                   mccmnc, received_at, untranslated, receipted_id, id_rule, receipt, msg_id)
       select * from json_to_recordset($1) as i (
-        "carrierId" integer, "carrierMessageId" text, addresses text[], outcome message_status, "errorCode" text,
-        "carrierCode" text, mccmnc text, "receivedAt" timestamptz, untranslated boolean, "receiptedId" text, "idRule" text,
+        "carrierId" integer, "carrierMessageId" text, addresses text[], "senderName" text, outcome message_status,
+        "errorCode" text, "carrierCode" text, mccmnc text, "receivedAt" timestamptz, untranslated boolean, "receiptedId" text, "idRule" text,
         receipt json, "msgId" uuid)`,
     values: [JSON.stringify(receipts)],
   })
 }
 
-/** Ends these receipts where they are parked. */
+/** Ends these receipts where they are parked. Returns the ids of those that were still there. */
 export async function unparkReceipts(
   db: Queryable,
   receipts: readonly Pick<IncomingReceipt, 'carrierId' | 'carrierMessageId' | 'parkedId'>[],
-): Promise<void> {
-  await db.query({
+): Promise<ReadonlySet<number>> {
+  const { rows } = await db.query<{ parkedId: number }>({
     name: 'unpark_receipts',
     text: `
       delete from parked_receipts p
       using json_to_recordset($1) as i ("carrierId" integer, "carrierMessageId" text, "parkedId" bigint)
-      where p.carrier_id = any (array[i."carrierId"]) and p.carrier_message_id = i."carrierMessageId" and p.id = i."parkedId"`,
+      where p.carrier_id = any (array[i."carrierId"]) and p.carrier_message_id = i."carrierMessageId" and p.id = i."parkedId"
+      returning p.id as "parkedId"`,
     values: [JSON.stringify(receipts)],
   })
+  return new Set(rows.map(({ parkedId }) => parkedId))
 }
 
-const PARKED_COLUMNS = `
-  p.carrier_id as "carrierId", p.carrier_message_id as "carrierMessageId", p.addresses, p.outcome,
+/** The columns of a receipt; `p` is its row. */
+export const PARKED_COLUMNS = `
+  p.carrier_id as "carrierId", p.carrier_message_id as "carrierMessageId", p.addresses, p.sender_name as "senderName", p.outcome,
   p.error_code as "errorCode", p.carrier_code as "carrierCode", p.mccmnc, p.received_at as "receivedAt",
   p.id as "parkedId", p.untranslated, p.receipted_id as "receiptedId", p.id_rule as "idRule", p.receipt`
 
-interface ParkedRow extends Omit<IncomingReceipt, 'receivedAt'> {
+export interface ParkedRow extends Omit<IncomingReceipt, 'receivedAt'> {
   readonly receivedAt: Date
 }
 
-function receiptOf(row: ParkedRow): IncomingReceipt {
+export function receiptOf(row: ParkedRow): IncomingReceipt {
   return { ...row, receivedAt: row.receivedAt.toISOString() }
 }
 

@@ -12,6 +12,8 @@ export interface IncomingReceipt {
   readonly carrierMessageId: string
   /** Digits of source_addr and destination_addr, if any: the recipient is one of them (some carriers swap them). */
   readonly addresses: readonly string[]
+  /** That one of its two addresses that is an alphanumeric sender; null: neither is. */
+  readonly senderName: string | null
   /** SENT: it is intermediate, and changes nothing. */
   readonly outcome: ReceiptOutcome
   readonly errorCode: string

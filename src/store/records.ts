@@ -4,6 +4,7 @@
  */
 import { bucketOf } from '../domain/identifiers.ts'
 import type { Accepted } from '../domain/journal/message-facts.ts'
+import { unansweredSubmits } from '../domain/journal/messages-in-doubt.ts'
 import {
   isTextDiscarded,
   type MessageInProgress,
@@ -14,6 +15,7 @@ import type { Queryable, Transaction } from './database.ts'
 import { drawPositions, type FeedPositions } from './event-feed.ts'
 import { noteKindsInstead, type OfAKind } from './message-kinds.ts'
 import { answeredMs, changesDispatch, updateRecords } from './record-changes.ts'
+import { addUnansweredSubmits } from './unanswered-submits.ts'
 
 export interface Projected {
   readonly message: MessageInProgress
@@ -65,6 +67,8 @@ export async function writeRecords(
       ? await updateRecords(tx, changes, { lane, stays }, plans)
       : { held: NONE_HELD, positions: plans.length > 0 ? await drawPositions(tx, plans) : {} }
   const queued = stays ? [] : dispatchesOf([...fresh, ...waiting])
+  const unanswered = records.flatMap(({ message }) => unansweredSubmits(message))
+  if (unanswered.length > 0) await addUnansweredSubmits(tx, unanswered)
   await copyIn(tx, [...queued, events.at(positions)])
   return held
 }

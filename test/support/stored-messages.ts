@@ -125,6 +125,7 @@ export function receipt(
     carrierId: CARRIER_ID,
     carrierMessageId: id,
     addresses: ['15551230000'],
+    senderName: 'Aldis',
     outcome,
     errorCode: outcome === 'DELIVERED' ? '000' : outcome === 'FAILED' ? '300' : '600',
     carrierCode: outcome,

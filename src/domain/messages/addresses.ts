@@ -92,6 +92,11 @@ export function dialledDigits(address: string): string {
   return address.slice(0, MAX_INBOUND_LENGTH).replace(/\D/g, '').replace(/^00/, '')
 }
 
+/** The sender as the addresses of a receipt have it: the digits of a number or short code, or an alphanumeric sender. */
+export function senderInReceipt(sender: string): string {
+  return classifySender(sender) === 'alphanumeric' ? sender : dialledDigits(sender)
+}
+
 function withoutControls(text: string): string {
   return text.replace(/\p{Cc}/gu, '')
 }

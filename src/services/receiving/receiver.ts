@@ -13,7 +13,7 @@ import type { Carrier } from '../../domain/configuration/configuration.ts'
 import type { WriteEvents } from '../../domain/events.ts'
 import { messageId } from '../../domain/identifiers.ts'
 import { InstantSource } from '../../domain/instants.ts'
-import { dialledDigits, fromCarrierAddress } from '../../domain/messages/addresses.ts'
+import { classifySender, dialledDigits, fromCarrierAddress } from '../../domain/messages/addresses.ts'
 import { parseUserData } from '../../domain/text/concatenation.ts'
 import { Batcher, type BatchMeter } from '../../operations/batches.ts'
 import {
@@ -146,19 +146,21 @@ export class Receiver {
     if (outcome === 'SENT') {
       // Not a final receipt. Its message was submitted and so is SENT already; losing the receipt would change nothing.
       this.#options.recorder.addReceipt({
-        row: { ...row, outcome, addresses: [], untranslated: false },
+        row: { ...row, outcome, addresses: [], senderName: null, untranslated: false },
         done: null,
       })
       answer(true)
       return
     }
-    const addresses = [pdu.source_addr, pdu.destination_addr].map(dialledDigits)
-    const receiptRow = { ...row, outcome, addresses: addresses.filter((digits) => digits !== '') }
-    const item = { row: receiptRow, done: answer }
+    const item = { row: { ...row, outcome, ...addressesOf(pdu) }, done: answer }
     if (!this.#options.siblings.offer(item)) this.#options.recorder.addReceipt(item)
   }
 
-  #row(receipt: Receipt, ofLink: Carrier, kept: KeptReceipt): Omit<IncomingReceipt, 'outcome' | 'addresses'> {
+  #row(
+    receipt: Receipt,
+    ofLink: Carrier,
+    kept: KeptReceipt,
+  ): Omit<IncomingReceipt, 'outcome' | 'addresses' | 'senderName'> {
     // The carrier as it is configured now, not when the link was made: its id rule may have been learned since.
     const carrier = this.#options.directory().carrierById(ofLink.id) ?? ofLink
     const receipted = canonicalId(receipt.carrierMessageId!, 'exact', 'receipt')
@@ -262,6 +264,12 @@ function userDataOf(pdu: Incoming): ReturnType<typeof parseUserData> {
     shortMessage: pdu.command === 'deliver_sm' ? pdu.short_message : Buffer.alloc(0),
     tlvs: pdu.tlvs,
   })
+}
+
+function addressesOf(pdu: Incoming): Pick<IncomingReceipt, 'addresses' | 'senderName'> {
+  const given = [pdu.source_addr, pdu.destination_addr].map((address) => address.trim())
+  const senderName = given.find((address) => classifySender(address) === 'alphanumeric') ?? null
+  return { addresses: given.map(dialledDigits).filter((digits) => digits !== ''), senderName }
 }
 
 /** What is kept of a receipt: its text, and its TLVs except the one that may have carried the text. */

@@ -3,6 +3,7 @@ import type { SubmitRefusal } from '../../domain/carriers/submission-progress.ts
 import { formatCommandStatus, type ServicePlan } from '../../domain/configuration/configuration.ts'
 import type { Directory } from '../../domain/configuration/directory.ts'
 import type { Attempted, Postponed, Settled, Submitted } from '../../domain/journal/message-facts.ts'
+import { IN_DOUBT_CODE } from '../../domain/journal/messages-in-doubt.ts'
 import type { Dispatch } from '../../domain/journal/messages-in-progress.ts'
 import { chargeFor } from '../../domain/routing/rates.ts'
 import type { SubmitJob, SubmitToken } from './submit-job.ts'
@@ -106,7 +107,7 @@ export interface Ending {
 }
 
 /** It is not known whether the message arrived, and it is not submitted again. */
-const IN_DOUBT = { status: 'UNKNOWN', errorCode: '103' } as const
+const IN_DOUBT = { status: 'UNKNOWN', errorCode: IN_DOUBT_CODE } as const
 
 /**
  * Returns what ends a message before it is submitted or resubmitted; null: nothing does. `policy` and `isRouted` are those of

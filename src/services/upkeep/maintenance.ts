@@ -26,10 +26,12 @@ import { deleteOldQualityMinutes } from '../../store/quality.ts'
 import { deleteIdleRates } from '../../store/rate-usage.ts'
 import type { IncomingReceipt } from '../../store/receipt-matches.ts'
 import { deleteOldStatistics, rollUpStatistics } from '../../store/statistics.ts'
+import { deleteOldUnansweredSubmits } from '../../store/unanswered-submits.ts'
 import { unparkStray } from '../../store/webhook-destinations.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
 import { PeriodicTask } from '../loops/periodic-task.ts'
 import { OFFERED_AGAIN_WITHIN_MS } from '../receiving/inbound-offers.ts'
+import { UNANSWERED_LIFETIME_MS } from '../receiving/receipts-in-doubt.ts'
 import { dropOldPartitions, ensurePartitions, findKept } from './day-partitions.ts'
 
 export interface MaintenanceOptions extends NodeParts {
@@ -121,6 +123,11 @@ export class Maintenance {
         'old parked receipts',
         10 * MINUTE_MS,
         sweep((most) => deleteOldParkedReceipts(db, PARKED_LIFETIME_MS, most)),
+      ],
+      [
+        'old unanswered submits',
+        10 * MINUTE_MS,
+        sweep((most) => deleteOldUnansweredSubmits(db, UNANSWERED_LIFETIME_MS, most)),
       ],
       ['old inbound offers', MINUTE_MS, sweep((most) => deleteOldOffers(db, OFFERED_AGAIN_WITHIN_MS, most))],
       [

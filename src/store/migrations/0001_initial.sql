@@ -619,6 +619,7 @@ create table parked_receipts (
   mccmnc text,
   received_at timestamptz not null,
   addresses text[] not null default '{}',
+  sender_name text,
   untranslated boolean not null default false,
   receipted_id text,
   id_rule text,
@@ -631,11 +632,28 @@ create index parked_receipts_rule on parked_receipts (carrier_id, id_rule, recei
 create index parked_receipts_order on parked_receipts (parked_at);
 alter table parked_receipts add primary key (carrier_id, carrier_message_id, id);
 comment on column parked_receipts.addresses is 'digits of its two addresses: the recipient of its message is one of them';
+comment on column parked_receipts.sender_name is 'that one of its addresses that is an alphanumeric sender';
 comment on column parked_receipts.untranslated is 'carrier_message_id is normalised only: the carrier''s id rule was not learned yet';
 comment on column parked_receipts.receipted_id is 'the id as the receipt has it, where carrier_message_id is another';
 comment on column parked_receipts.id_rule is 'rule under which the id was read into carrier_message_id; auto: not read yet';
 comment on column parked_receipts.msg_id is 'its message, where a lane had that in progress; null: not known';
 comment on column parked_receipts.parked_at is 'by the clock of the database';
+
+-- Submits without an answer. If the carrier has one of them, its receipt has an id that nobody knows.
+create table unanswered_submits (
+  recipient text not null,
+  sender text not null,
+  carrier_id integer,
+  plan_id integer not null,
+  msg_id uuid not null,
+  sent_at timestamptz not null
+);
+create index unanswered_submits_age on unanswered_submits (sent_at);
+alter table unanswered_submits add primary key (recipient, msg_id, sent_at);
+comment on column unanswered_submits.recipient is 'digits, as in parked_receipts.addresses';
+comment on column unanswered_submits.sender is 'digits of a number or short code; an alphanumeric sender as it is';
+comment on column unanswered_submits.carrier_id is 'null: its node died, and nobody else knows the carrier';
+comment on column unanswered_submits.sent_at is 'if its node died, when the message was accepted: it was not sent before';
 
 -- Inbound (MO). Its messages are few enough for an index of each filter. Of a long message `parts` of `parts_expected` came.
 
