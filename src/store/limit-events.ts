@@ -32,21 +32,28 @@ export async function insertLimitEvents(
 }
 
 /**
- * Events that are due, at most `limit`, each with its attempt. Each is due again after the wait for its next attempt, so that
- * another process takes it up if this one dies; after the last one it is given up. `waitsMs`: after attempt 1, 2, …
+ * Events that are due, the oldest of each plan first, each with its attempt: at most `limit`, and `limitOfPlan` of a plan. Each is
+ * due again after the wait for its next attempt, so that another process takes it up if this one dies; after the last one it is
+ * given up. `waitsMs`: after attempt 1, 2, …
  */
 export async function takeDueLimitEvents(
   db: Queryable,
   waitsMs: readonly number[],
-  limit: number,
+  { limit, limitOfPlan }: { limit: number; limitOfPlan: number },
 ): Promise<(StoredLimitEvent & { attempt: number })[]> {
   const { rows } = await db.query<StoredLimitEvent & { attempt: number }>({
     text: `
+      with due as (
+        select id, row_number() over (partition by plan_id order by id) as place
+        from limit_events where due_at <= now()
+      )
       update limit_events e
       set attempts = attempts + 1, due_at = now() + ($1::bigint[])[attempts + 1] * interval '1 ms'
-      where id in (select id from limit_events where due_at <= now() order by id limit $2 for update skip locked)
+      where id in (select id from due where place <= $3 order by place, id limit $2)
+        -- Another process may have taken it meanwhile.
+        and due_at <= now()
       returning ${COLUMNS}, attempts as attempt`,
-    values: [waitsMs, limit],
+    values: [waitsMs, limit, limitOfPlan],
   })
   return rows
 }

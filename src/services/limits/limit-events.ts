@@ -21,8 +21,9 @@ export interface LimitEventsOptions extends NodeParts {
 }
 
 const INTERVAL_MS = 5_000
-/** Taken at once by a process. */
+/** Taken at once by a process, and of one plan, whose receiver may hang. */
 const MAX_BATCH = 20
+const MAX_OF_PLAN = 2
 /** The waits of other webhooks. The first attempt has none. */
 const WAITS_MS = ATTEMPT_DELAYS_MS.slice(1)
 
@@ -63,11 +64,14 @@ export class LimitEvents {
     this.#task.wake()
   }
 
-  /** Pushes what is due. */
-  async runOnce(): Promise<void> {
-    const due = await takeDueLimitEvents(this.#options.db, WAITS_MS, MAX_BATCH)
+  /** Pushes some of what is due. Returns 0 if more may be, as the milliseconds until the next run. */
+  async runOnce(): Promise<0 | undefined> {
+    const due = await takeDueLimitEvents(this.#options.db, WAITS_MS, {
+      limit: MAX_BATCH,
+      limitOfPlan: MAX_OF_PLAN,
+    })
     await Promise.all(due.map((event) => this.#push(event)))
-    if (due.length === MAX_BATCH) await this.runOnce()
+    return due.length > 0 ? 0 : undefined
   }
 
   async #push(event: StoredLimitEvent & { readonly attempt: number }): Promise<void> {
