@@ -1,5 +1,4 @@
-import swagger from '@fastify/swagger'
-import type { FastifyInstance } from 'fastify'
+import fastify, { type FastifyInstance, type RouteOptions } from 'fastify'
 import { withComponents } from './openapi-components.ts'
 import { WEBHOOKS } from './schemas/webhooks.ts'
 
@@ -49,16 +48,12 @@ const OPERATOR_TAGS = [
   ['Webhook administration', 'Events of all service plans, and where they are delivered.'],
 ].map(([name, description]) => ({ name, description }))
 
-/** Collects the schemas of the routes registered after it, and serves the customers' document at `/openapi.json`. */
-export async function documentRoutes(app: FastifyInstance, baseUrl: string | null): Promise<void> {
-  await app.register(swagger, {
-    openapi: {
-      openapi: '3.1.0',
-      servers: [{ url: baseUrl ?? '/' }],
-      security: [{ bearer: [] }],
-      components: { securitySchemes: { bearer: BEARER } },
-    },
-  })
+/** Collects the routes registered after it, and serves the customers' document at `/openapi.json`. */
+export function documentRoutes(app: FastifyInstance, baseUrl: string | null): void {
+  const routes: RouteOptions[] = []
+  app.addHook('onRoute', (route) => void routes.push(route))
+  let whole: Promise<Document> | undefined
+  app.decorate('wholeDocument', () => (whole ??= documentOf(routes, baseUrl)))
   answerDocument(app, '/openapi.json', {
     isPath: (path) => !path.startsWith(OPERATOR_PATHS),
     info: {
@@ -84,6 +79,17 @@ export function documentOperatorRoutes(app: FastifyInstance): void {
   })
 }
 
+interface Document {
+  readonly paths: Readonly<Record<string, unknown>>
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The document of all routes, with all schemas in full. */
+    wholeDocument(): Promise<Document>
+  }
+}
+
 interface Part {
   readonly isPath: (path: string) => boolean
   readonly info: object
@@ -92,15 +98,37 @@ interface Part {
 }
 
 function answerDocument(app: FastifyInstance, url: string, { isPath, ...head }: Part): void {
-  let document: string | undefined
+  let text: string | undefined
   app.get(url, { schema: { hide: true } }, async (_request, reply) => {
-    document ??= JSON.stringify(withComponents({ ...collected(app, isPath), ...head }))
-    return reply.type('application/json; charset=utf-8').send(document)
+    text ??= JSON.stringify(withComponents({ ...withPaths(await app.wholeDocument(), isPath), ...head }))
+    return reply.type('application/json; charset=utf-8').send(text)
   })
 }
 
-/** Everything collected about these paths. */
-function collected(app: FastifyInstance, isPath: Part['isPath']): object {
-  const { paths, ...document } = app.swagger()
-  return { ...document, paths: Object.fromEntries(Object.entries(paths!).filter(([path]) => isPath(path))) }
+function withPaths({ paths, ...document }: Document, isPath: Part['isPath']): object {
+  return { ...document, paths: Object.fromEntries(Object.entries(paths).filter(([path]) => isPath(path))) }
+}
+
+/**
+ * Everything about these routes, from a server that only has their schemas. What makes it is loaded with the first request
+ * for a document: most nodes get none.
+ */
+async function documentOf(routes: readonly RouteOptions[], baseUrl: string | null): Promise<Document> {
+  const { default: swagger } = await import('@fastify/swagger')
+  const app = fastify()
+  app.setValidatorCompiler(() => () => true)
+  app.setSerializerCompiler(() => () => '')
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      servers: [{ url: baseUrl ?? '/' }],
+      security: [{ bearer: [] }],
+      components: { securitySchemes: { bearer: BEARER } },
+    },
+  })
+  for (const { method, url, schema } of routes) {
+    if (method !== 'HEAD') app.route({ method, url, schema: schema ?? {}, handler: () => undefined })
+  }
+  await app.ready()
+  return app.swagger() as Document
 }

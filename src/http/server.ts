@@ -117,7 +117,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   checkArrivals(app, raw)
   refuseUntilOpen(app, deps.isOpen)
   recordRequests(app, metrics)
-  await documentRoutes(app, deps.baseUrl)
+  documentRoutes(app, deps.baseUrl)
   await registerRoutes(app, deps, metrics)
   return app
 }
