@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest, FastifySchema, HookHandlerDoneFunction } from 'fastify'
-import { type TSchema, Type } from 'typebox'
+import type { TObject, TSchema } from 'typebox'
 import type { TLocalizedValidationError } from 'typebox/error'
 import Format from 'typebox/format'
 import { Compile } from 'typebox/schema'
@@ -8,6 +8,7 @@ import { isUuid } from '../domain/identifiers.ts'
 import { parseTimestamp } from '../domain/instants.ts'
 import { DATE_MEANING, type FilterRules, parseFilters } from '../domain/lists.ts'
 import { type Fault, fault, invalid, WHOLE_REQUEST } from '../errors.ts'
+import { Type } from './schemas/schema-builder.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -61,7 +62,7 @@ export function parsedBy<Schema extends TSchema>(schema: Schema, rule: Rules[str
 
 /** The rules of an object's parsed fields, by name, and the schema that checks the others. Null: no field is parsed. */
 function separated(schema: TSchema): { rules: Rules | null; rest: TSchema } {
-  const fields = Object.entries((schema as Partial<Type.TObject>).properties ?? {})
+  const fields = Object.entries((schema as Partial<TObject>).properties ?? {})
   const parsed = fields.filter(([, field]) => PARSED.has(field))
   if (parsed.length === 0) return { rules: null, rest: schema }
   const rules = Object.fromEntries(parsed.map(([name, field]) => [name, PARSED.get(field)!]))
@@ -101,7 +102,7 @@ export function validateRequests(app: FastifyInstance): void {
   })
 }
 
-type QuerySchema = Type.TObject & { readonly additionalProperties?: boolean }
+type QuerySchema = TObject & { readonly additionalProperties?: boolean }
 type Check = (value: unknown) => readonly Fault[]
 const NONE: readonly Fault[] = []
 const accept: Check = () => NONE

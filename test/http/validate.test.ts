@@ -1,10 +1,10 @@
 import fastify, { type FastifyInstance } from 'fastify'
-import { Type } from 'typebox'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type FilterRules, WINDOW_RULES } from '../../src/domain/lists.ts'
 import { fault } from '../../src/errors.ts'
 import { answerError } from '../../src/http/error-responses.ts'
 import { listQuery } from '../../src/http/schemas/parameters.ts'
+import { Type } from '../../src/http/schemas/schema-builder.ts'
 import { parsedBy, patterned, validateRequests, withCheck } from '../../src/http/validate.ts'
 
 const PLAN = '65f0c0ffee65f0c0ffee65f0'

@@ -1,6 +1,5 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
-import { Type } from 'typebox'
 import type { RateLimit, Token } from '../../domain/configuration/configuration.ts'
 import { type Directory, readablePlanIds } from '../../domain/configuration/directory.ts'
 import {
@@ -20,6 +19,7 @@ import { type ConsoleSessions, requireSameOrigin } from '../console-sessions.ts'
 import type { DirectorySource } from '../outages.ts'
 import { takeOrRefuse } from '../rate-limiting.ts'
 import { failures } from '../schemas/error-body.ts'
+import { Type } from '../schemas/schema-builder.ts'
 import { Nullable, oneOf, requestBody, titled } from '../schemas/shapes.ts'
 
 export interface ConsoleSessionDeps {

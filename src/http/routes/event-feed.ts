@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify'
-import { Type } from 'typebox'
 import type { ServicePlan } from '../../domain/configuration/configuration.ts'
 import {
   DEFAULT_FEED_PAGE,
@@ -21,6 +20,7 @@ import { CursorPages, type ListDeps } from '../cursor-pages.ts'
 import { answered } from '../schemas/error-body.ts'
 import { listQuery } from '../schemas/parameters.ts'
 import { EVENT_FEED } from '../schemas/response-examples.ts'
+import { Type } from '../schemas/schema-builder.ts'
 import { oneOf, titled } from '../schemas/shapes.ts'
 import { DeliveryReceiptSchema, InboundSmsWebhookSchema } from '../schemas/webhooks.ts'
 

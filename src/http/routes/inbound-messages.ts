@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
 import { INBOUND_FILTERS, type InboundFilters } from '../../domain/lists.ts'
 import { toInboundWebhook } from '../../domain/messages/messages.ts'
 import { AppError } from '../../errors.ts'
@@ -15,6 +15,7 @@ import {
   windowParameters,
 } from '../schemas/parameters.ts'
 import { INBOUND_MESSAGE, INBOUND_MESSAGE_LIST } from '../schemas/response-examples.ts'
+import { Type } from '../schemas/schema-builder.ts'
 import { InboundSmsWebhookSchema } from '../schemas/webhooks.ts'
 
 const ListQuery = listQuery(

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
 import { PUBLIC_CAUSES, publicCause } from '../../domain/backlog.ts'
 import { readablePlanIds } from '../../domain/configuration/directory.ts'
 import { MESSAGE_FILTERS, type MessageFilters } from '../../domain/lists.ts'
@@ -22,6 +22,7 @@ import {
   windowParameters,
 } from '../schemas/parameters.ts'
 import { DELIVERED_MESSAGE, MESSAGE_LIST, MESSAGE_WAIT, STATUS_COUNTS } from '../schemas/response-examples.ts'
+import { Type } from '../schemas/schema-builder.ts'
 import { nullableString, oneOf, titled } from '../schemas/shapes.ts'
 import { MOST_COUNTED, presentCounts, StatusCountsSchema } from '../schemas/statistics.ts'
 import { DeliveryReceiptSchema } from '../schemas/webhooks.ts'

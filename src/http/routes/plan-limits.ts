@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
 import { readPlanUsage } from '../../operations/read-plan-limits.ts'
 import { planToRead } from '../authentication.ts'
 import type { ListDeps } from '../cursor-pages.ts'
@@ -7,6 +7,7 @@ import { answered } from '../schemas/error-body.ts'
 import { LookupQuerySchema } from '../schemas/parameters.ts'
 import { CapUsageSchema, CountryPauseSchema, presentUsage } from '../schemas/plan-limits.ts'
 import { PLAN_LIMITS } from '../schemas/response-examples.ts'
+import { Type } from '../schemas/schema-builder.ts'
 import { titled } from '../schemas/shapes.ts'
 
 const OwnLimits = titled('OwnLimits', {

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
 import type { ServicePlan } from '../../domain/configuration/configuration.ts'
 import { planForReading } from '../../domain/configuration/directory.ts'
 import { RateLimiter } from '../../domain/limits/rate-limits.ts'
@@ -15,6 +14,7 @@ import { unavailable } from '../outages.ts'
 import { asked, limitAccounts } from '../rate-limiting.ts'
 import { FAILURE_FIELDS, failures } from '../schemas/error-body.ts'
 import { PREFLIGHT } from '../schemas/response-examples.ts'
+import { Type } from '../schemas/schema-builder.ts'
 import {
   Nullable,
   nullableInteger,

@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify'
-import { Type } from 'typebox'
 import type { ServicePlan } from '../../domain/configuration/configuration.ts'
 import { classifySender } from '../../domain/messages/addresses.ts'
 import { allowsSender } from '../../domain/messages/send-requests.ts'
@@ -9,6 +8,7 @@ import { CursorPages, type ListDeps } from '../cursor-pages.ts'
 import { answered } from '../schemas/error-body.ts'
 import { listQuery, pageSchema } from '../schemas/parameters.ts'
 import { SENDER_LIST } from '../schemas/response-examples.ts'
+import { Type } from '../schemas/schema-builder.ts'
 import { nullableString, oneOf, titled } from '../schemas/shapes.ts'
 
 const OwnSender = titled('OwnSender', {

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
 import { readablePlanIds } from '../../domain/configuration/directory.ts'
 import { CUSTOMER_DIMENSIONS, parseStatisticsQuery } from '../../domain/statistics/query.ts'
 import { checked } from '../../errors.ts'
@@ -9,6 +9,7 @@ import type { ListDeps } from '../cursor-pages.ts'
 import { answered } from '../schemas/error-body.ts'
 import { PlanParameter } from '../schemas/parameters.ts'
 import { STATISTICS } from '../schemas/response-examples.ts'
+import { Type } from '../schemas/schema-builder.ts'
 import {
   groupByParameter,
   presentStatistics,

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
 import { SharedSlots } from '../../collections/shared-room.ts'
 import type { RateLimit } from '../../domain/configuration/configuration.ts'
 import { type EventKey, eventId, parseEventId } from '../../domain/identifiers.ts'
@@ -16,6 +16,7 @@ import { takeOrRefuse } from '../rate-limiting.ts'
 import { answered } from '../schemas/error-body.ts'
 import { EventPathSchema, PlanParameter } from '../schemas/parameters.ts'
 import { REDELIVERED, REDELIVERED_WEBHOOK_EVENT, TEST_EVENT } from '../schemas/response-examples.ts'
+import { Type } from '../schemas/schema-builder.ts'
 import { oneOf, requestBody } from '../schemas/shapes.ts'
 import {
   DestinationField,

@@ -1,5 +1,5 @@
-import { Type } from 'typebox'
 import { type AppError, ERRORS, type ErrorCode, type Fault } from '../../errors.ts'
+import { Type } from './schema-builder.ts'
 import { oneOf, titled } from './shapes.ts'
 
 /** The fields of every failure. */

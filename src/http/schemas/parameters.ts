@@ -1,9 +1,10 @@
-import { type TSchema, Type } from 'typebox'
+import type { TSchema } from 'typebox'
 import { PUBLIC_ID, parseEventId } from '../../domain/identifiers.ts'
 import { DEFAULT_PAGE, type FilterRules, MAX_PAGE, windowFaults } from '../../domain/lists.ts'
 import { MAX_BODY_CHARACTERS } from '../../domain/messages/messages.ts'
 import { fault, WHOLE_REQUEST } from '../../errors.ts'
 import { givenNames, parsedBy, patterned, withCheck } from '../validate.ts'
+import { Type } from './schema-builder.ts'
 import { nullableString, titled } from './shapes.ts'
 
 /** Paths, queries and common fields of the customers' API. */

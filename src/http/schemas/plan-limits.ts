@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import { CAP_STEPS, publicCount } from '../../domain/limits/plan-limits.ts'
 import type { CapUsage } from '../../operations/read-plan-limits.ts'
+import { Type } from './schema-builder.ts'
 import { instant, nullableInteger, nullableString, oneOf, titled } from './shapes.ts'
 
 /** What a service plan has used of its caps, and the countries that it may not send to now: the same in both APIs. */

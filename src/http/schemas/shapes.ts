@@ -1,12 +1,13 @@
-import { Type } from 'typebox'
+import type { Static, TProperties, TSchema, TUnsafe } from 'typebox'
+import { Type } from './schema-builder.ts'
 
 /** An object that is a schema with this name in the document. */
-export function titled<Properties extends Type.TProperties>(title: string, properties: Properties) {
+export function titled<Properties extends TProperties>(title: string, properties: Properties) {
   return Type.Object(properties, { title })
 }
 
 /** The body of a request, which allows no other fields than these. */
-export function requestBody<Properties extends Type.TProperties>(
+export function requestBody<Properties extends TProperties>(
   title: string,
   properties: Properties,
   example: object,
@@ -17,7 +18,7 @@ export function requestBody<Properties extends Type.TProperties>(
 /** The body of a change, which needs at least one of the fields of a creation but these, which identify the object. */
 export function changeBody(
   title: string,
-  { properties }: { readonly properties: Type.TProperties },
+  { properties }: { readonly properties: TProperties },
   identifying: readonly string[],
   example: object,
 ) {
@@ -35,8 +36,8 @@ export function changeBody(
  * serialised by trial and error.
  */
 
-export function Nullable<T extends Type.TSchema & { type: string }>(schema: T) {
-  return Type.Unsafe<Type.Static<T> | null>({ ...schema, type: [schema.type, 'null'] })
+export function Nullable<T extends TSchema & { type: string }>(schema: T) {
+  return Type.Unsafe<Static<T> | null>({ ...schema, type: [schema.type, 'null'] })
 }
 
 export function nullableString(options: { format?: string; description?: string } = {}) {
@@ -53,7 +54,7 @@ export function nullableInteger(options: { description?: string } = {}) {
 
 /** A time in an answer. The serializer writes a Date as toISOString does. */
 export function instant(options: { description?: string } = {}) {
-  type Instant = Type.TUnsafe<Date | string> & { type: string }
+  type Instant = TUnsafe<Date | string> & { type: string }
   return Type.Unsafe<Date | string>({ type: 'string', format: 'date-time', ...options }) as Instant
 }
 

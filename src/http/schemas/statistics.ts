@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
 import { countByStatus, type Status } from '../../domain/messages/messages.ts'
 import {
   DIMENSIONS,
@@ -10,6 +10,7 @@ import {
   MOST_POINTS,
 } from '../../domain/statistics/query.ts'
 import type { StatisticsAnswer } from '../../operations/read-statistics.ts'
+import { Type } from './schema-builder.ts'
 import { Nullable, nullableInteger, nullableString, oneOf, titled } from './shapes.ts'
 
 /** The parameters and the answer of statistics, for customers and operators. */

@@ -1,8 +1,9 @@
-import { type TObject, Type } from 'typebox'
+import type { TObject } from 'typebox'
 import { EVENT_STATES, type EventType, eventType } from '../../domain/events.ts'
 import { eventId } from '../../domain/identifiers.ts'
 import { MESSAGE_STATUSES } from '../../domain/messages/messages.ts'
 import type { EventAttempt, EventRecord } from '../../store/event-list.ts'
+import { Type } from './schema-builder.ts'
 import {
   instant,
   Nullable,

@@ -1,4 +1,3 @@
-import { Type } from 'typebox'
 import { rateLimitField } from '../../../domain/limits/rate-limits.ts'
 import { orUnreadable, type SecretKeys } from '../../../domain/secrets.ts'
 import { MAX_WEBHOOK_HEADERS } from '../../../domain/webhooks/requests.ts'
@@ -11,6 +10,7 @@ import {
 } from '../../../operations/configuration/accounts.ts'
 import { type AccountRecord, accounts as table } from '../../../store/accounts.ts'
 import { PublicId } from '../../schemas/parameters.ts'
+import { Type } from '../../schemas/schema-builder.ts'
 import { changeBody, Nullable, requestBody, titled } from '../../schemas/shapes.ts'
 import { recordedUrl, shownUrl } from './callback-urls.ts'
 import {

@@ -1,7 +1,7 @@
-import { Type } from 'typebox'
 import { ALARM_NAMES, whatToDo } from '../../../domain/alarms.ts'
 import { AppError, conflict } from '../../../errors.ts'
 import { listAlarms } from '../../../store/alarms.ts'
+import { Type } from '../../schemas/schema-builder.ts'
 import { instant, Nullable, nullableInteger, nullableString, oneOf, titled } from '../../schemas/shapes.ts'
 import { Timestamp } from './fields.ts'
 import { type AdminDeps, type AdminScope, addOperation } from './operations.ts'

@@ -1,7 +1,7 @@
-import { Type } from 'typebox'
 import { parseWindow } from '../../../domain/lists.ts'
 import { checked } from '../../../errors.ts'
 import { listAuditLog } from '../../../store/audit-log.ts'
+import { Type } from '../../schemas/schema-builder.ts'
 import { titled } from '../../schemas/shapes.ts'
 import { patterned } from '../../validate.ts'
 import { AnyState, pageQuery, plainText, Timestamp, WINDOW } from './fields.ts'

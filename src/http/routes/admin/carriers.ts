@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import type { Static } from 'typebox'
 import { MAX_BIND_ERRORS } from '../../../domain/carriers/binds.ts'
 import { ID_RULES } from '../../../domain/carriers/message-ids.ts'
 import { ERROR_OUTCOMES } from '../../../domain/carriers/statuses.ts'
@@ -17,6 +17,7 @@ import { notFound } from '../../../errors.ts'
 import { CARRIERS } from '../../../operations/configuration/carriers.ts'
 import { readNodes } from '../../../operations/read-nodes.ts'
 import { type CarrierRecord, carriers, carriers as table } from '../../../store/carriers.ts'
+import { Type } from '../../schemas/schema-builder.ts'
 import {
   changeBody,
   Nullable,
@@ -242,7 +243,7 @@ const Carrier = titled('Carrier', {
   leases: Type.Array(titled('BindLease', { bind: Type.Integer(), node: Type.String() }), {
     description: 'which node has which bind',
   }),
-  link: Type.Unsafe<Type.Static<typeof Link> | null>({
+  link: Type.Unsafe<Static<typeof Link> | null>({
     ...Nullable(Link),
     description: 'of the node that answers; null: it has none',
   }),

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import type { TObject, TProperties, TSchema } from 'typebox'
 import {
   CONFIGURATION_KINDS,
   type KindName,
@@ -10,6 +10,7 @@ import type { WantedConfiguration } from '../../../operations/configuration/appl
 import type { FileEntry } from '../../../operations/configuration/file-scene.ts'
 import { mapInSlices } from '../../../slices.ts'
 import { portablePattern } from '../../openapi-components.ts'
+import { Type } from '../../schemas/schema-builder.ts'
 import { Nullable } from '../../schemas/shapes.ts'
 import { checkOf, isObject, patterned } from '../../validate.ts'
 import { AccountCreation } from './accounts.ts'
@@ -49,16 +50,16 @@ const plan = Nullable({
 
 interface KindSchema {
   readonly description: string
-  readonly key: Type.TSchema
-  readonly value: Type.TSchema
+  readonly key: TSchema
+  readonly value: TSchema
   /** Names of a CSV file may stand for the objects. */
   readonly isTable?: true
 }
 
 function entry(
-  { properties }: { readonly properties: Type.TProperties },
+  { properties }: { readonly properties: TProperties },
   idsByName: readonly string[],
-  more: Type.TProperties = {},
+  more: TProperties = {},
 ) {
   const own = Object.entries(properties).filter(([name]) => !idsByName.includes(name))
   return Type.Partial(Type.Object({ ...Object.fromEntries(own), ...more }), { additionalProperties: false })
@@ -173,7 +174,7 @@ function beginningsOf(field: string): string[] {
 }
 
 function unknownSetting(kind: KindName, field: string, { field: name }: Fault): Fault {
-  const { properties = {} } = SCHEMAS[kind].value as Partial<Type.TObject>
+  const { properties = {} } = SCHEMAS[kind].value as Partial<TObject>
   return unknown(field, name, `a setting of ${kind}`, Object.keys(properties))
 }
 

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import type { TProperties, TSchema, TString } from 'typebox'
 import {
   INBOUND_NUMBER,
   INBOUND_SENDER,
@@ -15,13 +15,14 @@ import {
   WEBHOOK_HEADER_VALUE,
 } from '../../../domain/webhooks/requests.ts'
 import { PublicId } from '../../schemas/parameters.ts'
+import { Type } from '../../schemas/schema-builder.ts'
 import { instant, Nullable, titled } from '../../schemas/shapes.ts'
 import { type Annotations, PATTERN_MEANINGS, patterned } from '../../validate.ts'
 
 /** Fields shared by several resources of the admin API, and the form of pages and errors. */
 
 /** The schema with a description of its own. */
-export function described<T extends Type.TSchema>(schema: T, description: string): T {
+export function described<T extends TSchema>(schema: T, description: string): T {
   return { ...schema, description }
 }
 
@@ -42,7 +43,7 @@ export const LinkKey = patterned(/^[A-Za-z0-9._-]{1,63}$/, 'must be a name or a 
   description: 'Name or number',
   examples: ['acme'],
 })
-export const RouteKey = { ...LinkKey, examples: ['main'] } as Type.TString
+export const RouteKey = { ...LinkKey, examples: ['main'] } as TString
 export const InboundNumberField = patterned(INBOUND_NUMBER, 'must be an E.164 number or 3 to 8 digits', {
   description: 'E.164 number or short code',
   examples: ['71234'],
@@ -197,16 +198,16 @@ export const WINDOW = {
 }
 
 /** Query of a list: `after` is the key of the last item of the previous page. */
-export function pageQuery<F extends Type.TProperties>(after: Type.TSchema, filters: F) {
+export function pageQuery<F extends TProperties>(after: TSchema, filters: F) {
   const After = { ...after, examples: undefined, description: 'nextAfter of the previous page' } as unknown
   return Type.Object(
-    { limit: Type.Optional(Limit), after: Type.Optional(After as Type.TString), ...filters },
+    { limit: Type.Optional(Limit), after: Type.Optional(After as TString), ...filters },
     { additionalProperties: false },
   )
 }
 
 /** The page schema of a titled item. */
-export function pageOf<T extends Type.TSchema>(item: T) {
+export function pageOf<T extends TSchema>(item: T) {
   const { title } = item as { title?: string }
   return titled(`${title}Page`, { items: Type.Array(item), nextAfter: NullableText })
 }

@@ -1,4 +1,3 @@
-import { Type } from 'typebox'
 import { canonicalPublicId, createdAtMs } from '../../../domain/identifiers.ts'
 import { parseWindow } from '../../../domain/lists.ts'
 import { AppError, checked } from '../../../errors.ts'
@@ -9,6 +8,7 @@ import {
   listInboundForOperator,
   listUnownedInboundMessages,
 } from '../../../store/inbound-messages.ts'
+import { Type } from '../../schemas/schema-builder.ts'
 import { requestBody, titled } from '../../schemas/shapes.ts'
 import {
   InboundNumberField,

@@ -1,5 +1,5 @@
-import { Type } from 'typebox'
 import { NUMBERS } from '../../../operations/configuration/inbound-numbers.ts'
+import { Type } from '../../schemas/schema-builder.ts'
 import { changeBody, requestBody, titled } from '../../schemas/shapes.ts'
 import { InboundNumberField, Keyword, pageQuery, ServicePlanId, Timestamp } from './fields.ts'
 import type { AdminDeps, AdminScope } from './operations.ts'

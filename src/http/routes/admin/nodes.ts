@@ -1,6 +1,7 @@
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
 import { type LivingNode, NODE_ROLES, type NodeReport } from '../../../domain/nodes.ts'
 import { readNodes } from '../../../operations/read-nodes.ts'
+import { Type } from '../../schemas/schema-builder.ts'
 import { instant, Nullable, nullableInteger, oneOf, titled } from '../../schemas/shapes.ts'
 import { NullableText, Timestamp } from './fields.ts'
 import { type AdminDeps, type AdminScope, addOperation } from './operations.ts'

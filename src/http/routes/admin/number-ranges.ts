@@ -1,7 +1,7 @@
-import { Type } from 'typebox'
 import { putNumberRange, putNumberRanges } from '../../../operations/configuration/number-ranges.ts'
 import { deleteRow } from '../../../operations/manage/configuration-rows.ts'
 import { type NumberRangeRecord, numberRanges } from '../../../store/number-ranges.ts'
+import { Type } from '../../schemas/schema-builder.ts'
 import { requestBody, titled } from '../../schemas/shapes.ts'
 import { Mccmnc, NumberPrefix, pageQuery, Timestamp } from './fields.ts'
 import { type AdminDeps, type AdminScope, addOperation } from './operations.ts'

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { FastifyContextConfig, FastifyInstance, FastifyReply, FastifySchema } from 'fastify'
-import { type Static, Type } from 'typebox'
+import type { Static, TSchema, TUnknown } from 'typebox'
 import type { AlarmCondition } from '../../../domain/alarms.ts'
 import type { Backlog } from '../../../domain/backlog.ts'
 import type { Directory } from '../../../domain/configuration/directory.ts'
@@ -16,6 +16,7 @@ import type { TestAlarms, TestEvents } from '../../../operations/send-tests.ts'
 import type { Database, Queryable, Transaction } from '../../../store/database.ts'
 import type { ConsoleSessions } from '../../console-sessions.ts'
 import { failures } from '../../schemas/error-body.ts'
+import { Type } from '../../schemas/schema-builder.ts'
 
 /** The quality watch of this node: its clock (Unix ms), and how it learns which carriers are out of use. */
 interface QualityWatching {
@@ -90,11 +91,8 @@ export interface AdminOptions extends Omit<AdminDeps, 'change'> {
 export type AdminScope = FastifyInstance
 
 /** A request that fits its schemas. */
-export interface Given<
-  Query extends Type.TSchema,
-  Params extends Type.TSchema,
-  Body extends Type.TSchema = Type.TSchema,
-> extends OperatorRequest {
+export interface Given<Query extends TSchema, Params extends TSchema, Body extends TSchema = TSchema>
+  extends OperatorRequest {
   readonly query: Static<Query>
   readonly params: Static<Params>
   readonly body: Static<Body>
@@ -116,10 +114,10 @@ const DESCRIPTIONS = { 200: 'As it is now', 201: 'Created', 202: 'Taken on', 204
 export type Path = `/${string}`
 
 export interface Operation<
-  Query extends Type.TSchema,
-  Params extends Type.TSchema,
-  Body extends Type.TSchema,
-  Answer extends Type.TSchema,
+  Query extends TSchema,
+  Params extends TSchema,
+  Body extends TSchema,
+  Answer extends TSchema,
 > {
   readonly operationId: string
   readonly summary: string
@@ -140,14 +138,14 @@ export interface Operation<
 }
 
 /** The answer, or the JSON of a long one in pieces. */
-type Answered<Answer extends Type.TSchema> = Shown<Static<Answer>> | Readable
+type Answered<Answer extends TSchema> = Shown<Static<Answer>> | Readable
 
 /** Adds an operation: `GET /quality`. A request that fits its schemas has their types. */
 export function addOperation<
-  Query extends Type.TSchema,
-  Params extends Type.TSchema,
-  Body extends Type.TSchema,
-  Answer extends Type.TSchema = Type.TUnknown,
+  Query extends TSchema,
+  Params extends TSchema,
+  Body extends TSchema,
+  Answer extends TSchema = TUnknown,
 >(
   scope: AdminScope,
   route: `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} ${Path}`,

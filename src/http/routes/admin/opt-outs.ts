@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
 import { canonicalPublicId } from '../../../domain/identifiers.ts'
 import { maskedNumber } from '../../../domain/messages/addresses.ts'
 import {
@@ -8,6 +8,7 @@ import {
   listOptOuts,
 } from '../../../operations/manage/opt-outs.ts'
 import type { OptOutRecord } from '../../../store/opt-outs.ts'
+import { Type } from '../../schemas/schema-builder.ts'
 import { requestBody, titled } from '../../schemas/shapes.ts'
 import { withPlus } from '../../validate.ts'
 import { octetString, pageQuery, ServicePlanId, Timestamp } from './fields.ts'

@@ -1,4 +1,3 @@
-import { Type } from 'typebox'
 import { canonicalPublicId } from '../../../domain/identifiers.ts'
 import { describeLimitEvent } from '../../../domain/limits/plan-limits.ts'
 import { notFound } from '../../../errors.ts'
@@ -8,6 +7,7 @@ import { type CountryPause, endCountryPause } from '../../../store/country-pause
 import type { ShownLimitEvent } from '../../../store/limit-events.ts'
 import { servicePlans } from '../../../store/service-plans.ts'
 import { CapUsageSchema, CountryPauseSchema, presentUsage } from '../../schemas/plan-limits.ts'
+import { Type } from '../../schemas/schema-builder.ts'
 import { instant, Nullable, titled } from '../../schemas/shapes.ts'
 import { CountryCode, ServicePlanId, Timestamp } from './fields.ts'
 import { type AdminDeps, type AdminScope, addOperation } from './operations.ts'

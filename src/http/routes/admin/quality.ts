@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
 import {
   deliveryRate,
   MISSING_AFTER_MINUTES,
@@ -19,6 +19,7 @@ import {
   qualitySeries,
   sumQuality,
 } from '../../../store/quality.ts'
+import { Type } from '../../schemas/schema-builder.ts'
 import { Nullable, titled } from '../../schemas/shapes.ts'
 import { described, LinkKey, Minutes, RouteKey, Timestamp } from './fields.ts'
 import { type AdminDeps, type AdminScope, addOperation } from './operations.ts'

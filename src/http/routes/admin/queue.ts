@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import type { Backlog, WaitingMessages } from '../../../domain/backlog.ts'
 import { AppError } from '../../../errors.ts'
+import { Type } from '../../schemas/schema-builder.ts'
 import { instant, Nullable, titled } from '../../schemas/shapes.ts'
 import { NullableText, Timestamp } from './fields.ts'
 import { type AdminDeps, type AdminScope, addOperation } from './operations.ts'

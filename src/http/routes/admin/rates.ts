@@ -1,5 +1,5 @@
-import { Type } from 'typebox'
 import { importRates, RATES } from '../../../operations/configuration/rates.ts'
+import { Type } from '../../schemas/schema-builder.ts'
 import { changeBody, Nullable, requestBody, titled } from '../../schemas/shapes.ts'
 import {
   Amount,

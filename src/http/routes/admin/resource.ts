@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import type { Static, TObject, TProperties, TSchema, TString } from 'typebox'
 import type { Settings } from '../../../domain/configuration/configuration-changes.ts'
 import { HIDDEN } from '../../../domain/secrets.ts'
 import { notFound } from '../../../errors.ts'
@@ -8,6 +8,7 @@ import { deleteRow } from '../../../operations/manage/configuration-rows.ts'
 import type { ObjectChange } from '../../../store/audit-log.ts'
 import type { AnyTable } from '../../../store/configuration-table.ts'
 import type { Transaction } from '../../../store/database.ts'
+import { Type } from '../../schemas/schema-builder.ts'
 import { titled } from '../../schemas/shapes.ts'
 import { limitOf, page, pageOf } from './fields.ts'
 import {
@@ -42,15 +43,15 @@ export interface DocumentedRows {
 }
 
 /** Rows of one table: how one is shown, and at which path. */
-export interface Resource<Item extends Type.TSchema, Row extends object> extends DocumentedRows {
+export interface Resource<Item extends TSchema, Row extends object> extends DocumentedRows {
   readonly table: Pick<AnyTable<Row>, 'noun' | 'find' | 'list'>
   /** The path parameter of a single row: `ruleId`. */
   readonly key: string
-  readonly keyField: Type.TString
+  readonly keyField: TString
   readonly item: Item
   /** Default: the property that `key` names. */
   readonly keyOf?: (row: Row) => string
-  present(row: Row): Shown<Type.Static<Item>>
+  present(row: Row): Shown<Static<Item>>
   /** What the audit log keeps of a row; default: what `present` shows. */
   readonly settings?: (row: Row) => object
 }
@@ -59,15 +60,15 @@ export interface Resource<Item extends Type.TSchema, Row extends object> extends
 export const ImportResult = titled('ImportResult', { created: Type.Integer(), changed: Type.Integer() })
 
 /** Rows that a configuration file has too. */
-export interface ConfiguredResource<Item extends Type.TSchema, Row extends object>
+export interface ConfiguredResource<Item extends TSchema, Row extends object>
   extends Omit<Resource<Item, Row>, 'table'> {
   readonly kind: TableKind<Row>
-  readonly creation: Type.TSchema
+  readonly creation: TSchema
   /** What the answer to a creation has; default: `item`. */
-  readonly created?: Type.TSchema
-  readonly change: Type.TSchema
+  readonly created?: TSchema
+  readonly change: TSchema
   /** A `pageQuery` with filters of the table. Absent: the list has a route of its own. */
-  readonly query?: Type.TSchema
+  readonly query?: TSchema
   /** Refuses a row that does not exist. Default: deletes the row. */
   readonly remove?: (transaction: Transaction, key: string) => Promise<void>
   /** Why a row that others refer to is not deleted. */
@@ -75,7 +76,7 @@ export interface ConfiguredResource<Item extends Type.TSchema, Row extends objec
 }
 
 /** `POST` and `GET` of the list; `GET`, `PATCH` and `DELETE` of one row. */
-export function addConfigured<Item extends Type.TSchema, Row extends object>(
+export function addConfigured<Item extends TSchema, Row extends object>(
   scope: AdminScope,
   deps: AdminDeps,
   configured: ConfiguredResource<Item, Row>,
@@ -105,9 +106,9 @@ export function addConfigured<Item extends Type.TSchema, Row extends object>(
 
 /** `POST` of the list: 201 with the new row and its location, and, in no other answer, its secret. */
 export function addIssue<
-  Item extends Type.TSchema,
+  Item extends TSchema,
   Row extends object,
-  Body extends Type.TSchema,
+  Body extends TSchema,
   Prepared = undefined,
 >(
   scope: AdminScope,
@@ -133,35 +134,35 @@ export function addIssue<
   })
 }
 
-interface Issue<Row, Body extends Type.TSchema, Prepared> {
+interface Issue<Row, Body extends TSchema, Prepared> {
   readonly body: Body
-  readonly answer: Type.TSchema
+  readonly answer: TSchema
   readonly issue: (
     transaction: Transaction,
-    body: Type.Static<Body>,
+    body: Static<Body>,
     prepared: Prepared,
   ) => Promise<{ readonly row: Row; readonly secret: object }>
   /** What cannot be part of the transaction. */
-  readonly prepare?: (body: Type.Static<Body>) => Promise<Prepared>
+  readonly prepare?: (body: Static<Body>) => Promise<Prepared>
 }
 
-interface List<Query extends Type.TSchema, Params extends Type.TSchema, Item extends Type.TSchema, Row>
-  extends Omit<Operation<Query, Params, Type.TSchema, Item>, 'query' | 'body' | 'answer' | 'run'> {
+interface List<Query extends TSchema, Params extends TSchema, Item extends TSchema, Row>
+  extends Omit<Operation<Query, Params, TSchema, Item>, 'query' | 'body' | 'answer' | 'run'> {
   /** A `pageQuery`. */
   readonly query: Query
   readonly item: Item
   /** At most `limit` rows behind `query.after`, which is the `keyOf` of a row. */
   fetch(given: Given<Query, Params>, limit: number): Promise<readonly Row[]>
   keyOf(row: Row): string
-  present(row: Row, given: Given<Query, Params>): Shown<Type.Static<Item>>
+  present(row: Row, given: Given<Query, Params>): Shown<Static<Item>>
 }
 
 /** `GET` of a list, a page at a time. */
 export function addList<
-  Query extends Type.TSchema,
-  Item extends Type.TSchema,
+  Query extends TSchema,
+  Item extends TSchema,
   Row,
-  Params extends Type.TSchema = Type.TObject<Type.TProperties>,
+  Params extends TSchema = TObject<TProperties>,
 >(
   scope: AdminScope,
   path: Path,
@@ -169,7 +170,7 @@ export function addList<
 ): void {
   addOperation(scope, `GET ${path}`, {
     ...operation,
-    answer: pageOf(item) as Type.TSchema,
+    answer: pageOf(item) as TSchema,
     run: async (given) => {
       const { shown, fetched } = limitOf(given.query as { limit?: string })
       const rows = await fetch(given, fetched)
@@ -179,11 +180,11 @@ export function addList<
 }
 
 /** `GET` of the list, whose `query` is a `pageQuery` with filters of the table, and `GET` of one row, or 404. */
-export function addReads<Item extends Type.TSchema, Row extends object>(
+export function addReads<Item extends TSchema, Row extends object>(
   scope: AdminScope,
   deps: AdminDeps,
   resource: Resource<Item, Row>,
-  query: Type.TSchema,
+  query: TSchema,
 ): void {
   const { table, item, present } = resource
   addList(scope, resource.path, {
@@ -201,7 +202,7 @@ export function addReads<Item extends Type.TSchema, Row extends object>(
 }
 
 /** `GET` of one row, or 404. */
-function addShow<Item extends Type.TSchema, Row extends object>(
+function addShow<Item extends TSchema, Row extends object>(
   scope: AdminScope,
   { reads }: AdminDeps,
   resource: Resource<Item, Row>,
@@ -221,12 +222,12 @@ function addShow<Item extends Type.TSchema, Row extends object>(
 }
 
 /** `PATCH` of one row; answers the changed row. */
-function addChange<Item extends Type.TSchema, Row extends object>(
+function addChange<Item extends TSchema, Row extends object>(
   scope: AdminScope,
   deps: AdminDeps,
   resource: Resource<Item, Row>,
   kind: TableKind<Row>,
-  body: Type.TSchema,
+  body: TSchema,
 ): void {
   const { path, ...one } = pathOfOne(resource)
   addOperation(scope, `PATCH ${path}`, {
@@ -249,7 +250,7 @@ function addChange<Item extends Type.TSchema, Row extends object>(
 }
 
 /** `DELETE` of one row: 204. `remove` refuses a row that does not exist. */
-export function addDelete<Item extends Type.TSchema, Row extends object>(
+export function addDelete<Item extends TSchema, Row extends object>(
   scope: AdminScope,
   { change }: AdminDeps,
   resource: Resource<Item, Row>,
@@ -271,12 +272,12 @@ export function addDelete<Item extends Type.TSchema, Row extends object>(
 }
 
 /** `POST` of many rows, all or none. `run` answers what it did, which the audit log keeps. */
-export function addImport<Body extends Type.TSchema>(
+export function addImport<Body extends TSchema>(
   scope: AdminScope,
   { change }: AdminDeps,
   resource: DocumentedRows,
-  schemas: { body: Body; answer: Type.TSchema; bodyLimit?: number },
-  run: (transaction: Transaction, body: Type.Static<Body>) => Promise<object>,
+  schemas: { body: Body; answer: TSchema; bodyLimit?: number },
+  run: (transaction: Transaction, body: Static<Body>) => Promise<object>,
 ): void {
   addOperation(scope, `POST ${resource.path}/import`, {
     ...documentOf(resource, 'import'),
@@ -293,7 +294,7 @@ export function addImport<Body extends Type.TSchema>(
 }
 
 /** What happened to a row, for the audit log: its settings before and after a request with the fields `given`. */
-export function rowChange<Item extends Type.TSchema, Row extends object>(
+export function rowChange<Item extends TSchema, Row extends object>(
   resource: Resource<Item, Row>,
   before: Row | undefined,
   after: Row | undefined,
@@ -309,7 +310,7 @@ export function rowChange<Item extends Type.TSchema, Row extends object>(
 }
 
 /** The key by which the row is known outside. */
-function keyOf<Row extends object>({ key, keyOf: own }: Resource<Type.TSchema, Row>, row: Row): string {
+function keyOf<Row extends object>({ key, keyOf: own }: Resource<TSchema, Row>, row: Row): string {
   return own === undefined ? String(row[key as keyof Row]) : own(row)
 }
 
@@ -317,11 +318,7 @@ function objectTypeOf({ table }: DocumentedRows): string {
   return table.noun.replaceAll(' ', '-')
 }
 
-function pathOfOne({
-  path,
-  key,
-  keyField,
-}: Pick<Resource<Type.TSchema, object>, 'path' | 'key' | 'keyField'>) {
+function pathOfOne({ path, key, keyField }: Pick<Resource<TSchema, object>, 'path' | 'key' | 'keyField'>) {
   const one: Path = `${path}/:${key}`
   return { path: one, params: Type.Object({ [key]: keyField }) }
 }
@@ -363,7 +360,7 @@ export function documentOf(
 
 /** Whether a body may lack some of its fields. */
 function isOptional(body: unknown): boolean {
-  const { properties = {}, required = [] } = (body ?? {}) as Partial<Type.TObject>
+  const { properties = {}, required = [] } = (body ?? {}) as Partial<TObject>
   return required.length < Object.keys(properties).length
 }
 

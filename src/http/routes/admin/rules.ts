@@ -1,6 +1,7 @@
-import { Type } from 'typebox'
+import type { TString } from 'typebox'
 import { SENDER_TYPES } from '../../../domain/messages/addresses.ts'
 import { RULES, SENDER_RULES } from '../../../operations/configuration/rules.ts'
+import { Type } from '../../schemas/schema-builder.ts'
 import { Nullable, requestBody, titled } from '../../schemas/shapes.ts'
 import {
   CountryCode,
@@ -48,7 +49,7 @@ const RoutingRule = titled('RoutingRule', {
 
 const RoutingRuleQuery = pageQuery(RuleId, {
   servicePlanId: Type.Optional(ServicePlanId),
-  route: Type.Optional({ ...LinkName, examples: ['main'] } as Type.TString),
+  route: Type.Optional({ ...LinkName, examples: ['main'] } as TString),
 })
 
 export function registerRoutingRules(scope: AdminScope, deps: AdminDeps): void {

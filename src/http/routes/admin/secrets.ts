@@ -1,5 +1,5 @@
-import { Type } from 'typebox'
 import { resealSecrets, type SealedStore } from '../../../operations/reseal-secrets.ts'
+import { Type } from '../../schemas/schema-builder.ts'
 import { Nullable, requestBody, titled } from '../../schemas/shapes.ts'
 import { patterned } from '../../validate.ts'
 import { described } from './fields.ts'

@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
 import { canonicalPublicId } from '../../../domain/identifiers.ts'
 import { notFound } from '../../../errors.ts'
 import { removeSenderSubscription, setSenderSubscription } from '../../../operations/configuration/senders.ts'
@@ -10,6 +10,7 @@ import {
   listSenderSubscriptions,
   type SenderSubscriptionRecord,
 } from '../../../store/sender-subscriptions.ts'
+import { Type } from '../../schemas/schema-builder.ts'
 import { requestBody, titled } from '../../schemas/shapes.ts'
 import { octetString, pageQuery, ServicePlanId, SubscriptionStatus, Timestamp } from './fields.ts'
 import { type AdminDeps, type AdminScope, addOperation } from './operations.ts'

@@ -1,7 +1,7 @@
-import { Type } from 'typebox'
 import { CALLING_CODE, SENDSMS_DLR_URL } from '../../../domain/configuration/configuration.ts'
 import { maskedUrl } from '../../../domain/webhooks/callback-url.ts'
 import { SENDSMS_USERS } from '../../../operations/configuration/sendsms-users.ts'
+import { Type } from '../../schemas/schema-builder.ts'
 import { changeBody, Nullable, requestBody, titled } from '../../schemas/shapes.ts'
 import { patterned } from '../../validate.ts'
 import { NullableText, octetString, pageQuery, SendsmsUsername, ServicePlanId, Timestamp } from './fields.ts'

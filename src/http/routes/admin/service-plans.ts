@@ -1,4 +1,4 @@
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
 import {
   AMBIGUOUS_SUBMITS,
   TEXT_RETENTIONS,
@@ -12,6 +12,7 @@ import { languageNames, NATIONAL_LANGUAGES } from '../../../domain/text/gsm-nati
 import { PLANS, removeServicePlan } from '../../../operations/configuration/service-plans.ts'
 import type { ServicePlanRecord } from '../../../store/service-plans.ts'
 import { PublicId } from '../../schemas/parameters.ts'
+import { Type } from '../../schemas/schema-builder.ts'
 import { changeBody, Nullable, requestBody, titled } from '../../schemas/shapes.ts'
 import { recordedUrl, shownUrl } from './callback-urls.ts'
 import {

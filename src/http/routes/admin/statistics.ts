@@ -1,8 +1,8 @@
-import { Type } from 'typebox'
 import { DIMENSIONS, parseStatisticsQuery } from '../../../domain/statistics/query.ts'
 import { checked } from '../../../errors.ts'
 import { keyOfCarrier, keyOfPlan, keyOfRoute } from '../../../operations/manage/configuration-rows.ts'
 import { readStatistics } from '../../../operations/read-statistics.ts'
+import { Type } from '../../schemas/schema-builder.ts'
 import {
   groupByParameter,
   presentStatistics,

@@ -1,4 +1,3 @@
-import { Type } from 'typebox'
 import { EVENT_STATES } from '../../../domain/events.ts'
 import { canonicalPublicId, type EventKey, eventId, parseEventId } from '../../../domain/identifiers.ts'
 import { parseEventFilters } from '../../../domain/lists.ts'
@@ -6,6 +5,7 @@ import { checked, invalidField, notFound } from '../../../errors.ts'
 import { keyOfPlan } from '../../../operations/manage/configuration-rows.ts'
 import { redeliverEvent, redeliverEvents } from '../../../operations/redeliver-events.ts'
 import { findEvent, findPlanOfEvent, listEvents } from '../../../store/event-list.ts'
+import { Type } from '../../schemas/schema-builder.ts'
 import { oneOf, requestBody } from '../../schemas/shapes.ts'
 import {
   DryRunField,

@@ -1,6 +1,6 @@
-import { Type } from 'typebox'
 import { maskedUrl } from '../../../domain/webhooks/callback-url.ts'
 import { invalidField } from '../../../errors.ts'
+import { Type } from '../../schemas/schema-builder.ts'
 import { oneOf, requestBody } from '../../schemas/shapes.ts'
 import { EVENT_TYPES, TestEventSchema } from '../../schemas/webhooks.ts'
 import { CallbackUrl, described, ServicePlanId } from './fields.ts'

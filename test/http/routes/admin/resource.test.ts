@@ -1,10 +1,10 @@
 import fastify, { type FastifyInstance, type InjectOptions } from 'fastify'
-import { Type } from 'typebox'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { answerError } from '../../../../src/http/error-responses.ts'
 import { pageQuery, RowId } from '../../../../src/http/routes/admin/fields.ts'
 import type { AdminDeps } from '../../../../src/http/routes/admin/operations.ts'
 import { addDelete, addIssue, addReads, type Resource } from '../../../../src/http/routes/admin/resource.ts'
+import { Type } from '../../../../src/http/schemas/schema-builder.ts'
 import { validateRequests } from '../../../../src/http/validate.ts'
 import type { Transaction } from '../../../../src/store/database.ts'
 
