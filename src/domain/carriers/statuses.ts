@@ -93,7 +93,7 @@ export function codeOfSubmitStatus(commandStatus: number): DeliveryCode {
 }
 
 /** The error code that this status alone means; null if it has none. */
-export function ownCodeOf(commandStatus: number): FailureCode | null {
+function ownCodeOf(commandStatus: number): FailureCode | null {
   return MEANINGS.get(commandStatus)?.[1] ?? null
 }
 
