@@ -4,8 +4,8 @@ import type { Webhook } from '../domain/webhooks/requests.ts'
 import { readAlarmConditions } from '../operations/read-alarms.ts'
 import { TestAlarms } from '../operations/send-tests.ts'
 import { CallbackGuard } from '../outbound/callback-guard.ts'
-import { WebhookDispatcher } from '../outbound/dispatcher.ts'
 import { sendWebhook } from '../outbound/webhook-post.ts'
+import { WebhookSockets } from '../outbound/webhook-sockets.ts'
 import type { NodeLease } from '../services/node/node-lease.ts'
 import type { NodeReports } from '../services/node/node-reports.ts'
 import type { QualityWatch } from '../services/quality/quality-watch.ts'
@@ -41,7 +41,7 @@ export function makeAlarms(
     })
   if (url === undefined || secret === undefined) return { readAlarms, watch: null, testAlarms: null }
   // Not that of customers' webhooks, which must not reach the private address that this one may have.
-  const dispatcher = new WebhookDispatcher(new CallbackGuard(operatorPolicy(url), resolver), {
+  const sockets = new WebhookSockets(new CallbackGuard(operatorPolicy(url), resolver), {
     caPem: options.webhookCaPem,
   })
   const account = { webhookSecrets: [secret], webhookHeaders: {} }
@@ -49,7 +49,7 @@ export function makeAlarms(
     lease: { untilMs: Number.POSITIVE_INFINITY },
     onDefect: (err: unknown) => log.error({ err }, 'alarm not sent'),
   }
-  const post = (webhook: Webhook) => sendWebhook(dispatcher, account, webhook, sending)
+  const post = (webhook: Webhook) => sendWebhook(sockets, account, webhook, sending)
   const watch = new AlarmWatch({
     ...parts,
     lease,
@@ -60,7 +60,7 @@ export function makeAlarms(
     timings: options.alarmTimings,
   })
   shutdown.add('alarms', async () => {
-    await dispatcher.destroy()
+    await sockets.destroy()
     await watch.stop()
   })
   const testAlarms = new TestAlarms({

@@ -25,7 +25,7 @@ export type DialRefusal =
   | 'DNS_TIMEOUT'
   | 'DNS_FAILURE'
 
-/** Addresses offered to the dispatcher: it tries a few of them, never hundreds. */
+/** Addresses of a host that may be tried: a few of them, never hundreds. */
 const MAX_DIAL_ADDRESSES = 8
 
 /** URLs whose judgement by text is remembered. They take at most 12 MB. */

@@ -90,7 +90,7 @@ let lastContext: { readonly caPem: string | undefined; readonly context: SecureC
 
 /**
  * The context of all connections that trust this authority and the public ones. The last one is kept, because reading the
- * public authorities takes some 10 ms and 1.5 MB, and all dispatchers of a node trust the same.
+ * public authorities takes some 10 ms and 1.5 MB, and all sockets of a node trust the same.
  */
 function contextTrusting(caPem: string | undefined): SecureContext {
   if (lastContext === undefined || lastContext.caPem !== caPem) {

@@ -3,10 +3,10 @@ import { webhookTraceparent } from '../domain/trace-context.ts'
 import { maskEchoes, type Webhook, webhookHeaders } from '../domain/webhooks/requests.ts'
 import { parseRetryAfter } from '../domain/webhooks/retries.ts'
 import type { DeliveryErrorName } from './delivery-errors.ts'
-import type { WebhookDispatcher } from './dispatcher.ts'
 import { requestText, type SecretHeaders } from './request-text.ts'
 import type { ResponseParser } from './response-parser.ts'
 import type { SendLease } from './send-lease.ts'
+import type { WebhookSockets } from './webhook-sockets.ts'
 
 export interface WebhookRequest {
   url: string
@@ -70,7 +70,7 @@ const MAX_DIALS = 3
  * INVALID_REQUEST, and `onDefect` is called. An exception would end the thread, and with it all other open requests.
  */
 export async function sendWebhook(
-  dispatcher: WebhookDispatcher,
+  sockets: WebhookSockets,
   { webhookSecrets, webhookHeaders: accountHeaders }: WebhookAccount,
   webhook: Webhook,
   { lease, onDefect, tracedShare = 0 }: Sending,
@@ -81,7 +81,7 @@ export async function sendWebhook(
     const headers = webhookHeaders(webhook, webhookSecrets)
     const traceparent = webhookTraceparent(webhook, tracedShare)
     if (traceparent !== null) headers.traceparent = traceparent
-    return await postWebhook(dispatcher, { url, body, headers, accountHeaders, lease })
+    return await postWebhook(sockets, { url, body, headers, accountHeaders, lease })
   } catch (error) {
     onDefect(error)
     return failed('INVALID_REQUEST', startMs)
@@ -95,30 +95,30 @@ export async function sendWebhook(
  * credentials and appears nowhere else. The body of the answer is never inflated.
  */
 export async function postWebhook(
-  dispatcher: WebhookDispatcher,
+  sockets: WebhookSockets,
   request: WebhookRequest,
 ): Promise<DeliveryOutcome> {
   const startMs = performance.now()
-  const judged = dispatcher.judge(request.url)
+  const judged = sockets.judge(request.url)
   const verdict = judged instanceof Promise ? await judged : judged
   if (!verdict.ok) return failed(verdict.error, startMs)
   const { target } = verdict
   const { text, secrets } = requestText(target, request)
   if (text === null) return failed('INVALID_REQUEST', startMs)
-  const deadlineMs = startMs + dispatcher.totalTimeoutMs
+  const deadlineMs = startMs + sockets.totalTimeoutMs
   let outcome = failed('CONNECT_FAILED', startMs)
-  for (const address of dispatcher.rank(target, verdict.addresses).slice(0, MAX_DIALS)) {
+  for (const address of sockets.rank(target, verdict.addresses).slice(0, MAX_DIALS)) {
     const ended = await new Promise<Ended>((resolve) => {
       const end = (error: DeliveryErrorName | null, response: ResponseParser | null) =>
         resolve({ error, response })
-      const refusal = dispatcher.send(target, address, { text, deadlineMs, lease: request.lease, end })
+      const refusal = sockets.send(target, address, { text, deadlineMs, lease: request.lease, end })
       if (refusal !== null) end(refusal, null)
     })
     outcome = outcomeOf(ended, startMs, secrets)
     const { error } = outcome
     const isUnreached =
       error === 'CONNECT_REFUSED' || error === 'CONNECT_UNREACHABLE' || error === 'CONNECT_TIMEOUT'
-    if (isUnreached) dispatcher.noteFailedAddress(target, address)
+    if (isUnreached) sockets.noteFailedAddress(target, address)
     // A time-out has used up its share of the attempt, so the next attempt starts with another address.
     if (!isUnreached || error === 'CONNECT_TIMEOUT') return outcome
   }

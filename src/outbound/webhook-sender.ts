@@ -3,7 +3,6 @@ import { performance } from 'node:perf_hooks'
 import { Worker } from 'node:worker_threads'
 import type { CallbackPolicy } from '../domain/webhooks/callback-url.ts'
 import type { Webhook } from '../domain/webhooks/requests.ts'
-import type { DispatcherOptions } from './dispatcher.ts'
 import { paced } from './paced.ts'
 import { sharedNowMs } from './send-lease.ts'
 import {
@@ -17,9 +16,10 @@ import {
   type WebhookDefects,
 } from './thread-messages.ts'
 import { type DeliveryOutcome, UNANSWERED, type WebhookAccount } from './webhook-post.ts'
+import type { WebhookSocketsOptions } from './webhook-sockets.ts'
 
 /** Copied into the thread. */
-export interface WebhookThreadOptions extends DispatcherOptions {
+export interface WebhookThreadOptions extends WebhookSocketsOptions {
   readonly callbackPolicy: CallbackPolicy
   readonly dnsServers: readonly string[]
   /** Time for a whole attempt, DNS to the end of the answer. */

@@ -3,7 +3,6 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { LRUCache } from 'lru-cache'
 import type { Webhook } from '../domain/webhooks/requests.ts'
 import { CallbackGuard } from './callback-guard.ts'
-import { WebhookDispatcher } from './dispatcher.ts'
 import { paced } from './paced.ts'
 import { NameResolver } from './resolver.ts'
 import {
@@ -17,6 +16,7 @@ import {
 } from './thread-messages.ts'
 import { sendWebhook, type WebhookAccount } from './webhook-post.ts'
 import type { WebhookThreadOptions } from './webhook-sender.ts'
+import { WebhookSockets } from './webhook-sockets.ts'
 
 /** The program of WebhookSender's thread: sends the webhooks it gets, and reports their outcomes. */
 
@@ -29,7 +29,7 @@ const DELAY_RESOLUTION_MS = 10
 const port = parentPort!
 const { callbackPolicy, dnsServers, tracedShare = 0, ...options } = workerData as WebhookThreadOptions
 const resolver = new NameResolver({ servers: dnsServers })
-const dispatcher = new WebhookDispatcher(new CallbackGuard(callbackPolicy, resolver), options)
+const sockets = new WebhookSockets(new CallbackGuard(callbackPolicy, resolver), options)
 /** By their JSON text, so that keys and heads are prepared once for each account. */
 const accounts = new LRUCache<string, WebhookAccount>({ max: MAX_ACCOUNTS })
 const delays = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS })
@@ -42,7 +42,7 @@ let reportedAtMs = Number.NEGATIVE_INFINITY
 const planFlush = paced(flush)
 
 port.on('message', (message: ToThread) => {
-  if (message === 'abort') void dispatcher.destroy()
+  if (message === 'abort') void sockets.destroy()
   else if (message === 'close') void close()
   else if (message === 'measure') port.postMessage(measure())
   else if ('untilMs' in message) extend(message)
@@ -50,7 +50,7 @@ port.on('message', (message: ToThread) => {
 })
 
 async function send(slot: number, account: WebhookAccount, webhook: Webhook): Promise<void> {
-  const outcome = await sendWebhook(dispatcher, account, webhook, { lease, onDefect, tracedShare })
+  const outcome = await sendWebhook(sockets, account, webhook, { lease, onDefect, tracedShare })
   outcomes.push(...flatOutcome(slot, outcome))
   planFlush()
 }
@@ -99,7 +99,7 @@ function measure(): ThreadLoad {
 }
 
 async function close(): Promise<void> {
-  await dispatcher.close()
+  await sockets.close()
   resolver.close()
   // The last outcomes are noted in this turn of the event loop, so they are flushed after it.
   setImmediate(() => {

@@ -5,12 +5,12 @@ import { ENDLESS, outboundNetwork } from '../support/outbound-network.ts'
 
 /** Headers that an operator gave an account: sent with each of its webhooks, kept nowhere of the answer. */
 
-const { dispatcher, receiver, urlAt } = await outboundNetwork()
+const { sockets, receiver, urlAt } = await outboundNetwork()
 
 const HEADERS = { 'content-type': 'application/json', 'webhook-id': 'evt_1', 'webhook-signature': 'v1,ours' }
 
 function post(url: string, accountHeaders: Record<string, string>): Promise<DeliveryOutcome> {
-  return postWebhook(dispatcher(), { url, body: '{}', headers: HEADERS, accountHeaders, lease: ENDLESS })
+  return postWebhook(sockets(), { url, body: '{}', headers: HEADERS, accountHeaders, lease: ENDLESS })
 }
 
 /** Of the header fields as they came. */

@@ -8,9 +8,9 @@ import { connect as connectTcp } from 'node:net'
 import { connect as connectTls, createSecureContext } from 'node:tls'
 import type { CallbackPolicy, CallbackVerdict } from '../../src/domain/webhooks/callback-url.ts'
 import { CallbackGuard } from '../../src/outbound/callback-guard.ts'
-import { WebhookDispatcher } from '../../src/outbound/dispatcher.ts'
 import { NameResolver } from '../../src/outbound/resolver.ts'
 import { postWebhook } from '../../src/outbound/webhook-post.ts'
+import { WebhookSockets } from '../../src/outbound/webhook-sockets.ts'
 import { startCanaries, type TcpCounts, tcpCounts } from '../support/canaries.ts'
 import type { ServerCertificate } from '../support/certificates.ts'
 import { type DnsRecords, startDnsServer } from '../support/dns-server.ts'
@@ -96,7 +96,7 @@ async function observe(trial: Trial): Promise<Observation> {
 async function throughEngine(trial: Trial): Promise<Pick<Observation, 'verdict' | 'outcomes'>> {
   const resolver = new NameResolver({ servers: [dns.address] })
   const guard = new CallbackGuard(trial.policy, resolver)
-  const dispatcher = new WebhookDispatcher(guard, {
+  const sockets = new WebhookSockets(guard, {
     caPem: bed.authorityPem,
     ...(trial.meets === 'silence' ? { connectTimeoutMs: SILENCE_MS } : {}),
   })
@@ -104,10 +104,10 @@ async function throughEngine(trial: Trial): Promise<Pick<Observation, 'verdict' 
   const outcomes: string[] = []
   for (let post = 0; post < trial.posts; post += 1) {
     const request = { url: trial.url as string, body: '{}', headers: {}, lease: { untilMs: Infinity } }
-    const outcome = await postWebhook(dispatcher, request)
+    const outcome = await postWebhook(sockets, request)
     outcomes.push(outcome.error ?? 'delivered')
   }
-  await dispatcher.destroy()
+  await sockets.destroy()
   resolver.close()
   return { verdict, outcomes }
 }

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { outboundNetwork, post } from '../support/outbound-network.ts'
 
-const { certificate, closing, dispatcher, urlAt } = await outboundNetwork()
+const { certificate, closing, sockets, urlAt } = await outboundNetwork()
 
 const REQUESTS = 128
 const MAX_DIALS = 32
@@ -32,7 +32,7 @@ async function slowHandshakes() {
 
 test('128 requests to a new receiver: 32 handshakes at once, and all are sent', async () => {
   const { port, handshakes, release } = await slowHandshakes()
-  const through = dispatcher({ maxSocketsPerOrigin: 256 })
+  const through = sockets({ maxSocketsPerOrigin: 256 })
   const outcomes = Array.from({ length: REQUESTS }, () => post(through, urlAt(port)))
   await eventually(() => handshakes.length > 0)
   // Connections are accepted in the order in which they were made: behind this one are none of the first.

@@ -15,7 +15,7 @@ import {
 
 /** What is sent over a connection that has carried an answer, and what is not. */
 
-const { certificate, closing, dispatcher, guardOf, receiver, urlAt } = await outboundNetwork()
+const { certificate, closing, sockets, guardOf, receiver, urlAt } = await outboundNetwork()
 
 const SUCCESS = { ok: true, status: 200, gone: false }
 const GONE = 'HTTP/1.1 410 Gone\r\ncontent-length: 0\r\n\r\n'
@@ -36,7 +36,7 @@ describe('bytes that no request asked for', () => {
 
   test('that come while a connection is idle close it', async () => {
     const { to, exchanges } = await keptExchanges({ certificate })
-    const through = dispatcher()
+    const through = sockets()
     expect(await post(through, urlAt(to.port))).toMatchObject(SUCCESS)
     exchanges[0]!.write(GONE)
     await expect.poll(() => to.open).toBe(0)
@@ -48,7 +48,7 @@ describe('bytes that no request asked for', () => {
     // Without TLS, where a write is with the other side when it returns.
     const { to, exchanges } = await keptExchanges({ certificate: undefined })
     const guard = guardOf({ ...STRICT_CALLBACK_POLICY, allowLoopback: true })
-    const through = dispatcher({ maxSocketsPerOrigin: 1 }, guard)
+    const through = sockets({ maxSocketsPerOrigin: 1 }, guard)
     const outcomes = []
     for (let index = 0; index < 10; index += 1) {
       outcomes.push(await post(through, `${to.origin}/hook`))
@@ -61,7 +61,7 @@ describe('bytes that no request asked for', () => {
 
   test('that came while the next one waited for the only connection are not either', async () => {
     const to = await receiver({ answer: says(`HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok${GONE}`) })
-    const through = dispatcher({ maxSocketsPerOrigin: 1 })
+    const through = sockets({ maxSocketsPerOrigin: 1 })
     const outcomes = await Promise.all(Array.from({ length: 10 }, () => post(through, urlAt(to.port))))
     expect(outcomes).toEqual(outcomes.map(() => expect.objectContaining(SUCCESS)))
     expect(to.connections.length).toBe(10)
@@ -69,7 +69,7 @@ describe('bytes that no request asked for', () => {
 
   test('a single line end is enough', async () => {
     const to = await receiver({ answer: says('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok\r\n') })
-    const through = dispatcher()
+    const through = sockets()
     for (let index = 0; index < 3; index += 1)
       expect(await post(through, urlAt(to.port))).toMatchObject(SUCCESS)
     expect(to.connections.length).toBe(3)
@@ -78,7 +78,7 @@ describe('bytes that no request asked for', () => {
 
 test('a request on a kept connection that is reset before its answer fails, and is not sent again', async () => {
   const to = await receiver()
-  const through = dispatcher()
+  const through = sockets()
   expect(await post(through, urlAt(to.port))).toMatchObject(SUCCESS)
   to.answerWith(resetUnanswered)
   expect(await post(through, urlAt(to.port))).toMatchObject({ error: 'CONNECTION_RESET', status: null })
@@ -93,7 +93,7 @@ describe('a connection is used once', () => {
     ['when the end of the answer is its end', saysLast('HTTP/1.1 200 OK\r\n\r\nok')],
   ])('%s', async (_name, answer) => {
     const to = await receiver({ answer })
-    const through = dispatcher()
+    const through = sockets()
     for (let index = 0; index < 3; index += 1)
       expect(await post(through, urlAt(to.port))).toMatchObject(SUCCESS)
     expect([to.received.length, to.connections.length]).toEqual([3, 3])
@@ -115,7 +115,7 @@ describe('a connection is used again', () => {
     ['behind a failure', answerStatus(503)],
   ])('%s', async (_name, answer) => {
     const to = await receiver({ answer })
-    const through = dispatcher()
+    const through = sockets()
     for (let index = 0; index < 3; index += 1) await post(through, urlAt(to.port))
     expect([to.received.length, to.connections.length]).toEqual([3, 1])
   })
@@ -123,7 +123,7 @@ describe('a connection is used again', () => {
 
 test('a connection is closed before the receiver says it will close it', async () => {
   const to = await receiver({ answer: answerStatus(200, { 'keep-alive': 'timeout=3' }) })
-  expect(await post(dispatcher(), urlAt(to.port))).toMatchObject(SUCCESS)
+  expect(await post(sockets(), urlAt(to.port))).toMatchObject(SUCCESS)
   expect(to.open).toBe(1)
   await expect.poll(() => to.open).toBe(0)
 })
@@ -131,7 +131,7 @@ test('a connection is closed before the receiver says it will close it', async (
 test('requests that wait are sent in their order, and none waits for an answer that never comes', async () => {
   const held: WebhookExchange[] = []
   const to = await receiver({ answer: (exchange) => void held.push(exchange) })
-  const through = dispatcher({ maxSocketsPerOrigin: 2 })
+  const through = sockets({ maxSocketsPerOrigin: 2 })
   const outcomes = Array.from({ length: 5 }, (_, index) => post(through, urlAt(to.port, `/${index}`)))
   await expect.poll(() => held.length).toBe(2)
   const free = held.find(({ request }) => request.path === '/0')!
@@ -147,7 +147,7 @@ test('requests that wait are sent in their order, and none waits for an answer t
 test('when nobody listens, each request that waits is told so', async () => {
   const gone = await startWebhookReceiver()
   await gone.close()
-  const through = dispatcher({ maxSocketsPerOrigin: 2 })
+  const through = sockets({ maxSocketsPerOrigin: 2 })
   const outcomes = await Promise.all(Array.from({ length: 10 }, () => post(through, urlAt(gone.port))))
   expect(outcomes.map(({ error }) => error)).toEqual(outcomes.map(() => 'CONNECT_REFUSED'))
 })
@@ -155,7 +155,7 @@ test('when nobody listens, each request that waits is told so', async () => {
 test('an origin that made room for another finishes what it has', async () => {
   const held: WebhookExchange[] = []
   const to = await receiver({ answer: (exchange) => void held.push(exchange) })
-  const through = dispatcher({ maxOrigins: 1, maxSocketsPerOrigin: 1 })
+  const through = sockets({ maxOrigins: 1, maxSocketsPerOrigin: 1 })
   const outcomes = [post(through, urlAt(to.port)), post(through, urlAt(to.port))]
   await expect.poll(() => held.length).toBe(1)
   const other = await receiver()
@@ -169,12 +169,12 @@ test('an origin that made room for another finishes what it has', async () => {
   await expect.poll(() => to.open).toBe(0)
 })
 
-describe('the end of a dispatcher', () => {
+describe('the end of a sockets', () => {
   test('closes connections that are idle, in use and in the making, and ends what waits', async () => {
     const silent = await receiver({ answer: silence })
     // Its part in the handshake is silence too.
     const mute = closing(await startWebhookReceiver({ answer: silence }))
-    const through = dispatcher({ maxSocketsPerOrigin: 1 })
+    const through = sockets({ maxSocketsPerOrigin: 1 })
     const outcomes = [silent, silent, mute, mute].map(({ port }) => post(through, urlAt(port)))
     await silent.next()
     await expect.poll(() => mute.connections.length).toBe(1)
@@ -185,7 +185,7 @@ describe('the end of a dispatcher', () => {
 
   test('is that of later requests too', async () => {
     const to = await receiver()
-    const through = dispatcher()
+    const through = sockets()
     await through.close()
     expect(await post(through, urlAt(to.port))).toMatchObject({ error: 'ABORTED', status: null })
     expect(to.connections).toEqual([])
@@ -203,7 +203,7 @@ test('TLS sessions are resumed', async () => {
   await once(server, 'listening')
   closing({ close: async () => void (await new Promise((resolve) => server.close(resolve))) })
   const { port } = server.address() as AddressInfo
-  const through = dispatcher()
+  const through = sockets()
   for (let index = 0; index < 3; index += 1) expect(await post(through, urlAt(port))).toMatchObject(SUCCESS)
   expect(resumed).toEqual([false, true, true])
 })
@@ -216,8 +216,8 @@ test('a connection that the receiver ends after a whole answer takes no request 
   })
   const guard = guardOf({ ...STRICT_CALLBACK_POLICY, allowLoopback: true })
   for (const [through, url] of [
-    [dispatcher({ maxSocketsPerOrigin: 2 }), urlAt(to.port)],
-    [dispatcher({ maxSocketsPerOrigin: 2 }, guard), `${plain.origin}/hook`],
+    [sockets({ maxSocketsPerOrigin: 2 }), urlAt(to.port)],
+    [sockets({ maxSocketsPerOrigin: 2 }, guard), `${plain.origin}/hook`],
   ] as const) {
     const outcomes = await Promise.all(Array.from({ length: 40 }, () => post(through, url)))
     expect(outcomes).toEqual(outcomes.map(() => expect.objectContaining(SUCCESS)))

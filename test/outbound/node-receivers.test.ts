@@ -4,7 +4,7 @@ import { start } from '../support/process.ts'
 
 /** Receivers made with Node's own servers, in a process of their own: its turns are not those of the client. */
 
-const { certificate, closing, dispatcher, urlAt } = await outboundNetwork()
+const { certificate, closing, sockets, urlAt } = await outboundNetwork()
 
 /** Answers with the number of the connection that a request came over; `answer` is the body of a listener. */
 async function nodeReceiver(answer: string, options: object = {}): Promise<number> {
@@ -44,7 +44,7 @@ test.each([
   ],
 ])('an answer with %s', async (_name, answer, connections) => {
   const port = await nodeReceiver(answer)
-  const through = dispatcher()
+  const through = sockets()
   const heads: string[] = []
   for (let index = 0; index < POSTS; index += 1) {
     const outcome = await post(through, urlAt(port))
@@ -56,7 +56,7 @@ test.each([
 
 test('a server that keeps its connections for a second only is given none twice', async () => {
   const port = await nodeReceiver('response.end(number)', { keepAliveTimeout: 1_000 })
-  const through = dispatcher()
+  const through = sockets()
   expect((await post(through, urlAt(port))).responseHead).toBe('1')
   expect((await post(through, urlAt(port))).responseHead).toBe('2')
 })

@@ -8,7 +8,7 @@ import {
   type WebhookExchange,
 } from '../support/webhook-receiver.ts'
 
-const { closing, dispatcher, receiver, urlAt } = await outboundNetwork()
+const { closing, sockets, receiver, urlAt } = await outboundNetwork()
 
 afterEach(() => void vi.unstubAllEnvs())
 
@@ -38,14 +38,14 @@ describe('an odd answer that is one', () => {
     ['a status unheard of', 'HTTP/1.1 299 Odd\r\ncontent-length: 0\r\n\r\n', 299],
   ])('%s: success', async (_name, answer, status) => {
     const to = await receiver({ answer: saysLast(answer) })
-    expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({ ok: true, status, error: null })
+    expect(await post(sockets(), urlAt(to.port))).toMatchObject({ ok: true, status, error: null })
   })
 
   test.each([300, 301, 302, 303, 304, 305, 307, 308, 399])(
     '%i without a Location: REDIRECT',
     async (status) => {
       const to = await receiver({ answer: answerStatus(status) })
-      expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({
+      expect(await post(sockets(), urlAt(to.port))).toMatchObject({
         ok: false,
         status,
         error: 'REDIRECT',
@@ -57,7 +57,7 @@ describe('an odd answer that is one', () => {
     '%i: HTTP_STATUS',
     async (status) => {
       const to = await receiver({ answer: answerStatus(status) })
-      expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({
+      expect(await post(sockets(), urlAt(to.port))).toMatchObject({
         ok: false,
         status,
         error: 'HTTP_STATUS',
@@ -91,13 +91,13 @@ describe('no answer', () => {
     ['10,000 headers', `HTTP/1.1 200 OK\r\n${'x: y\r\n'.repeat(10_000)}\r\n`, 'RESPONSE_TOO_LARGE'],
   ])('%s', async (_name, answer, error) => {
     const to = await receiver({ answer: saysLast(answer) })
-    expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({ ok: false, status: null, error })
+    expect(await post(sockets(), urlAt(to.port))).toMatchObject({ ok: false, status: null, error })
     await expect.poll(() => to.open).toBe(0)
   })
 
   test('a head that comes drop by drop: over when the time is', async () => {
     const to = await receiver({ answer: dripHead(50) })
-    const outcome = await post(dispatcher({ totalTimeoutMs: 600 }), urlAt(to.port))
+    const outcome = await post(sockets({ totalTimeoutMs: 600 }), urlAt(to.port))
     expect(outcome).toMatchObject({ ok: false, status: null, error: 'RESPONSE_TIMEOUT' })
     await expect.poll(() => to.open).toBe(0)
   })
@@ -115,7 +115,7 @@ describe('a body without end', () => {
         exchange.every(everyMs, () => exchange.write(chunk))
       },
     })
-    const outcome = await post(dispatcher({ totalTimeoutMs: 600 }), urlAt(to.port))
+    const outcome = await post(sockets({ totalTimeoutMs: 600 }), urlAt(to.port))
     expect(outcome).toMatchObject({ ok: true, status: 200 })
     expect(outcome.responseHead.length).toBeLessThanOrEqual(1_024)
     await expect.poll(() => to.open).toBe(0)
@@ -130,7 +130,7 @@ test('a socket closed by the receiver while idle costs no attempt', async () => 
       acknowledge(exchange)
     },
   })
-  const through = dispatcher({ maxSocketsPerOrigin: 1 })
+  const through = sockets({ maxSocketsPerOrigin: 1 })
   expect(await post(through, urlAt(to.port))).toMatchObject({ ok: true })
   exchanges[0]!.close()
   await expect.poll(() => to.open).toBe(0)
@@ -145,7 +145,7 @@ test('proxies of the environment are not used', async () => {
   vi.stubEnv('NODE_USE_ENV_PROXY', '1')
   vi.stubEnv('NO_PROXY', '')
   const to = await receiver({ answer: answerStatus(200) })
-  expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({ ok: true })
+  expect(await post(sockets(), urlAt(to.port))).toMatchObject({ ok: true })
   expect(to.received.length).toBe(1)
   expect(proxy.connections).toEqual([])
 })

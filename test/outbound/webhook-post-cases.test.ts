@@ -6,13 +6,13 @@ import { STRICT_CALLBACK_POLICY } from '../support/callback-policy.ts'
 import { outboundNetwork, post, says, silence } from '../support/outbound-network.ts'
 import { answerStatus, startWebhookReceiver, type WebhookExchange } from '../support/webhook-receiver.ts'
 
-const { closing, dns, guardOf, dispatcher, receiver, urlAt } = await outboundNetwork()
+const { closing, dns, guardOf, sockets, receiver, urlAt } = await outboundNetwork()
 
 /** Answers a status with a Location, and shows that nothing followed it. */
 function redirecting(status: number, location: string): () => Promise<void> {
   return async () => {
     const to = await receiver({ answer: answerStatus(status, { location }) })
-    const outcome = await post(dispatcher(), urlAt(to.port, '/redirect', 'redirector.example.com'))
+    const outcome = await post(sockets(), urlAt(to.port, '/redirect', 'redirector.example.com'))
     expect(outcome).toMatchObject({ ok: false, error: 'REDIRECT', status })
     expect(to.received.length).toBe(1)
   }
@@ -26,7 +26,7 @@ const AT_DIAL: Record<string, () => Promise<void>> = {
     const name = 'rebind-ttl0.example.com'
     dns.set(name, { sequence: [{ A: ['93.184.216.34'] }, { A: ['127.0.0.1'] }], ttl: 0 })
     const guard = guardOf(STRICT_CALLBACK_POLICY)
-    const through = dispatcher({}, guard)
+    const through = sockets({}, guard)
     expect(await guard.check(`https://${name}:${canary.port}/hook`)).toEqual({ ok: true })
     const outcome = await post(through, `https://${name}:${canary.port}/hook`)
     expect(outcome).toMatchObject({ ok: false, error: 'FORBIDDEN_ADDRESS', status: null })
@@ -37,7 +37,7 @@ const AT_DIAL: Record<string, () => Promise<void>> = {
     const both = await receiver({ host: '0.0.0.0' })
     const name = 'keepalive-reuse.example.com'
     dns.set(name, { sequence: [{ A: ['127.0.0.2'] }, { A: ['127.0.0.1'] }], ttl: 0 })
-    const through = dispatcher({}, guardOf({ ...STRICT_CALLBACK_POLICY, allowCidrs: ['127.0.0.2/32'] }))
+    const through = sockets({}, guardOf({ ...STRICT_CALLBACK_POLICY, allowCidrs: ['127.0.0.2/32'] }))
     expect(await post(through, `https://${name}:${both.port}/hook`)).toMatchObject({ ok: true })
     const outcome = await post(through, `https://${name}:${both.port}/hook`)
     expect(outcome).toMatchObject({ ok: false, error: 'FORBIDDEN_ADDRESS' })
@@ -50,7 +50,7 @@ const AT_DIAL: Record<string, () => Promise<void>> = {
   S309: async () => {
     const head = 'HTTP/1.1 101 Switching Protocols\r\nupgrade: other\r\nconnection: upgrade\r\n\r\n'
     const to = await receiver({ answer: says(head) })
-    expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({
+    expect(await post(sockets(), urlAt(to.port))).toMatchObject({
       ok: false,
       error: 'PROTOCOL_ERROR',
     })
@@ -63,7 +63,7 @@ const AT_DIAL: Record<string, () => Promise<void>> = {
     }
     for (const line of ['HTTP/1.1 103 Early Hints\r\n\r\n', 'HTTP/1.1 100 Continue\r\n\r\n']) {
       const to = await receiver({ answer: flood(line) })
-      expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({
+      expect(await post(sockets(), urlAt(to.port))).toMatchObject({
         ok: false,
         error: 'PROTOCOL_ERROR',
       })
@@ -83,7 +83,7 @@ const AT_DIAL: Record<string, () => Promise<void>> = {
         pour()
       },
     })
-    const outcome = await post(dispatcher(), urlAt(to.port))
+    const outcome = await post(sockets(), urlAt(to.port))
     // The receiver has taken the webhook (2xx); what else it says is cut and kept as it came, compressed.
     expect(outcome).toMatchObject({ ok: true, status: 200, error: null })
     expect(outcome.responseHead).toBe(zeros.subarray(0, 1_024).toString('utf8').replaceAll('\0', '\uFFFD'))
@@ -92,18 +92,18 @@ const AT_DIAL: Record<string, () => Promise<void>> = {
   },
   S314: async () => {
     const to = closing(await startWebhookReceiver({ answer: silence }))
-    const outcome = await post(dispatcher({ connectTimeoutMs: 100 }), urlAt(to.port))
+    const outcome = await post(sockets({ connectTimeoutMs: 100 }), urlAt(to.port))
     expect(outcome).toMatchObject({ ok: false, error: 'CONNECT_TIMEOUT', status: null })
     await expect.poll(() => to.open).toBe(0)
   },
   S315: async () => {
     const to = await receiver({ answer: answerStatus(200, { 'x-huge': 'a'.repeat(1 << 20) }) })
-    const outcome = await post(dispatcher(), urlAt(to.port))
+    const outcome = await post(sockets(), urlAt(to.port))
     expect(outcome).toMatchObject({ ok: false, error: 'RESPONSE_TOO_LARGE', status: null })
   },
   S323: async () => {
     const to = await receiver({ answer: answerStatus(429, { 'retry-after': '7' }) })
-    const outcome = await post(dispatcher(), urlAt(to.port))
+    const outcome = await post(sockets(), urlAt(to.port))
     expect(outcome).toMatchObject({ error: 'HTTP_STATUS', status: 429, retryAfterMs: 7_000 })
     const failed = { ok: false, gone: false, retryAfterMs: outcome.retryAfterMs }
     const circumstances = { own: false, leftMs: 0, random: 0.5 }
@@ -114,7 +114,7 @@ const AT_DIAL: Record<string, () => Promise<void>> = {
     const once = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
     const smuggled = 'HTTP/1.1 410 Gone\r\ncontent-length: 0\r\n\r\n'
     const to = await receiver({ answer: says(once + smuggled) })
-    const through = dispatcher({ maxSocketsPerOrigin: 1 })
+    const through = sockets({ maxSocketsPerOrigin: 1 })
     expect(await post(through, urlAt(to.port))).toMatchObject({ ok: true, status: 200, gone: false })
     expect(await post(through, urlAt(to.port))).toMatchObject({ ok: true, status: 200, gone: false })
     expect(to.connections.length).toBe(2)
@@ -131,20 +131,20 @@ describe('what only the dial can judge', () => {
 
   test('a line end in the path is one request, and still encoded (S221)', async () => {
     const to = await receiver()
-    await post(dispatcher(), urlAt(to.port, '/%0d%0aX-Injected:1'))
+    await post(sockets(), urlAt(to.port, '/%0d%0aX-Injected:1'))
     expect(to.received.map((each) => each.path)).toEqual(['/%0d%0aX-Injected:1'])
     expect(to.received[0]?.headers).not.toHaveProperty('x-injected')
   })
 
   test('a name that times out fails closed (S295)', async () => {
     dns.set('dns-timeout.example.com', { silent: true })
-    const outcome = await post(dispatcher(), 'https://dns-timeout.example.com/hook')
+    const outcome = await post(sockets(), 'https://dns-timeout.example.com/hook')
     expect(outcome).toMatchObject({ ok: false, error: 'DNS_TIMEOUT', status: null })
   })
 
   test('an address of an allowed network is reached, another is not (S327, S328)', async () => {
     const to = await receiver()
-    expect(await post(dispatcher(), `https://127.0.0.1:${to.port}/hook`)).toMatchObject({ ok: true })
-    expect(await post(dispatcher(), 'https://10.0.0.1/hook')).toMatchObject({ error: 'FORBIDDEN_ADDRESS' })
+    expect(await post(sockets(), `https://127.0.0.1:${to.port}/hook`)).toMatchObject({ ok: true })
+    expect(await post(sockets(), 'https://10.0.0.1/hook')).toMatchObject({ error: 'FORBIDDEN_ADDRESS' })
   })
 })

@@ -2,18 +2,18 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 import { describe, expect, test, vi } from 'vitest'
-import { WebhookDispatcher } from '../../src/outbound/dispatcher.ts'
+import { WebhookSockets } from '../../src/outbound/webhook-sockets.ts'
 import { STRICT_CALLBACK_POLICY } from '../support/callback-policy.ts'
 import { createServerCertificate, createTestAuthority } from '../support/certificates.ts'
 import { eventually } from '../support/eventually.ts'
 import { HOSTS, outboundNetwork, post, says, saysLast, silence } from '../support/outbound-network.ts'
 import { answerStatus, startWebhookReceiver } from '../support/webhook-receiver.ts'
 
-const { dns, authority, certificate, closing, guardOf, dispatcher, receiver, urlAt } = await outboundNetwork()
+const { dns, authority, certificate, closing, guardOf, sockets, receiver, urlAt } = await outboundNetwork()
 
 /** The same sockets for an attempt that has less time. */
-function hasty(through: WebhookDispatcher, totalTimeoutMs: number): WebhookDispatcher {
-  const { judge, rank, send, noteFailedAddress } = WebhookDispatcher.prototype
+function hasty(through: WebhookSockets, totalTimeoutMs: number): WebhookSockets {
+  const { judge, rank, send, noteFailedAddress } = WebhookSockets.prototype
   const bound = { judge, rank, send, noteFailedAddress }
   const methods = Object.entries(bound).map(([name, method]) => [name, method.bind(through)])
   return { ...Object.fromEntries(methods), totalTimeoutMs }
@@ -22,7 +22,7 @@ function hasty(through: WebhookDispatcher, totalTimeoutMs: number): WebhookDispa
 describe('a request', () => {
   test('is a POST of the body as given, to the host as named', async () => {
     const to = await receiver()
-    const outcome = await post(dispatcher(), urlAt(to.port, '/Hook?token=abc%20d&x=1#part'), {
+    const outcome = await post(sockets(), urlAt(to.port, '/Hook?token=abc%20d&x=1#part'), {
       'webhook-id': 'evt_1',
     })
     expect(outcome).toMatchObject({
@@ -48,7 +48,7 @@ describe('a request', () => {
   test('carries user info as Basic credentials and nowhere else', async () => {
     const to = await receiver()
     dns.set('receiver.example.com', { A: ['127.0.0.1'] })
-    await post(dispatcher(), `https://us%40er:pa%3Ass@receiver.example.com:${to.port}/hook`)
+    await post(sockets(), `https://us%40er:pa%3Ass@receiver.example.com:${to.port}/hook`)
     const { headers, path, head } = await to.next()
     expect(headers.authorization).toBe(`Basic ${Buffer.from('us@er:pa:ss').toString('base64')}`)
     expect(path).toBe('/hook')
@@ -57,14 +57,14 @@ describe('a request', () => {
 
   test('follows others on the same connection', async () => {
     const to = await receiver()
-    const through = dispatcher()
+    const through = sockets()
     for (let index = 0; index < 20; index += 1) await post(through, urlAt(to.port))
     expect(to.connections.length).toBe(1)
   })
 
   test('waits for a socket when all are busy', async () => {
     const to = await receiver()
-    const through = dispatcher({ maxSocketsPerOrigin: 2 })
+    const through = sockets({ maxSocketsPerOrigin: 2 })
     const outcomes = await Promise.all(Array.from({ length: 20 }, () => post(through, urlAt(to.port))))
     expect(outcomes.every((each) => each.ok)).toBe(true)
     expect(to.connections.length).toBe(2)
@@ -73,7 +73,7 @@ describe('a request', () => {
   test('goes to the next address when one refuses', async () => {
     const to = await receiver()
     dns.set('two.example.com', { A: ['127.0.0.3', '127.0.0.1'] })
-    const through = dispatcher({}, guardOf({ ...STRICT_CALLBACK_POLICY, allowCidrs: ['127.0.0.0/8'] }))
+    const through = sockets({}, guardOf({ ...STRICT_CALLBACK_POLICY, allowCidrs: ['127.0.0.0/8'] }))
     expect(await post(through, `https://two.example.com:${to.port}/`)).toMatchObject({ ok: true })
     expect(to.received.length).toBe(1)
   })
@@ -81,7 +81,7 @@ describe('a request', () => {
   test('may be plain http to loopback under the dev policy, by the name localhost', async () => {
     const to = closing(await startWebhookReceiver())
     const dev = guardOf({ ...STRICT_CALLBACK_POLICY, allowLoopback: true })
-    expect(await post(dispatcher({}, dev), `http://localhost:${to.port}/hook`)).toMatchObject({
+    expect(await post(sockets({}, dev), `http://localhost:${to.port}/hook`)).toMatchObject({
       ok: true,
     })
     expect((await to.next()).headers.host).toBe(`localhost:${to.port}`)
@@ -91,7 +91,7 @@ describe('a request', () => {
 describe('an answer', () => {
   test.each([200, 201, 202, 204, 299])('%i is success', async (status) => {
     const to = await receiver({ answer: answerStatus(status) })
-    expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({ ok: true, status, error: null })
+    expect(await post(sockets(), urlAt(to.port))).toMatchObject({ ok: true, status, error: null })
   })
 
   test.each([
@@ -103,27 +103,27 @@ describe('an answer', () => {
     [503, 'HTTP_STATUS', false],
   ])('%i is %s, gone: %s', async (status, error, gone) => {
     const to = await receiver({ answer: answerStatus(status) })
-    expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({ ok: false, status, error, gone })
+    expect(await post(sockets(), urlAt(to.port))).toMatchObject({ ok: false, status, error, gone })
   })
 
   test('after early hints counts', async () => {
     const to = await receiver({
       answer: says('HTTP/1.1 103 Early Hints\r\nlink: </>\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n'),
     })
-    expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({ ok: true, status: 204 })
+    expect(await post(sockets(), urlAt(to.port))).toMatchObject({ ok: true, status: 204 })
   })
 
   test('keeps the first KiB, without U+0000', async () => {
     const to = await receiver({
       answer: (exchange) => exchange.respond(200, {}, `a\0b${'x'.repeat(2_000)}`),
     })
-    const { responseHead } = await post(dispatcher(), urlAt(to.port))
+    const { responseHead } = await post(sockets(), urlAt(to.port))
     expect(responseHead).toBe(`a\uFFFDb${'x'.repeat(1_021)}`)
   })
 
   test('that stops after the status line is judged by the status', async () => {
     const to = await receiver({ answer: saysLast('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nok') })
-    expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({
+    expect(await post(sockets(), urlAt(to.port))).toMatchObject({
       ok: true,
       status: 200,
       responseHead: 'ok',
@@ -132,7 +132,7 @@ describe('an answer', () => {
 
   test('whose body never ends is judged by the status when the time is over', async () => {
     const to = await receiver({ answer: says('HTTP/1.1 500 No\r\ncontent-length: 9\r\n\r\noh') })
-    const outcome = await post(dispatcher({ totalTimeoutMs: 1_000 }), urlAt(to.port))
+    const outcome = await post(sockets({ totalTimeoutMs: 1_000 }), urlAt(to.port))
     expect(outcome).toMatchObject({ error: 'HTTP_STATUS', status: 500, responseHead: 'oh' })
     await expect.poll(() => to.open).toBe(0)
   })
@@ -143,12 +143,12 @@ describe('an answer', () => {
     ['that is missing', '', 'CONNECTION_RESET'],
   ])('%s', async (_name, bytes, error) => {
     const to = await receiver({ answer: saysLast(bytes) })
-    expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({ ok: false, status: null, error })
+    expect(await post(sockets(), urlAt(to.port))).toMatchObject({ ok: false, status: null, error })
   })
 
   test('that does not come in time', async () => {
     const to = await receiver({ answer: silence })
-    const outcome = await post(dispatcher({ totalTimeoutMs: 1_000 }), urlAt(to.port))
+    const outcome = await post(sockets({ totalTimeoutMs: 1_000 }), urlAt(to.port))
     expect(outcome).toMatchObject({ ok: false, status: null, error: 'RESPONSE_TIMEOUT' })
     await expect.poll(() => to.open).toBe(0)
   })
@@ -158,7 +158,7 @@ describe('no connection', () => {
   test('refused', async () => {
     const gone = await startWebhookReceiver()
     await gone.close()
-    expect(await post(dispatcher(), urlAt(gone.port))).toMatchObject({
+    expect(await post(sockets(), urlAt(gone.port))).toMatchObject({
       error: 'CONNECT_REFUSED',
       status: null,
     })
@@ -174,7 +174,7 @@ describe('no connection', () => {
       [stranger, 'TLS_CERTIFICATE_UNTRUSTED'],
     ] as const) {
       const to = await receiver({ certificate: bad })
-      expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({ ok: false, error, status: null })
+      expect(await post(sockets(), urlAt(to.port))).toMatchObject({ ok: false, error, status: null })
       expect(to.received).toEqual([])
     }
   })
@@ -184,7 +184,7 @@ describe('no connection', () => {
     const to = await receiver({ certificate: stranger })
     vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0')
     try {
-      expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({ error: 'TLS_CERTIFICATE_UNTRUSTED' })
+      expect(await post(sockets(), urlAt(to.port))).toMatchObject({ error: 'TLS_CERTIFICATE_UNTRUSTED' })
     } finally {
       vi.unstubAllEnvs()
     }
@@ -203,25 +203,25 @@ describe('no connection', () => {
     await once(old, 'listening')
     closing({ close: async () => void (await new Promise((resolve) => old.close(resolve))) })
     const { port } = old.address() as AddressInfo
-    expect(await post(dispatcher(), urlAt(port))).toMatchObject({ error: 'TLS_HANDSHAKE', status: null })
+    expect(await post(sockets(), urlAt(port))).toMatchObject({ error: 'TLS_HANDSHAKE', status: null })
   })
 
   test('no TLS spoken', async () => {
     const to = closing(await startWebhookReceiver())
     to.welcome((tcp) => tcp.end('HTTP/1.1 400 Bad Request\r\n\r\n'))
-    expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({ error: 'TLS_HANDSHAKE', status: null })
+    expect(await post(sockets(), urlAt(to.port))).toMatchObject({ error: 'TLS_HANDSHAKE', status: null })
   })
 
   test.each(['close', 'reset'] as const)('%s instead of a TLS handshake', async (welcome) => {
     const to = await receiver()
     to.welcome(welcome)
-    expect(await post(dispatcher(), urlAt(to.port))).toMatchObject({ error: 'TLS_HANDSHAKE', status: null })
+    expect(await post(sockets(), urlAt(to.port))).toMatchObject({ error: 'TLS_HANDSHAKE', status: null })
   })
 
   test('no TLS handshake until the time of the attempt is over', async () => {
     const to = await receiver()
     to.welcome('never')
-    const outcome = await post(dispatcher({ totalTimeoutMs: 300 }), urlAt(to.port))
+    const outcome = await post(sockets({ totalTimeoutMs: 300 }), urlAt(to.port))
     expect(outcome).toMatchObject({ error: 'CONNECT_TIMEOUT', status: null })
     expect(to.connections).toHaveLength(1)
   })
@@ -229,7 +229,7 @@ describe('no connection', () => {
   test('too many requests on their way', async () => {
     const answers: (() => void)[] = []
     const to = await receiver({ answer: (exchange) => void answers.push(() => exchange.respond(204)) })
-    const through = dispatcher({ maxRequestsPerOrigin: 1 })
+    const through = sockets({ maxRequestsPerOrigin: 1 })
     const first = post(through, urlAt(to.port))
     await to.next()
     expect(await post(through, urlAt(to.port))).toMatchObject({ error: 'QUEUE_FULL', status: null })
@@ -240,7 +240,7 @@ describe('no connection', () => {
   test('no socket came free; it is not sent later either', async () => {
     const answers: (() => void)[] = []
     const to = await receiver({ answer: (exchange) => void answers.push(() => exchange.respond(200)) })
-    const through = dispatcher({ maxSocketsPerOrigin: 1 })
+    const through = sockets({ maxSocketsPerOrigin: 1 })
     const first = post(through, urlAt(to.port))
     // From then on the first has the only socket, until it is answered.
     await to.next()
@@ -258,7 +258,7 @@ describe('no connection', () => {
 
   test('no socket came free while another is made: that says nothing of the address', async () => {
     const to = await receiver({ answer: silence })
-    const through = dispatcher({ maxSocketsPerOrigin: 2 })
+    const through = sockets({ maxSocketsPerOrigin: 2 })
     void post(through, urlAt(to.port))
     await to.next()
     to.welcome('never')
@@ -273,7 +273,7 @@ describe('no connection', () => {
   test('no socket could be made for it, nor for any before it', async () => {
     const to = await receiver()
     to.welcome('never')
-    const through = dispatcher({ maxSocketsPerOrigin: 1 })
+    const through = sockets({ maxSocketsPerOrigin: 1 })
     void post(through, urlAt(to.port))
     await eventually(() => to.connections.length === 1)
     expect(await post(hasty(through, 50), urlAt(to.port))).toMatchObject({
@@ -284,7 +284,7 @@ describe('no connection', () => {
 
   test('aborted while it runs and after', async () => {
     const to = await receiver({ answer: silence })
-    const through = dispatcher()
+    const through = sockets()
     const outcome = post(through, urlAt(to.port))
     await to.next()
     await through.destroy()
@@ -295,8 +295,8 @@ describe('no connection', () => {
 
   test('a header that cannot be sent is an outcome, not an exception', async () => {
     const to = await receiver()
-    const outcome = await post(dispatcher(), urlAt(to.port), { 'webhook-id': 'a\r\nb' })
+    const outcome = await post(sockets(), urlAt(to.port), { 'webhook-id': 'a\r\nb' })
     expect(outcome).toMatchObject({ ok: false, error: 'INVALID_REQUEST' })
-    expect(await post(dispatcher(), 'not a url')).toMatchObject({ ok: false, error: 'FORBIDDEN_URL' })
+    expect(await post(sockets(), 'not a url')).toMatchObject({ ok: false, error: 'FORBIDDEN_URL' })
   })
 })

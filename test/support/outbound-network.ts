@@ -2,11 +2,11 @@
 import { afterAll, afterEach } from 'vitest'
 import type { CallbackPolicy } from '../../src/domain/webhooks/callback-url.ts'
 import { CallbackGuard } from '../../src/outbound/callback-guard.ts'
-import { type DispatcherOptions, WebhookDispatcher } from '../../src/outbound/dispatcher.ts'
 import { NameResolver } from '../../src/outbound/resolver.ts'
 import type { SendLease } from '../../src/outbound/send-lease.ts'
 import { type DeliveryOutcome, postWebhook, sendWebhook } from '../../src/outbound/webhook-post.ts'
 import { WebhookSender, type WebhookSenderOptions } from '../../src/outbound/webhook-sender.ts'
+import { WebhookSockets, type WebhookSocketsOptions } from '../../src/outbound/webhook-sockets.ts'
 import { STRICT_CALLBACK_POLICY } from './callback-policy.ts'
 import { createServerCertificate, createTestAuthority } from './certificates.ts'
 import { startDnsServer } from './dns-server.ts'
@@ -44,15 +44,15 @@ export async function outboundNetwork() {
   const guardOf = (policy = RECEIVER_POLICY) =>
     new CallbackGuard(policy, new NameResolver({ servers: [dns.address] }))
 
-  function dispatcher(options: DispatcherOptions = {}, guard = guardOf()): WebhookDispatcher {
-    const made = new WebhookDispatcher(guard, { caPem: authority.certPem, ...options })
+  function sockets(options: WebhookSocketsOptions = {}, guard = guardOf()): WebhookSockets {
+    const made = new WebhookSockets(guard, { caPem: authority.certPem, ...options })
     opened.push({ close: () => made.destroy() })
     return made
   }
 
   /** Sends as a WebhookSender does, in this thread. */
   function sender(): Pick<WebhookSender, 'post' | 'abort'> {
-    const through = dispatcher()
+    const through = sockets()
     return {
       post: (account, webhook, ended) => void sendWebhook(through, account, webhook, UNWATCHED).then(ended),
       abort: () => void through.destroy(),
@@ -76,7 +76,7 @@ export async function outboundNetwork() {
     return `https://${name}:${port}${path}`
   }
 
-  return { dns, authority, certificate, closing, guardOf, dispatcher, sender, threadSender, receiver, urlAt }
+  return { dns, authority, certificate, closing, guardOf, sockets, sender, threadSender, receiver, urlAt }
 }
 
 /** Answers with these bytes, Latin-1, and ends the connection. */
@@ -99,7 +99,7 @@ export function says(bytes: string): WebhookAnswer {
 export const silence: WebhookAnswer = () => undefined
 
 export function post(
-  through: WebhookDispatcher,
+  through: WebhookSockets,
   url: string,
   headers: Record<string, string> = {},
 ): Promise<DeliveryOutcome> {

@@ -42,7 +42,7 @@ export type CallbackUrlFault =
   | 'OWN_ADDRESS'
   | 'HOST_NOT_FOUND'
 
-/** An accepted callback URL, taken apart as the dispatcher needs it. */
+/** An accepted callback URL, taken apart as a request needs it. */
 export interface CallbackTarget {
   /** Normalised, fragment dropped, user info kept: a secret when it has credentials. */
   href: string

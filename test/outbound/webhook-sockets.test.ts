@@ -1,15 +1,15 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { type CallbackTarget, judgeCallbackUrl } from '../../src/domain/webhooks/callback-url.ts'
-import type { WebhookDispatcher } from '../../src/outbound/dispatcher.ts'
+import type { WebhookSockets } from '../../src/outbound/webhook-sockets.ts'
 import { STRICT_CALLBACK_POLICY } from '../support/callback-policy.ts'
 import { outboundNetwork, post } from '../support/outbound-network.ts'
 import { startWebhookReceiver } from '../support/webhook-receiver.ts'
 
-const { dns, certificate, guardOf, dispatcher, receiver: openReceiver, urlAt } = await outboundNetwork()
+const { dns, certificate, guardOf, sockets, receiver: openReceiver, urlAt } = await outboundNetwork()
 const receiver = await startWebhookReceiver({ certificate })
 afterAll(() => receiver.close())
 
-async function remotePortOf(through: WebhookDispatcher, name: string): Promise<number> {
+async function remotePortOf(through: WebhookSockets, name: string): Promise<number> {
   const outcome = await post(through, urlAt(receiver.port, '/', name))
   expect(outcome.ok).toBe(true)
   return (await receiver.next()).remotePort
@@ -22,7 +22,7 @@ function targetOf(url: string): CallbackTarget {
 }
 
 test('two names at one address share no socket', async () => {
-  const through = dispatcher()
+  const through = sockets()
   const first = await remotePortOf(through, 'a.example.com')
   expect(await remotePortOf(through, 'b.example.com')).not.toBe(first)
   expect(await remotePortOf(through, 'a.example.com')).toBe(first)
@@ -33,7 +33,7 @@ test('one name at two addresses: a socket carries only what is for its own', asy
   const name = 'moving.example.com'
   const turns = ['127.0.0.1', '127.0.0.2', '127.0.0.1', '127.0.0.2']
   dns.set(name, { sequence: turns.map((address) => ({ A: [address] })), ttl: 0 })
-  const through = dispatcher({}, guardOf({ ...STRICT_CALLBACK_POLICY, allowCidrs: ['127.0.0.0/30'] }))
+  const through = sockets({}, guardOf({ ...STRICT_CALLBACK_POLICY, allowCidrs: ['127.0.0.0/30'] }))
   for (const _address of turns) {
     expect(await post(through, `https://${name}:${both.port}/`)).toMatchObject({ ok: true })
   }
@@ -44,7 +44,7 @@ test('one name at two addresses: a socket carries only what is for its own', asy
 
 test('one name and address at two ports: likewise', async () => {
   const other = await openReceiver()
-  const through = dispatcher()
+  const through = sockets()
   const first = await remotePortOf(through, 'a.example.com')
   await post(through, urlAt(other.port, '/', 'a.example.com'))
   expect(await remotePortOf(through, 'a.example.com')).toBe(first)
@@ -52,7 +52,7 @@ test('one name and address at two ports: likewise', async () => {
 })
 
 test('beyond the origins kept, the least recently used is closed', async () => {
-  const through = dispatcher({ maxOrigins: 2 })
+  const through = sockets({ maxOrigins: 2 })
   const a = await remotePortOf(through, 'a.example.com')
   const b = await remotePortOf(through, 'b.example.com')
   expect(await remotePortOf(through, 'a.example.com')).toBe(a)
@@ -65,11 +65,11 @@ describe('ranked', () => {
   const target = targetOf('https://a.example.com/')
 
   test('keeps the order of DNS', () => {
-    expect(dispatcher().rank(target, ['192.0.2.1', '192.0.2.2'])).toEqual(['192.0.2.1', '192.0.2.2'])
+    expect(sockets().rank(target, ['192.0.2.1', '192.0.2.2'])).toEqual(['192.0.2.1', '192.0.2.2'])
   })
 
   test('puts an address that failed last, for this host only', () => {
-    const through = dispatcher()
+    const through = sockets()
     through.noteFailedAddress(target, '192.0.2.1')
     expect(through.rank(target, ['192.0.2.1', '192.0.2.2'])).toEqual(['192.0.2.2', '192.0.2.1'])
     const other = targetOf('https://b.example.com/')
@@ -77,7 +77,7 @@ describe('ranked', () => {
   })
 
   test('puts an address with open sockets first', async () => {
-    const through = dispatcher()
+    const through = sockets()
     await remotePortOf(through, 'a.example.com')
     const here = targetOf(`https://a.example.com:${receiver.port}/`)
     expect(through.rank(here, ['192.0.2.1', '127.0.0.1'])).toEqual(['127.0.0.1', '192.0.2.1'])
@@ -86,7 +86,7 @@ describe('ranked', () => {
 
 test('close waits for what is on its way', async () => {
   const slow = await openReceiver({ answer: () => undefined })
-  const through = dispatcher()
+  const through = sockets()
   const answer = Promise.withResolvers<void>()
   slow.answerWith((exchange) => void answer.promise.then(() => exchange.respond(200, {}, 'late')))
   const outcome = post(through, urlAt(slow.port))
@@ -99,7 +99,7 @@ test('close waits for what is on its way', async () => {
 
 test('destroy ends what is on its way', async () => {
   const silent = await openReceiver({ answer: () => undefined })
-  const through = dispatcher()
+  const through = sockets()
   const outcome = post(through, urlAt(silent.port))
   await silent.next()
   await through.destroy()

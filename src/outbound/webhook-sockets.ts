@@ -6,7 +6,7 @@ import type { OutgoingRequest } from './connection.ts'
 import { createConnector } from './connector.ts'
 import { Origin } from './origin.ts'
 
-export interface DispatcherOptions {
+export interface WebhookSocketsOptions {
   /** Certificate authorities trusted in addition to the public ones, PEM (tests, on-premises receivers). */
   caPem?: string | undefined
   /** Sockets open at once to one host and address. */
@@ -33,7 +33,7 @@ const FAILED_ADDRESS_MS = 60_000
  * address and host it was validated for, and only while a fresh answer of DNS still holds that address
  * (callback-url.json S301). Nothing here follows a redirect or reads a proxy from the environment.
  */
-export class WebhookDispatcher {
+export class WebhookSockets {
   readonly totalTimeoutMs: number
   readonly #guard: CallbackGuard
   readonly #connect: ReturnType<typeof createConnector>
@@ -50,7 +50,7 @@ export class WebhookDispatcher {
   #sweeper: NodeJS.Timeout | null = null
   #isClosed = false
 
-  constructor(guard: CallbackGuard, options: DispatcherOptions = {}) {
+  constructor(guard: CallbackGuard, options: WebhookSocketsOptions = {}) {
     const max = options.maxOrigins ?? 1_000
     this.#guard = guard
     this.totalTimeoutMs = options.totalTimeoutMs ?? ATTEMPT_TIMEOUT_MS
@@ -82,7 +82,7 @@ export class WebhookDispatcher {
 
   /**
    * Sends one request to an address that was judged for this target. The request's `end` is called. Returns why it was not
-   * taken: too many requests are in flight there, or the dispatcher is closed.
+   * taken: too many requests are in flight there, or `close` was called.
    */
   send(target: CallbackTarget, address: string, request: OutgoingRequest): 'QUEUE_FULL' | 'ABORTED' | null {
     if (this.#isClosed) return 'ABORTED'
