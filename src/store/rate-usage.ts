@@ -29,6 +29,8 @@ export interface TokenGrant {
 }
 
 const TIMEOUT_MS = 2_000
+/** A clock that says less than `as_of` by more than this was set back. By less, it is that of a standby that was promoted. */
+const CLOCKS_APART = '1 second'
 
 /**
  * Takes and returns tokens. Each process asks about every `intervalMs`. While all of them together want more than there is,
@@ -58,7 +60,7 @@ export async function exchangeTokens(
       ), aged as (
         select *, greatest(extract(epoch from now - as_of)::double precision, 0) as seconds from timed
       ), filled as (
-        select index, scope, id, wanted, now,
+        select index, scope, id, wanted, as_of, now,
                least(greatest(burst, "perSecond"), tokens + seconds * "perSecond" + returned) as tokens,
                floor(before * greatest(1 - seconds, 0) * 1000) / 1000 + asked as asked
         from aged
@@ -69,11 +71,16 @@ export async function exchangeTokens(
                  else least(wanted, tokens, tokens * greatest(wanted / (asked * $2), 0.25)) end as granted
         from filled
       )
-      update rate_usage u set tokens = g.tokens - g.granted, asked = g.asked, as_of = g.now
+      update rate_usage u set tokens = g.tokens - g.granted, asked = g.asked,
+        as_of = case when g.as_of > g.now + $3::interval then g.now else greatest(g.as_of, g.now) end
       from granted g
       where u.scope = g.scope and u.id = g.id
       returning g.index, g.granted, u.tokens as left`,
-    values: [JSON.stringify(requests.map((request, index) => ({ ...request, index }))), intervalMs / 1_000],
+    values: [
+      JSON.stringify(requests.map((request, index) => ({ ...request, index }))),
+      intervalMs / 1_000,
+      CLOCKS_APART,
+    ],
     query_timeout: TIMEOUT_MS,
   })
   const grants = new Map(rows.map(({ index, ...grant }) => [index, grant]))

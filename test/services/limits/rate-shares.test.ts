@@ -43,6 +43,7 @@ class Processes {
   readonly #all: Process[] = []
   readonly #due = new Map<Process, number>()
   #random = 1
+  #last: Promise<unknown> = Promise.resolve()
   nowMs = START_MS
   statements = 0
 
@@ -54,9 +55,14 @@ class Processes {
     const counting = {
       query: (statement: string | { text: string }, values?: unknown[]) => {
         this.statements += 1
-        return typeof statement === 'string'
-          ? db.query(this.#clocked(statement), values)
-          : db.query({ ...statement, text: this.#clocked(statement.text) })
+        const execute = () =>
+          typeof statement === 'string'
+            ? db.query(this.#clocked(statement), values)
+            : db.query({ ...statement, text: this.#clocked(statement.text) })
+        // One after the other, so that none is executed with a time before the last one's.
+        const executed = this.#last.then(execute)
+        this.#last = executed.catch(() => undefined)
+        return executed
       },
     } as unknown as Database
     const clock = () => this.nowMs + aheadMs
@@ -210,6 +216,19 @@ describe('over processes that are up', () => {
     processes.nowMs -= 3_600_000
     await processes.pass(11)
     expectWithin(await processes.pass(10), 1_000)
+  })
+
+  test('primaries whose clocks are a little behind count no time twice', async () => {
+    const processes = new Processes({ perSecond: 10, burst: 10 })
+    processes.join(100)
+    processes.join(100)
+    let accepted = 0
+    for (let primary = 0; primary < 10; primary += 1) {
+      accepted += await processes.pass(1)
+      processes.nowMs -= 500
+    }
+    // 5.5 s have passed for the row.
+    expect(accepted).toBeLessThanOrEqual(10 + 55)
   })
 
   test('few messages cost a statement', async () => {
