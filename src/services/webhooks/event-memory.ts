@@ -1,10 +1,13 @@
-import { SharedRoom } from '../../collections/shared-room.ts'
+import { SharedRoom, SharedSlots } from '../../collections/shared-room.ts'
 import { type Endpoint, endpointKey } from '../../domain/webhooks/targets.ts'
 import type { Destinations } from './destinations.ts'
 
 /** About 1 KiB each. More events stay in the database. */
 const MAX_HELD = 20_000
-/** Endpoints for which parked events are remembered. Events of other endpoints are fetched when they are due. */
+/**
+ * Endpoints for which parked events are remembered, of a plan as many as are still free. Events of other endpoints are fetched when
+ * they are due.
+ */
 const MAX_PARKED = 10_000
 /** Part of a plan's share for messages yet to be sent. An endpoint that is alone in its plan admits half of the share. */
 const PLANNED_SHARE = 3 / 8
@@ -33,6 +36,8 @@ export class EventMemory {
   readonly room: SharedRoom
   /** Endpoints for which this node has parked events, because there was no room or the destination was in trouble. */
   readonly #parked = new Map<string, Endpoint>()
+  /** By plan: one for each of these. */
+  readonly #places = new SharedSlots(MAX_PARKED)
   #turn = 0
 
   constructor(options: EventMemoryOptions) {
@@ -58,7 +63,7 @@ export class EventMemory {
   parked({ planId, destination }: Endpoint): void {
     const endpoint = { planId, destination }
     const key = endpointKey(endpoint)
-    if (this.#parked.has(key) || this.#parked.size < MAX_PARKED) this.#parked.set(key, endpoint)
+    if (this.#parked.has(key) || this.#places.take(planId)) this.#parked.set(key, endpoint)
   }
 
   /** Endpoints that have room for events parked for them, and for how many. Returns some endpoints at a time. */
@@ -81,7 +86,9 @@ export class EventMemory {
   /** Every event parked for this endpoint when `hungry` returned it has been fetched. Those parked since are still there. */
   emptied(endpoint: Endpoint): void {
     const key = endpointKey(endpoint)
-    if (this.#parked.get(key) === endpoint) this.#parked.delete(key)
+    if (this.#parked.get(key) !== endpoint) return
+    this.#parked.delete(key)
+    this.#places.release(endpoint.planId)
   }
 
   /** What is left of the share of an endpoint. Each of its events counts three times: for endpoint, plan and node. */

@@ -140,3 +140,11 @@ describe('what is fetched', () => {
     expect(seen.size).toBe(40)
   })
 })
+
+test('a plan with very many crowded destinations leaves room to remember those of another', () => {
+  for (let host = 0; host < 10_000; host += 1) memory.parked(endpointOf(1, `host-${host}`))
+  memory.parked(endpointOf(2, 'a'))
+  // The first plan has no room.
+  for (let host = 0; fill(endpointOf(1, `other-${host}`)) > 0; ) host += 1
+  expect(memory.hungry().map(({ endpoint }) => endpoint)).toEqual([endpointOf(2, 'a')])
+})
