@@ -337,12 +337,12 @@ describe('everything has its place', () => {
 })
 
 describe('size', () => {
-  const lines = [...SRC, ...CLIENT, ...CONSOLE, ...EXAMPLES].map(({ path, text }) => ({
+  const lines = ALL.filter(({ path }) => !path.endsWith('.test.ts')).map(({ path, text }) => ({
     path,
     lines: text.split('\n').length - 1,
   }))
 
-  it('no file has more than 400 lines', () => {
+  it('no file but a test has more than 400 lines', () => {
     expect(lines.filter((file) => file.lines > 400)).toEqual([])
   })
 })

@@ -56,6 +56,18 @@ test.each(OF_TODAY)('%s: every source file and npm script that it names is there
   expect(run.filter((name) => scripts[name] === undefined)).toEqual([])
 })
 
+test('a function that a document places in a file is there', () => {
+  const placed = OF_TODAY.flatMap((path) =>
+    [...read(path).matchAll(/`(#?\w+)`\s+in\s+`([\w/-]+\.ts)`|`([\w/-]+\.ts)`\s+\(`(#?\w+)`/g)].map(
+      ([, before, file, fileBefore, name]) => ({ path, name: before ?? name!, file: file ?? fileBefore! }),
+    ),
+  )
+  expect(placed.length).toBeGreaterThan(20)
+  const isThere = ({ name, file }: (typeof placed)[number]) =>
+    FILES.some((path) => `/${path}`.endsWith(`/${file}`) && read(path).includes(name))
+  expect(placed.filter((one) => !isThere(one))).toEqual([])
+})
+
 test('CONTRIBUTING.md says of each dependency, and of no other package, what it is for', () => {
   const { dependencies, devDependencies } = JSON.parse(read('package.json'))
   const section = read('CONTRIBUTING.md')
