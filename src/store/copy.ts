@@ -33,6 +33,8 @@ export class CopyRows {
   /** Those of the first row. */
   readonly #columns: string[] = []
   #rows = 0
+  /** The first row is being written, which names the columns. */
+  #isFirst = true
   #buffer: Buffer = EMPTY
   #length = 0
 
@@ -51,7 +53,8 @@ export class CopyRows {
   /** Begins a row. PostgreSQL refuses one that has not as many values as the first. */
   row(): void {
     this.#rows += 1
-    if (this.#rows === 1) {
+    this.#isFirst = this.#rows === 1
+    if (this.#isFirst) {
       this.#buffer = spare.get(this.#table) ?? Buffer.allocUnsafeSlow(FIRST_OCTETS)
       spare.delete(this.#table)
       this.#length = FIRST_ROW_AT
@@ -109,12 +112,16 @@ export class CopyRows {
 
   /** Also json and enums. Characters that PostgreSQL does not store are left out. */
   text(column: string, value: string | null): void {
-    if (this.#isNull(column, value, 0)) return
+    if (value === null) {
+      this.#isNull(column, value, 0)
+      return
+    }
+    if (this.#isFirst) this.#columns.push(column)
     const stored = storable(value)
-    this.#reserve(stored.length * OCTETS_OF_UNIT)
+    this.#reserve(4 + stored.length * OCTETS_OF_UNIT)
     // UTF-8 has no half of a surrogate pair: it is written as U+FFFD.
-    const octets = this.#buffer.write(stored, this.#length)
-    this.#buffer.writeInt32BE(octets, this.#length - 4)
+    const octets = this.#buffer.write(stored, this.#length + 4)
+    this.#int32(octets)
     this.#length += octets
   }
 
@@ -152,7 +159,7 @@ export class CopyRows {
 
   /** Writes the length of the column's value. */
   #isNull<T>(column: string, value: T | null, octets: number): value is null {
-    if (this.#rows === 1) this.#columns.push(column)
+    if (this.#isFirst) this.#columns.push(column)
     this.#reserve(MOST_OCTETS)
     this.#int32(value === null ? NULL_LENGTH : octets)
     return value === null
