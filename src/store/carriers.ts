@@ -103,15 +103,16 @@ export async function learnIdRule(db: Queryable, carrierId: number, rule: IdRule
  * its own simulator.
  */
 export async function readBinds(db: Queryable): Promise<{ binds: CarrierBind[]; nodes: number[] }> {
-  const { rows } = await db.query<{ binds: CarrierBind[]; nodes: number[] }>(
-    `
+  const { rows } = await db.query<{ binds: CarrierBind[]; nodes: number[] }>({
+    name: 'read_binds',
+    text: `
     select (select coalesce(array_agg(node_id), '{}') from nodes where role in ('all', 'carrier')) as nodes,
       (select coalesce(json_agg(json_build_object('carrierId', c.id, 'bind', n, 'nodeId', b.node_id)), '[]')
        from carriers c cross join generate_series(0, c.binds - 1) n
        left join carrier_binds b on b.carrier_id = c.id and b.bind = n
        where c.state <> 'stopped' and c.name <> $1) as binds`,
-    [SANDBOX],
-  )
+    values: [SANDBOX],
+  })
   return rows[0]!
 }
 

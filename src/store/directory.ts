@@ -153,7 +153,11 @@ export async function readDirectory(
   open: SecretOpener,
   previous: Directory | null = null,
 ): Promise<Directory> {
-  const { rows } = await db.query<JsonChunk>(DIRECTORY, [previous?.contents.bulkVersion])
+  const { rows } = await db.query<JsonChunk>({
+    name: 'read_directory',
+    text: DIRECTORY,
+    values: [previous?.contents.bulkVersion],
+  })
   return inSlices(assemble(rows, open, previous))
 }
 

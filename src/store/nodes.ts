@@ -118,6 +118,7 @@ interface Beat {
 export async function heartbeat(db: Queryable, beat: Beat): Promise<Heartbeat> {
   const { nodeId, name, mayRemove, leaseMs = LEASE_MS, askedMs = null } = beat
   const { rows } = await db.query<Omit<Heartbeat, 'state'> & { state: Heartbeat['state'] | null }>({
+    name: 'heartbeat',
     text: `
       with renewed as (
         update nodes
@@ -156,6 +157,7 @@ export async function takeBuckets(
   limit: number,
 ): Promise<{ owned: number[]; taken: number[] }> {
   const { rows } = await db.query<{ bucket: number; taken: boolean }>({
+    name: 'take_buckets',
     text: `
       with free as (
         select bucket from buckets

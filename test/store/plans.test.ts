@@ -2,9 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { addFact, loadedMessage, messageInProgress } from '../../src/domain/journal/messages-in-progress.ts'
 import * as backlog from '../../src/store/backlog.ts'
+import { readBinds } from '../../src/store/carriers.ts'
 import { addPrefixCounts } from '../../src/store/country-pauses.ts'
 import type { Queryable } from '../../src/store/database.ts'
-import { readDirectoryVersion } from '../../src/store/directory.ts'
+import { readDirectory, readDirectoryVersion } from '../../src/store/directory.ts'
 import { findWaitingPlans, lockDueDispatches, takeDispatches } from '../../src/store/dispatches.ts'
 import * as due from '../../src/store/due-deliveries.ts'
 import * as deliveries from '../../src/store/event-deliveries.ts'
@@ -18,7 +19,7 @@ import * as journal from '../../src/store/journal.ts'
 import { findMessage } from '../../src/store/messages.ts'
 import { lockMessages } from '../../src/store/messages-at-rest.ts'
 import { publishReport } from '../../src/store/node-reports.ts'
-import { publishConditions, readOtherNodes } from '../../src/store/nodes.ts'
+import { heartbeat, publishConditions, readOtherNodes, takeBuckets } from '../../src/store/nodes.ts'
 import * as optOuts from '../../src/store/opt-outs.ts'
 import * as parked from '../../src/store/parked-receipts.ts'
 import { findRecorded } from '../../src/store/projection.ts'
@@ -30,6 +31,7 @@ import { decideUncertainMessages } from '../../src/store/records.ts'
 import * as redeliveries from '../../src/store/redeliveries.ts'
 import { findSealedMessages, replaceSealedMessages } from '../../src/store/sealed-secrets.ts'
 import { writeStatistics } from '../../src/store/statistics.ts'
+import * as unanswered from '../../src/store/unanswered-submits.ts'
 import * as destinations from '../../src/store/webhook-destinations.ts'
 import { deleteRecovered, listTroubledDestinations } from '../../src/store/webhook-destinations.ts'
 import { databaseOfFile } from '../support/database.ts'
@@ -68,6 +70,7 @@ const CALLS: readonly ((db: Queryable) => Promise<unknown>)[] = [
   (db) => destinations.listDestinations(db, { planId: 1, after: '', limit: 1 }),
   (db) => destinations.findDestination(db, 1, ''),
   readDirectoryVersion,
+  (db) => readDirectory(db, String),
   findWaitingPlans,
   (db) => lockDueDispatches(db, DUE),
   (db) => takeDispatches(db, 1, []),
@@ -104,6 +107,9 @@ const CALLS: readonly ((db: Queryable) => Promise<unknown>)[] = [
   (db) => publishReport(db, 1, '{}'),
   (db) => primaryPlace(db),
   (db) => replayedPlace(db),
+  (db) => heartbeat(db, { nodeId: 1, name: '', mayRemove: true }),
+  (db) => takeBuckets(db, 1, 1),
+  readBinds,
   (db) => publishConditions(db, 1, '{}'),
   (db) => readOtherNodes(db, { nodeId: 1, leftMs: 1, carriers: [] }),
   (db) => optOuts.changeOptOuts(db, []),
@@ -121,6 +127,15 @@ const CALLS: readonly ((db: Queryable) => Promise<unknown>)[] = [
   (db) => quality.readFloorFigures(db, [], NOW),
   (db) => quality.listPauses(db, NOW),
   (db) => addPrefixCounts(db, [], NOW.getTime()),
+  (db) => unanswered.addUnansweredSubmits(db, []),
+  unanswered.areSubmitsKnown,
+  (db) =>
+    unanswered.findReceiptsInDoubt(db, {
+      after: { parkedAt: NOW.toISOString(), parkedId: 1 },
+      waitMs: 1,
+      withinMs: 1,
+      limit: 1,
+    }),
   (db) => matchReceipts(db, [], ID),
   (db) => matchClosely(db, [], ID, () => false),
   (db) => updateRecords(db, [submitted()], { lane: null, stays: false }, []),
@@ -155,12 +170,23 @@ function namesInStore(): string[] {
   )
 }
 
-/** As many rows as an operator configures, or as there are nodes. Every other table grows with the traffic. */
+/** As many rows as an operator configures, as there are nodes, or a fixed number. Every other table may have more. */
 const SMALL =
-  /^(accounts|service_plans|tokens|carriers|carrier_(binds|pauses)|routes|route_carriers|nodes|node_reports|lanes|webhook_destinations|directory_version)$/
+  /^(accounts|service_plans|(operator_)?tokens|buckets|carriers|carrier_(binds|pauses)|routes|route_carriers|nodes|node_reports|lanes|webhook_destinations|directory_version)$/
 
-/** The sweep for sets that no other part completed looks at every part that waits. */
-const INTENDED = { take_complete_sets: ['reads all of inbound_parts'] }
+const CONFIGURED = [
+  ...['sender_subscriptions', 'routing_rules', 'sender_rules', 'inbound_numbers', 'sendsms_users'],
+  ...['number_ranges', 'rates'],
+]
+
+const INTENDED = {
+  // The sweep for sets that no other part completed looks at every part that waits.
+  take_complete_sets: ['reads all of inbound_parts'],
+  // The whole configuration.
+  read_directory: CONFIGURED.map((table) => `reads all of ${table}`),
+  // Up to the first row.
+  are_submits_known: ['reads all of unanswered_submits'],
+}
 
 /** Primary keys, by table. */
 type Keys = ReadonlyMap<string, { readonly columns: readonly string[]; readonly index: string }>
