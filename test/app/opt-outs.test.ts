@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { STATUSES } from '../../src/smpp/statuses.ts'
 import { eventually, INBOUND_NUMBER, RECIPIENT, type Service, startService } from '../support/service.ts'
@@ -29,16 +30,20 @@ afterAll(async () => {
   await smsc[Symbol.asyncDispose]()
 })
 
-/** What a person writes to our number; recorded when this returns. */
-async function writes(text: string, person = RECIPIENT): Promise<void> {
-  const status = await smsc.deliver({
+/** What a person writes to our number. Returns the command_status of the answer. */
+function delivered(text: string, person: string): Promise<number> {
+  return smsc.deliver({
     source_addr_ton: 1,
     source_addr: person.slice(1),
     dest_addr_ton: 1,
     destination_addr: INBOUND_NUMBER.slice(1),
     short_message: Buffer.from(text),
   })
-  expect(status).toBe(STATUSES.ESME_ROK)
+}
+
+/** Recorded when this returns. */
+async function writes(text: string, person = RECIPIENT): Promise<void> {
+  expect(await delivered(text, person)).toBe(STATUSES.ESME_ROK)
 }
 
 const sentTexts = () => smsc.submits.map(({ short_message }) => short_message.toString())
@@ -154,4 +159,17 @@ test('a plan without opt-outs hears nothing in STOP, and another plan is not con
   const answer = await service.send({ servicePlanId, from: INBOUND_NUMBER, body: 'of another plan' })
   expect(answer.status).toBe(202)
   await eventually(() => sentTexts().includes('of another plan'))
+})
+
+test('a STOP that another transaction answers for too long is refused alone', async () => {
+  await service.admin('PATCH', planPath, { optOut: REPLIES })
+  const key = createHash('sha256').update(`opt-out reply stop ${INBOUND_NUMBER} ${RECIPIENT}`).digest('hex')
+  const other = await service.db.connect()
+  await other.query('select pg_advisory_lock(hashtextextended($1, 0))', [`${await service.planKey()}:${key}`])
+  const answers = await Promise.all(
+    ['Hello', 'STOP', 'Hello again'].map((text, n) => delivered(text, n === 1 ? RECIPIENT : '+15550007777')),
+  )
+  other.release(true)
+  expect(answers).toEqual([STATUSES.ESME_ROK, STATUSES.ESME_RX_T_APPN, STATUSES.ESME_ROK])
+  await writes('STOP')
 })
