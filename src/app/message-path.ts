@@ -238,7 +238,7 @@ function takeAnswers(
   // Stopped after the recorder, which may still refuse receipts.
   const refusedPdus = new RefusedPdus({ count: counters.refused, log })
   shutdown.add('refused PDUs', () => refusedPdus.stop())
-  const idRules = new IdRules(parts)
+  const idRules = new IdRules({ ...parts, isAlone: () => lease.isAlone })
   const { write: writeEvents } = deliverer.due
   const recorder = new Recorder({ ...parts, inProgress, idRules, writeEvents, onChanged, onState, onBatch })
   inProgress.heardBy({

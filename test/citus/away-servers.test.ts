@@ -160,7 +160,7 @@ test('receipts for a worker that hangs are left to the carrier, and those of the
   const recorder = new Recorder({
     ...node,
     inProgress,
-    idRules: new IdRules(node),
+    idRules: new IdRules({ ...node, isAlone: () => true }),
     writeEvents: (write) => write(HOLDER),
     onChanged: () => undefined,
   })

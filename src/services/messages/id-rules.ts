@@ -11,6 +11,7 @@ import {
   storedForms,
   withMatch,
 } from '../../domain/carriers/message-ids.ts'
+import { createdAtMs } from '../../domain/identifiers.ts'
 import { learnIdRule } from '../../store/carriers.ts'
 import {
   type Candidate,
@@ -23,11 +24,15 @@ import type { IncomingReceipt, SubmissionId } from '../../store/receipt-matches.
 import type { NodeParts } from '../loops/node-parts.ts'
 
 export interface IdRulesOptions extends NodeParts {
+  /** No other node has messages in memory. */
+  readonly isAlone: () => boolean
   /** Parked receipts read at once. Default 500. */
   readonly batch?: number
 }
 
 const BATCH = 500
+/** How long a message that another node has in memory may be without a record, although one of its receipt's other spellings has one. */
+const UNRECORDED_MS = 5_000
 /** How long a receipt of a carrier whose rule is not learned is retried, even if no submission of this node asks for it. */
 const RECENT_MS = 120_000
 
@@ -51,10 +56,13 @@ export class IdRules {
     return ids.map((id) => ({ carrierId, carrierMessageId: id }))
   }
 
-  /** Returns the same receipts. Untranslated ones that can only mean one id now have that id. */
+  /**
+   * Returns the same receipts. Untranslated ones that can only mean one id now have that id. With several nodes this is known only
+   * of those that are some seconds old.
+   */
   async translate(receipts: readonly IncomingReceipt[]): Promise<readonly IncomingReceipt[]> {
     if (!receipts.some(({ untranslated }) => untranslated)) return receipts
-    const found = await this.#matches(receipts, ({ untranslated }) => untranslated)
+    const found = await this.#matches(receipts, (row) => row.untranslated && !this.#isTooEarly(row))
     const translated = receipts.map((receipt, index) => {
       const match = found[index]
       return match ? { ...receipt, carrierMessageId: match.carrierMessageId, untranslated: false } : receipt
@@ -62,6 +70,12 @@ export class IdRules {
     await this.#keep(receipts, translated)
     await this.#learn(receipts, found)
     return translated
+  }
+
+  #isTooEarly({ carrierMessageId, receivedAt }: IncomingReceipt): boolean {
+    const { clock, isAlone } = this.#options
+    const isAmbiguous = spellings(carrierMessageId).length > 1
+    return isAmbiguous && !isAlone() && clock() - Date.parse(receivedAt) < UNRECORDED_MS
   }
 
   /**
@@ -114,7 +128,7 @@ export class IdRules {
     return translated
   }
 
-  /** Returns for each receipt a message with the only id the receipt can mean, or null. */
+  /** Returns for each receipt a message with the only id that it can mean, or null. It means no message that is newer than itself. */
   async #matches(
     receipts: readonly IncomingReceipt[],
     isAsked: (receipt: IncomingReceipt) => boolean,
@@ -128,7 +142,11 @@ export class IdRules {
         addresses,
       }))
     })
-    const candidates = Map.groupBy(await findCandidates(this.#options.db, asked), ({ index }) => index)
+    const found = await findCandidates(this.#options.db, asked)
+    const possible = found.filter(
+      ({ index, msgId }) => createdAtMs(msgId) <= Date.parse(receipts[index]!.receivedAt),
+    )
+    const candidates = Map.groupBy(possible, ({ index }) => index)
     return receipts.map((_, index) => theOne(candidates.get(index) ?? []))
   }
 

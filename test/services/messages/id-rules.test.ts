@@ -31,6 +31,7 @@ await db.query(
   [CARRIER_ID],
 )
 const BATCH = 20
+let isAlone: boolean
 let directory: Directory
 let log: KeptLog
 let idRules: IdRules
@@ -40,6 +41,7 @@ beforeEach(async () => {
   await db.query('truncate submissions, parked_receipts')
   await db.query(`update carriers set id_rule = 'auto', learned_id_rule = null`)
   await follow()
+  isAlone = true
   log = new KeptLog()
   ;({ idRules, recorder } = aNode())
 })
@@ -50,6 +52,7 @@ async function follow(): Promise<void> {
 
 function aNode() {
   const rules = new IdRules({
+    isAlone: () => isAlone,
     db,
     directory: () => directory,
     clock: Date.now,
@@ -71,9 +74,9 @@ function aNode() {
 
 const carrier = () => directory.carrierById(CARRIER_ID)!
 
-/** The carrier accepts a message under this id. */
+/** The carrier accepts a message under this id, which is older than any receipt. */
 async function accepted(id: string, recipient = '+15551230000'): Promise<string> {
-  const msgId = await storeMessage(db, plan, { msg_id: newId(Date.now()), recipient })
+  const msgId = await storeMessage(db, plan, { msg_id: newId(Date.now() - 10_000), recipient })
   recorder.addOutcome(submission(plan, msgId, canonicalId(id, idRuleOf(carrier()), 'submit')))
   recorder.addOutcome(sent(plan, msgId))
   await eventually(async () => (await statusOf(db, msgId)) !== 'QUEUED')
@@ -231,6 +234,29 @@ describe('while nothing is learned', () => {
     expect(await countOf(db, 'parked_receipts')).toBe(0)
   })
 
+  test('with several nodes, a receipt waits until the messages of the others have their records', async () => {
+    isAlone = false
+    // 36 is 0x24, and the message with the id 36 is in the memory of another node.
+    const other = await accepted('24', '+15551230001')
+    await delivered('36')
+    const msgId = await accepted('36')
+    await translateParked()
+    expect([await statusOf(db, other), await statusOf(db, msgId)]).toEqual(['SENT', 'SENT'])
+    await db.query(`update parked_receipts set received_at = received_at - interval '6 s'`)
+    await translateParked()
+    expect([await statusOf(db, other), await statusOf(db, msgId)]).toEqual(['SENT', 'DELIVERED'])
+  })
+
+  test('a message that was accepted after the receipt came is not meant', async () => {
+    await delivered('16')
+    await storeMessages(['16'])
+    await translateParked()
+    expect(await countOf(db, 'parked_receipts')).toBe(1)
+    const msgId = await accepted('10')
+    await translateParked()
+    expect(await statusOf(db, msgId)).toBe('DELIVERED')
+  })
+
   test('an id that the carrier has given again is of the newer message, as under any rule', async () => {
     const [older, newer] = [await accepted('npm-0'), await accepted('npm-0')]
     await delivered('npm-0')
@@ -257,7 +283,7 @@ describe('while nothing is learned', () => {
 
   test('one whose submission another node records at the same moment is found soon after', async () => {
     await delivered('500')
-    const msgId = await storeMessage(db, plan)
+    const msgId = await storeMessage(db, plan, { msg_id: newId(Date.now() - 10_000) })
     await db.query(
       `insert into submissions (carrier_id, carrier_message_id, msg_id, plan_id, segment) values ($1, '1f4', $2, $3, 0)`,
       [CARRIER_ID, msgId, plan],

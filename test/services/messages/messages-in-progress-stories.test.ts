@@ -69,7 +69,13 @@ async function aNode(random: () => number) {
     ...shared,
     ageMs: 50,
   })
-  const idRules = new IdRules({ db, directory: () => directory, clock: Date.now, log: quietLog })
+  const idRules = new IdRules({
+    isAlone: () => true,
+    db,
+    directory: () => directory,
+    clock: Date.now,
+    log: quietLog,
+  })
   const recorder = new Recorder({ ...shared, inProgress, idRules, writeEvents, onChanged })
   inProgress.heardBy({
     eventHolder,

@@ -52,6 +52,7 @@ function aRecorder(db = database.db, inProgress = nothingInProgress(db)): Record
     inProgress,
     writeEvents: (write) => write(HOLDER),
     idRules: new IdRules({
+      isAlone: () => true,
       db: database.db,
       directory: () => directory,
       clock: Date.now,

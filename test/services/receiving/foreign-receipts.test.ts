@@ -30,6 +30,7 @@ import {
 const { db, announcedPlan: plan } = await installedDatabase({ poolSize: 6 })
 const directory = aDirectory({ plans: [aPlan({ id: plan })] })
 const idRules = new IdRules({
+  isAlone: () => true,
   db,
   directory: () => directory,
   clock: Date.now,
