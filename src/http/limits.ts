@@ -13,6 +13,11 @@ export interface HttpLimits {
   readonly timeoutCheckMs: number
   /** How long an idle connection is kept. */
   readonly keepAliveTimeoutMs: number
+  /**
+   * What clients are told of that. Those who heed it end a connection a second or two earlier, so that they send nothing over
+   * one that a closing server is about to end. Balancers must not find a connection ended earlier than they do it themselves.
+   */
+  readonly keepAliveHintMs: number
   /** How long a connection may stall during a request: its peer does not read the answer. */
   readonly stalledTimeoutMs: number
   /** How long a connection waits for the work on its answer. */
@@ -45,10 +50,11 @@ export const HTTP_LIMITS: HttpLimits = {
   requestTimeoutMs: 15_000,
   timeoutCheckMs: 1_000,
   keepAliveTimeoutMs: 60_000,
+  keepAliveHintMs: 3_000,
   stalledTimeoutMs: 60_000,
   answerTimeoutMs: 600_000,
   drainTimeoutMs: 10_000,
-  quietMs: 1_000,
+  quietMs: 3_000,
   connections: 10_000,
   pipelinedRequests: 32,
   reads: { perSecond: 200, burst: 400 },

@@ -17,7 +17,7 @@ import type { ShortRequest } from './wire/short-heads.ts'
 
 export interface ShortSendsOptions
   extends Pick<SendDeps, 'accepter' | 'baseUrl' | 'clock' | 'directory' | 'guard'> {
-  readonly limits: Pick<HttpLimits, 'jsonDepth' | 'keepAliveTimeoutMs' | 'recordBytes'>
+  readonly limits: Pick<HttpLimits, 'jsonDepth' | 'keepAliveHintMs' | 'recordBytes'>
   readonly isOpen: () => boolean
   readonly metrics: HttpMetrics
   readonly log: FastifyBaseLogger
@@ -126,7 +126,7 @@ export class ShortSends {
     const location = isQueued ? `location: ${baseUrl ?? ''}/v1/messages/${msgId}\r\n` : ''
     const connection = isLast
       ? 'Connection: close\r\n'
-      : `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(limits.keepAliveTimeoutMs / 1_000)}\r\n`
+      : `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(limits.keepAliveHintMs / 1_000)}\r\n`
     return (
       `${STATUS_LINES[status]}${FIXED_HEADERS}x-request-id: ${requestId}\r\n${location}` +
       `content-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(text)}\r\n` +

@@ -103,9 +103,9 @@ function repeatIsExcused(acceptedAtMs: number, againAtMs: number, faults: readon
   return faults.some(
     (fault) =>
       fault.excuses.repeats === true &&
-      fault.startMs - ATTEMPT_MS <= acceptedAtMs &&
+      fault.begunMs - ATTEMPT_MS <= acceptedAtMs &&
       acceptedAtMs <= fault.endMs + ATTEMPT_MS &&
-      fault.startMs <= againAtMs &&
+      fault.begunMs <= againAtMs &&
       againAtMs <= settledAtMs(fault, faults),
   )
 }

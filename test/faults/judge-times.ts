@@ -53,7 +53,7 @@ export function timeToAccept(
   if (times.length === 0 || times.some((atMs) => atMs === undefined)) return null
   const acceptMs = Math.round(Math.max(...times.map((atMs) => atMs! - endMs)))
   const isCutShort = faults.some(
-    (next) => next.startMs >= endMs && next.startMs <= endMs + Math.min(acceptMs, ACCEPT_WITHIN_MS),
+    (next) => next.begunMs >= endMs && next.begunMs <= endMs + Math.min(acceptMs, ACCEPT_WITHIN_MS),
   )
   return isCutShort ? null : acceptMs
 }
@@ -61,11 +61,12 @@ export function timeToAccept(
 /**
  * The time from the death of a node, or from when the database could give its work to others, until the last message that it
  * had accepted and not sent has reached a carrier; with a backlog, until its submits continue. Null if there was no such
- * message, or if another fault began too soon.
+ * message, or if another fault began too soon that tells nothing of when the database could.
  */
 export function timeToTakeOver({ faults, load, submits }: Ledgers, fault: FaultEntry): number | null {
   if (fault.killedNode === null) return null
-  const { killedNode: killed, freeMs = fault.startMs } = fault
+  const { killedNode: killed } = fault
+  const freeMs = freeFrom(faults, fault)
   const firstSubmit = new Map<number, number>()
   for (const { n, atMs } of submits) if (!firstSubmit.has(n)) firstSubmit.set(n, atMs)
   const held = load.flatMap(({ n, answers }) => {
@@ -86,8 +87,19 @@ export function timeToTakeOver({ faults, load, submits }: Ledgers, fault: FaultE
   const last = Math.max(...times)
   const first = Math.min(last, ...times.filter((ms) => ms > ON_ITS_WAY_MS))
   const takeoverMs = Math.round(isBacklog ? first : last)
-  const isCutShort = faults.some(
-    ({ startMs }) => startMs > fault.startMs && startMs <= freeMs + TAKEOVER_WITHIN_MS,
-  )
+  const isCutShort = faults.some((next) => next.freeMs === undefined && follows(next, fault, freeMs))
   return takeoverMs > TAKEOVER_WITHIN_MS && isCutShort ? null : takeoverMs
+}
+
+/** When the database could give the work of this fault's node to others. It may have gone away again before it did. */
+function freeFrom(faults: readonly FaultEntry[], fault: FaultEntry): number {
+  return faults.reduce(
+    (freeMs, next) => (follows(next, fault, freeMs) ? Math.max(freeMs, next.freeMs ?? 0) : freeMs),
+    fault.freeMs ?? fault.startMs,
+  )
+}
+
+/** Whether it began before the takeover had to be over. */
+function follows({ begunMs }: FaultEntry, fault: FaultEntry, freeMs: number): boolean {
+  return begunMs > fault.startMs && begunMs <= freeMs + TAKEOVER_WITHIN_MS
 }

@@ -60,6 +60,7 @@ const webhook = (sequence: number, status: string, more: Partial<Webhook> = {}):
 const fault = (more: Partial<FaultEntry> = {}): FaultEntry => ({
   kind: 'kill',
   node: 0,
+  begunMs: more.startMs ?? 22,
   startMs: 22,
   endMs: 23,
   excuses: {},
@@ -416,6 +417,15 @@ describe('times', () => {
     const taken = (atMs: number) =>
       timeToTakeOver({ ...GOOD, faults: [dead, next], submits: [submit({ atMs })] }, dead)
     expect([taken(14_000), taken(20_000)]).toEqual([13_985, null])
+  })
+
+  it('counted anew from when the database is back that went away before the takeover, and took a node along', () => {
+    const dead = fault({ startMs: 15, endMs: 500, killedNode: 0 })
+    const away = fault({ begunMs: 5_000, startMs: 19_000, endMs: 24_000, killedNode: 1, freeMs: 22_000 })
+    const taken = (atMs: number, next = away) =>
+      timeToTakeOver({ ...GOOD, faults: [dead, next], submits: [submit({ atMs })] }, dead)
+    expect([taken(28_300), taken(4_000), taken(40_000)]).toEqual([6_300, 0, 18_000])
+    expect(taken(28_300, { ...away, freeMs: undefined })).toBeNull()
   })
 
   it('a backlog is taken over when its submits go on, however long it takes to drain', () => {

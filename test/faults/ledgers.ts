@@ -140,6 +140,9 @@ export interface Excuses {
 export interface FaultEntry {
   readonly kind: string
   readonly node: number | null
+  /** When the harness began to make it. */
+  readonly begunMs: number
+  /** When it was in force: of a node, when that was killed or stopped. */
   readonly startMs: number
   /** When the harness had undone all it had changed. */
   readonly endMs: number

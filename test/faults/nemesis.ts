@@ -40,6 +40,7 @@ async function bring(bed: Bed, planned: Planned, signal: AbortSignal): Promise<F
   return {
     kind: kind.name,
     node: planned.node,
+    begunMs,
     startMs: ongoing.startMs ?? begunMs,
     endMs: nowMs(),
     excuses: kind.excuses,

@@ -13,6 +13,8 @@ it('are what the design says', () => {
     requestTimeoutMs: 15_000,
     timeoutCheckMs: 1_000,
     keepAliveTimeoutMs: 60_000,
+    keepAliveHintMs: 3_000,
+    quietMs: 3_000,
   })
 })
 

@@ -1,9 +1,13 @@
 import type { Server as HttpServer, IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Answer } from '../short-sends.ts'
 import { ShortHeads, type ShortRequest } from './short-heads.ts'
+import { acceptWaiting, nextPoll } from './waiting-connections.ts'
 
 /** Node's own field of a server: whether a client that has sent its last request still gets its answers. */
 type Server = HttpServer & { httpAllowHalfOpen?: boolean }
+
+/** Node's own field of a response: what its Keep-Alive header says. */
+type Response = ServerResponse & { _keepAliveTimeout?: number }
 
 /** Node's own fields of a connection: whether reading is paused, and the parser. */
 type ServerSocket = IncomingMessage['socket'] & {
@@ -55,6 +59,8 @@ export interface ShortWay {
 export interface ConnectionLimits {
   /** Most outstanding requests of one connection. */
   readonly pipelinedRequests: number
+  /** What clients are told of how long an idle connection is kept, in milliseconds. */
+  readonly keepAliveHintMs: number
   /** How long a connection must have been idle before a draining server ends it, in milliseconds. */
   readonly quietMs: number
   /** How long a connection may stall: its peer does not read the answer. */
@@ -91,6 +97,7 @@ const DRAIN_CHECK_MS = 50
  * after it was idle for a while, right after the event loop has read everything that had come.
  */
 export class Connections {
+  readonly #server: Server
   readonly #serve: RequestListener
   readonly #limits: ConnectionLimits
   readonly #shortWay: ShortWay | null
@@ -102,6 +109,7 @@ export class Connections {
 
   /** Replaces the server's only request listener. */
   constructor(server: Server, limits: ConnectionLimits, shortWay: ShortWay | null = null) {
+    this.#server = server
     this.#limits = limits
     this.#shortWay = shortWay
     const [serve] = server.listeners('request') as RequestListener[]
@@ -112,13 +120,13 @@ export class Connections {
     server.on('connection', (socket: ServerSocket) => this.#open(server, socket))
     server.on('timeout', (socket: ServerSocket) => this.#stalled(socket))
     // Node's own method ends idle connections before it has read what they sent.
-    server.closeIdleConnections = () => this.#endQuietAfterRead()
+    server.closeIdleConnections = () => void this.#endQuietAfterRead()
   }
 
   /** From now on, every answer ends its connection. Resolves once all who connected before are accepted. */
   async drain(): Promise<void> {
     this.#draining = true
-    await nextPoll()
+    await acceptWaiting(this.#server)
   }
 
   #open(server: Server, socket: ServerSocket): void {
@@ -240,6 +248,7 @@ export class Connections {
 
   #begin(connection: Connection, request: IncomingMessage, response: ServerResponse): void {
     if (this.#draining) response.setHeader('connection', 'close')
+    else (response as Response)._keepAliveTimeout = this.#limits.keepAliveHintMs
     if (this.#draining || !response.shouldKeepAlive) {
       connection.ended = true
       dropInput(connection)
@@ -305,11 +314,8 @@ export class Connections {
     })
   }
 
-  #endQuietAfterRead(): void {
-    nextPoll().then(() => this.#endQuiet())
-  }
-
-  #endQuiet(): void {
+  async #endQuietAfterRead(): Promise<void> {
+    await nextPoll()
     const quietBeforeMs = performance.now() - this.#limits.quietMs
     let left = ENDED_PER_TURN
     for (const connection of this.#connections.values()) {
@@ -373,12 +379,6 @@ function becomeQuiet(connection: Connection): void {
 function isIdle(connection: Connection): boolean {
   const { socket, outstanding, quietAtBytes } = connection
   return outstanding === 0 && !isBusy(connection) && socket.bytesRead === quietAtBytes
-}
-
-/** Resolves when the event loop has read every socket once more, and before it does anything else. */
-async function nextPoll(): Promise<void> {
-  await new Promise((resolve) => setImmediate(resolve))
-  await new Promise((resolve) => setImmediate(resolve))
 }
 
 /** Pauses by the means that Node itself uses when answers pile up. */

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import { type AddressInfo, connect, type Socket } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { describe, expect, it, vi } from 'vitest'
 import { Connections } from '../../../src/http/wire/connections.ts'
@@ -145,7 +145,13 @@ const GET = 'GET / HTTP/1.1\r\nhost: x\r\n\r\n'
 async function boundedServer(handler: RequestListener, limits: { quietMs?: number } = {}) {
   // Node ends no idle connection by itself then.
   const server = createServer({ keepAliveTimeout: 0 }, handler)
-  const bounds = { pipelinedRequests: 32, quietMs: 0, stalledTimeoutMs: 60_000, answerTimeoutMs: 60_000 }
+  const bounds = {
+    pipelinedRequests: 32,
+    keepAliveHintMs: 3_000,
+    quietMs: 0,
+    stalledTimeoutMs: 60_000,
+    answerTimeoutMs: 60_000,
+  }
   const connections = new Connections(server, { ...bounds, ...limits })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -307,6 +313,19 @@ describe('a draining server', () => {
       await drained
     },
   )
+
+  it('answers all who connected before it, though it has accepted none of them', async () => {
+    const server = await boundedServer((_request, response) => response.end())
+    const sockets = Array.from({ length: 300 }, () => connect(server.port, '127.0.0.1'))
+    const texts = sockets.map((socket) => {
+      socket.write(GET)
+      return received(socket)
+    })
+    const closed = sockets.map((socket) => once(socket, 'close'))
+    await Promise.all([server.drain(), ...closed])
+    expect(texts.filter((text) => count(text(), 'connection: close') !== 1)).toEqual([])
+    await refused(server.port)
+  })
 
   it('keeps a connection that was used a moment ago, for its client may be about to send', async () => {
     const server = await boundedServer((_request, response) => response.end(), { quietMs: 60_000 })
