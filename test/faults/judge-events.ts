@@ -1,7 +1,7 @@
 import type { Finding, Rule } from './findings.ts'
 import { mayHaveDied } from './judge-deaths.ts'
 import { isFailedAnswer } from './judge-messages.ts'
-import { type FaultEntry, type FeedItem, type Ledgers, rankOf, type Webhook } from './ledgers.ts'
+import { type FaultEntry, type FeedItem, type Ledgers, rankOf, type Submit, type Webhook } from './ledgers.ts'
 
 /** An attempt takes at most this long, so a fault explains repeats of events accepted up to this long before it. */
 const ATTEMPT_MS = 15_000
@@ -10,6 +10,12 @@ const ATTEMPT_MS = 15_000
  * later faults does not count.
  */
 const SETTLED_MS = 75_000
+
+/**
+ * A receipt of a message in doubt is matched by its addresses so long after it was acknowledged, at the latest: perhaps while
+ * feed and record are read at the end.
+ */
+const MATCHED_MS = 85_000
 
 /** Judges the status changes and inbound messages that receivers and the feed's reader got. */
 export function judgeEvents(ledgers: Ledgers): Finding[] {
@@ -39,12 +45,13 @@ function feedOf(items: readonly FeedItem[], find: Find): Map<string, FeedItem> {
 }
 
 function judgeFeedOfMessages(
-  { load, record }: Ledgers,
+  { load, plans, record, submits }: Ledgers,
   feed: ReadonlyMap<string, FeedItem>,
   find: Find,
 ): void {
   const byMessage = Map.groupBy(feed.values(), ({ msgId }) => msgId)
   const entries = new Map(load.map((entry) => [entry.n, entry]))
+  const late = lateReceipts(submits)
   for (const message of record.messages) {
     const { msgId, n, status } = message
     if (isFailedAnswer(message, entries.get(n))) continue
@@ -52,12 +59,21 @@ function judgeFeedOfMessages(
     const atMs = own.at(-1)?.atMs ?? entries.get(n)?.answers[0]?.answeredAtMs ?? 0
     if (own.some(({ sequence }, index) => sequence !== index + 1))
       find('event-missing', `feed of ${msgId}`, atMs)
-    if ((own.at(-1)?.status ?? 'QUEUED') !== status)
-      find('event-missing', `feed of ${msgId}: ${status}`, atMs)
+    const last = own.at(-1)?.status ?? 'QUEUED'
+    const wasInDoubt = plans[message.plan]!.keepsDoubtful && [last, status].includes('UNKNOWN')
+    const mayBeMatched = wasInDoubt && late.has(n)
+    if (last !== status && !mayBeMatched) find('event-missing', `feed of ${msgId}: ${status}`, atMs)
     const ranks = [0, ...own.map((item) => rankOf(item.status!))]
     if (ranks.some((rank, index) => index > 0 && rank <= ranks[index - 1]!))
       find('status-backwards', `feed of ${msgId}`, atMs)
   }
+}
+
+/** Numbers of the messages whose receipts were among the last. */
+function lateReceipts(submits: readonly Submit[]): Set<number> {
+  const endMs = submits.reduce((latest, { receiptAcknowledgedAtMs: atMs }) => Math.max(latest, atMs ?? 0), 0)
+  const isLate = ({ receiptAcknowledgedAtMs: atMs }: Submit) => atMs !== null && atMs > endMs - MATCHED_MS
+  return new Set(submits.filter(isLate).map(({ n }) => n))
 }
 
 function judgeWebhooks(

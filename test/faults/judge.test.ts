@@ -350,6 +350,15 @@ describe('events', () => {
   })
 })
 
+it('a message in doubt may be matched with its receipt while feed and record are read', () => {
+  const doubtful = { plans: [{ keepsDoubtful: true }] }
+  const behind = { feed: [item(1, 'UNKNOWN'), GOOD.feed[2]!], webhooks: [webhook(1, 'UNKNOWN'), mo] }
+  expect(rulesOf(behind)).toEqual(['event-missing'])
+  expect(rulesOf({ ...behind, ...doubtful })).toEqual([])
+  const later = submit({ n: 1, receiptAcknowledgedAtMs: 100_000 })
+  expect(rulesOf({ ...behind, ...doubtful, submits: [submit(), later] })).toContain('event-missing')
+})
+
 it('a copy is looked for in every record of its request, which a key may have given two', () => {
   const [accepted] = GOOD.record.messages
   const refused = { ...accepted!, msgId: 'refused', status: 'FAILED' }

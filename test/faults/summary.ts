@@ -111,8 +111,8 @@ function knownBy(faults: readonly FaultEntry[], kinds: readonly Kind[]): (findin
   const known = new Map(kinds.map(({ name, known: rules = [] }) => [name, new Set<Rule>(rules)]))
   return ({ rule, atMs }) =>
     faults.some(
-      ({ kind, startMs, endMs }) =>
-        startMs - KNOWN_BEFORE_MS <= atMs && atMs <= endMs + KNOWN_AFTER_MS && known.get(kind)!.has(rule),
+      ({ kind, begunMs, endMs }) =>
+        begunMs - KNOWN_BEFORE_MS <= atMs && atMs <= endMs + KNOWN_AFTER_MS && known.get(kind)!.has(rule),
     )
 }
 
