@@ -73,6 +73,16 @@ describe('signing in', () => {
     expect(opened.faults).toEqual([])
   })
 
+  it('such a link is followed in a tab that shows the console already, too', async () => {
+    await using opened = await open()
+    await opened.goto('/')
+    await heading(opened, 'Sign in to Aldis')
+    await opened.goto(`/#operator=${service.operatorToken}`)
+    await heading(opened, 'Overview')
+    expect(opened.page.url()).toBe(`${service.app.url}/console/admin`)
+    expect(opened.faults).toEqual([])
+  })
+
   it('a session that has ended asks for a token on the same page', async () => {
     await using opened = await open({ tokens: [service.operatorToken] })
     const { page } = opened
