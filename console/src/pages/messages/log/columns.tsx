@@ -122,7 +122,7 @@ const trailing: Column<LoggedMessage>[] = [
       errorCode === '000' ? (
         <NoValue />
       ) : (
-        <span className="log-error">
+        <span className="log-error" title={meaningOf(errorCode)?.title}>
           <span className="aldis-mono">{errorCode}</span>{' '}
           <Text span size="xs" c="dimmed">
             {meaningOf(errorCode)?.title}

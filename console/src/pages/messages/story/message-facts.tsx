@@ -1,4 +1,4 @@
-import { Group, Text } from '@mantine/core'
+import { Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { meaningOf } from '../../../kit/error-codes.ts'
@@ -84,12 +84,12 @@ function Trouble({ message: { status, errorCode } }: { message: ShownMessage }) 
   const meaning = meaningOf(errorCode)
   return (
     <div className="trouble" data-tone={TONES[status as Status]} role="note">
-      <Group gap="xs">
-        <span className="aldis-mono">{errorCode}</span>
-        <Text fw={600} size="sm">
+      <Text size="sm">
+        <span className="aldis-mono">{errorCode}</span>{' '}
+        <Text span inherit fw={600}>
           {meaning?.title ?? 'No more is known'}
         </Text>
-      </Group>
+      </Text>
       {meaning !== undefined && <Text size="sm">{meaning.advice}</Text>}
     </div>
   )
