@@ -45,7 +45,9 @@ export function Quality() {
           list={listOf(quality, ({ items }) => items)}
           keyOf={({ route, carrier }) => `${route} ${carrier}`}
           empty={
-            <EmptyState title="Nothing was submitted in this time">Choose a longer time span.</EmptyState>
+            <EmptyState title="Nothing was submitted in this time">
+              Choose a longer time span. Messages of sandbox plans are not counted.
+            </EmptyState>
           }
         />
         {data?.truncated === true && <Text size="sm">Only the 1,000 with most traffic are listed.</Text>}

@@ -10,6 +10,7 @@ import { CommandLine } from '../../kit/command-line.tsx'
 import { type Column, DataTable } from '../../kit/data-table.tsx'
 import { EmptyState } from '../../kit/empty-state.tsx'
 import { ErrorState } from '../../kit/error-state.tsx'
+import { countryName } from '../../kit/formats.ts'
 import { KeyValues } from '../../kit/key-values.tsx'
 import { NoValue } from '../../kit/no-value.tsx'
 import { ObjectLink } from '../../kit/object-link.tsx'
@@ -96,7 +97,7 @@ function Answer({ explanation }: { explanation: Explanation }) {
             </ObjectLink>,
           ],
           ...routeEntries(explanation),
-          ['Country', country],
+          ['Country', country === null ? null : countryName(country)],
           ['Network', mccmnc],
           ['Encoding', encoding],
           ['Segments', segments],

@@ -24,21 +24,25 @@ export interface Shown {
 
 export function shownOf({ field, path, faults }: FieldInputProps): Shown {
   const { name, control, required } = field
+  const label = labelOf(name)
   return {
-    label: labelOf(name),
-    description: describe(control),
+    label,
+    description: describe(control, label),
     error: faults[path],
     withAsterisk: required === true,
     size: 'xs',
   }
 }
 
-/** The help of the API, what the default is, and what it means to leave the field empty. */
-function describe({ help, fallback, none, kind, minimum, maximum }: Control): string | undefined {
+/** The help of the API unless the label says as much, what the default is, and what it means to leave the field empty. */
+function describe(
+  { help, fallback, none, kind, minimum, maximum }: Control,
+  label: string,
+): string | undefined {
   const range = kind === 'integer' && maximum !== undefined ? `${minimum ?? 0} to ${maximum}` : undefined
   const isObject = kind === 'object' || kind === 'group'
   const sentences = [
-    help,
+    help === label ? undefined : help,
     range,
     fallback && `Default: ${fallback}`,
     none !== undefined && kind !== 'flag' && `${isObject ? 'None' : 'Empty'}: ${none}`,
