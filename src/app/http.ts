@@ -66,23 +66,19 @@ export async function listenHttp(
   // Whether a message is accepted is never the replica's answer.
   const accepter = accepterOf(options, platform, path, limits, readsOf(reads))
   const testEvents = startTestEvents(platform)
-  const conditionOf = (carrierId: number, routeId: number) => submitter.conditionOf(carrierId, routeId)
+  const carrierCondition = (carrierId: number, routeId: number) => submitter.conditionOf(carrierId, routeId)
   const heldCause = (msgId: string) => submitter.backlog({ only: msgId })[0]?.cause ?? null
   const gate = { isOpen: false }
   const sessions = sessionsOf(options, platform)
+  const shared = { records, guard, testEvents, messages, carrierCondition, heldCause, clock }
   const deps: ServerDeps = {
+    ...shared,
     directory: freshDirectory(directoryService),
     accepter,
     db: reads,
-    records,
     writes: db,
-    guard,
-    testEvents,
     sandbox: { outcomes: OUTCOME_TABLE, send: (message) => sandbox.send(message) },
-    messages,
     keys: cursorKeys(options),
-    carrierCondition: conditionOf,
-    heldCause,
     rateLimits: limits.rateLimits,
     limits: limitsOf(options),
     baseUrl: options.baseUrl,
@@ -90,7 +86,6 @@ export async function listenHttp(
     retentionDays: options.retentionDays,
     isOpen: () => gate.isOpen,
     ready: () => readiness(platform, lease, options),
-    clock,
     random,
     log,
     registry,
@@ -98,21 +93,15 @@ export async function listenHttp(
     ...(worker && { scrape: scrapeOfAll(registry, worker) }),
     adminRoutes: (admin) =>
       registerAdminRoutes(admin, {
+        ...shared,
         db,
         reads,
-        records,
         directory: directoryOfAll(directoryService, worker),
         secretKey,
         operatorTokenHashes: options.operatorTokenHashes,
         sessions,
-        clock,
-        guard,
-        testEvents,
-        messages,
         linkSummary: (carrierId) => links.summary(carrierId),
         carrierAnomalies: (carrierId) => anomalies.of(carrierId),
-        carrierCondition: conditionOf,
-        heldCause,
         ownReport: () => reports.own(),
         quality,
         refreshPauses: limits.refreshPauses,

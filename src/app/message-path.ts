@@ -46,13 +46,8 @@ export function makeMessagePath(options: AppOptions, shutdown: ShutdownStack, pl
   const { lease, reports, quality, recovery, inProgress, destinations, deliverer, statistics } = kept
   const answers = takeAnswers(options, shutdown, platform, kept)
   const { offers, recorder, siblings } = answers
-  const { sandbox, links, binds, conditions, submitter } = submitMessages(
-    options,
-    shutdown,
-    platform,
-    kept,
-    answers,
-  )
+  const submitting = submitMessages(options, shutdown, platform, kept, answers)
+  const { sandbox, links, binds, conditions, submitter } = submitting
   const reported = { links, submitter, inProgress, deliverer }
   reports.setSource(nodeReport(options, reported, platform.clock.now))
   lease.onChange(() => sender.renew(lease.nodeId, lease.leftMs))
@@ -167,7 +162,6 @@ function keepMessages(options: AppOptions, shutdown: ShutdownStack, platform: Pl
     maxHeld: options.webhooksHeld,
   })
   shutdown.add('webhook deliverer', () => deliverer.stop(drainTimeoutMs * DRAIN.webhooks))
-  const eventHolder = () => deliverer.due.holder()
   const onChanged: MessagesListeners['onChanged'] = (messages, holder) => {
     deliverer.enqueue(heldEvents(messages, holder))
     quality.changed(messages)
@@ -176,7 +170,7 @@ function keepMessages(options: AppOptions, shutdown: ShutdownStack, platform: Pl
     statistics.changed(change)
     if (traces?.samples(change.message.msgId)) traces.changed(change)
   }
-  inProgress.heardBy({ eventHolder, onChanged, onState })
+  inProgress.heardBy({ eventHolder: () => deliverer.due.holder(), onChanged, onState })
   return {
     lease,
     reports,
