@@ -317,14 +317,13 @@ function keepUp(
   { retentionDays, auditRetentionDays, linkTimings }: AppOptions,
   shutdown: ShutdownStack,
   { clock, counters, parts }: Platform,
-  { deliverer, inProgress, lease, onChanged, onState, statistics }: Kept,
+  { deliverer, lease, onChanged, onState, statistics }: Kept,
   { idRules, receiver, recorder }: Answers,
 ) {
   const foreign = foreignReceipts({ ...parts, lease, recorder })
   shutdown.add('receipts over other nodes', () => foreign.stop())
   const inDoubt = receiptsInDoubt({
     ...parts,
-    inProgress,
     writeEvents: deliverer.due.write,
     onChanged,
     onState,

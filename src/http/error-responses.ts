@@ -1,7 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, type ErrorCode, invalidField, WHOLE_REQUEST } from '../errors.ts'
+import { ServerAwayError } from '../store/citus.ts'
 import { outageOf, sqlState } from '../store/database.ts'
-import type { DatabaseOutages } from './outages.ts'
+import { type DatabaseOutages, unavailable } from './outages.ts'
 import { errorBody } from './schemas/error-body.ts'
 
 declare module 'fastify' {
@@ -47,6 +48,7 @@ const CODE_OF_STATUS: Readonly<Record<number, ErrorCode>> = {
 
 function appErrorOf(error: unknown, { routeOptions }: FastifyRequest): AppError {
   if (error instanceof AppError) return error
+  if (error instanceof ServerAwayError) return unavailable()
   const { statusCode } = (error ?? {}) as { statusCode?: number }
   if (statusCode === undefined || statusCode < 400 || statusCode >= 500) {
     return new AppError('INTERNAL_ERROR', { cause: error })

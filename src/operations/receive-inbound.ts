@@ -283,7 +283,7 @@ function addressed({ directory, newMessageId }: InboundDeps, contents: readonly 
  * Carriers write a number with and without its `+`. A short code of 7 or 8 digits under TON unknown was taken for an
  * international number and given one. The simulator delivers to numbers of sandbox plans only, and carriers to all others.
  */
-function ownerOf(
+export function ownerOf(
   directory: Directory,
   { carrierId, recipient }: Pick<Content, 'carrierId' | 'recipient'>,
 ): InboundNumber | undefined {

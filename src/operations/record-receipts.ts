@@ -1,7 +1,7 @@
 import type { LaterFact } from '../domain/journal/message-facts.ts'
 import type { ChangedMessage, MessageInProgress } from '../domain/journal/messages-in-progress.ts'
 import { isFinal } from '../domain/messages/messages.ts'
-import { isSharded } from '../store/citus.ts'
+import { isAway, isSharded } from '../store/citus.ts'
 import { type Database, type Queryable, withTransaction } from '../store/database.ts'
 import { lockRecords, messageOfRow } from '../store/messages-at-rest.ts'
 import { type ParkedReceipt, parkReceipts, unparkReceipts } from '../store/parked-receipts.ts'
@@ -24,8 +24,6 @@ export interface ReceiptOptions extends Announcing {
    * parked instead, while its message is still being submitted here.
    */
   readonly waitsHere: (msgId: string, index: number) => boolean
-  /** Whether the records of this plan cannot be written now. */
-  readonly isAway: (planId: number) => boolean
 }
 
 interface RecordedReceipts {
@@ -98,7 +96,7 @@ interface Matched extends ReceiptMatch {
 async function matchesOf(
   tx: Queryable,
   receipts: readonly IncomingReceipt[],
-  { newestMsgId, isAway }: ReceiptOptions,
+  { newestMsgId }: ReceiptOptions,
 ): Promise<{ readonly matches: ReadonlyMap<number, Matched>; readonly away: ReadonlySet<number> }> {
   const keys = receipts.flatMap(
     ({ untranslated, carrierId, carrierMessageId, addresses: given, outcome }, index) => {
@@ -111,7 +109,7 @@ async function matchesOf(
   if (keys.length === 0) return { matches: new Map(), away }
   const locked = new LockedMessages()
   const found = await matchReceipts(tx, keys, newestMsgId)
-  for (const { index, planId } of found) if (isAway(planId)) away.add(index)
+  for (const { index, planId } of found) if (isAway(tx, planId)) away.add(index)
   const newest = await locked.lock(
     tx,
     found.filter(({ index }) => !away.has(index)),
@@ -121,7 +119,7 @@ async function matchesOf(
   const rest = new Set(newest.flatMap(({ index }) => (matches.has(index) ? [] : [index])))
   if (rest.size === 0) return { matches, away }
   const others = keys.filter(({ index }) => rest.has(index))
-  for (const match of await locked.lock(tx, await matchClosely(tx, others, newestMsgId, isAway)))
+  for (const match of await locked.lock(tx, await matchClosely(tx, others, newestMsgId)))
     matches.set(match.index, match)
   return { matches, away }
 }

@@ -2,7 +2,7 @@
  * A database that is spread over several servers: a coordinator of Citus, which is what Aldis connects to, and its workers.
  * The records of a plan are on one worker, all other tables with the coordinator (docs/adr/0035).
  */
-import { CommitOutcomeUnknownError, type Queryable, sqlState } from './database.ts'
+import { CommitOutcomeUnknownError, type Queryable, RowFaultError, sqlState } from './database.ts'
 import { PARTITIONED_TABLES } from './partitions.ts'
 
 /**
@@ -11,8 +11,8 @@ import { PARTITIONED_TABLES } from './partitions.ts'
  */
 const BY_PLAN = [...PARTITIONED_TABLES.filter((table) => table !== 'submissions'), 'message_kinds', 'feeds']
 
-/** The server with the records of these messages is away. */
-export class ServerAwayError extends Error {
+/** The server with the records of one of these messages is away, so nothing was asked of any server. */
+export class ServerAwayError extends RowFaultError {
   override readonly name = 'ServerAwayError'
 
   constructor() {
@@ -20,11 +20,35 @@ export class ServerAwayError extends Error {
   }
 }
 
+/** Whether a worker has answered with this error, and not the coordinator. */
+export function isOfWorker(error: unknown): boolean {
+  return error instanceof Error && / on .+:\d+$/m.test((error as { where?: string }).where ?? '')
+}
+
 /** connection_failure */
 const CONNECTION_FAILURE = '08006'
 
 export function isSharded(db: Queryable): boolean {
   return db.sharded === true
+}
+
+/** The server with the records of this plan is away, as far as this process knows (`AwayServers`). */
+export function isAway(db: Queryable, planId: number): boolean {
+  return db.awayPlans?.has(planId) ?? false
+}
+
+/**
+ * For statements about these plans, so that none waits for a server that is known to be away.
+ *
+ * @throws ServerAwayError when the server of one of them is away
+ */
+export function mustBeHere(db: Queryable, planIds: readonly number[]): void {
+  if (db.awayPlans?.size && planIds.some((planId) => isAway(db, planId))) throw new ServerAwayError()
+}
+
+/** The plans whose records are on servers that are away: none of them is to be taken from a queue. */
+export function awayPlans(db: Queryable): number[] {
+  return [...(db.awayPlans ?? [])]
 }
 
 /** Items that one statement is for. `planId` null: they may be of several plans. */
@@ -36,6 +60,8 @@ export interface OfPlan<Item> {
 /**
  * What statements are made of these items: one or, where the plans are on several servers, one for each plan, in the order
  * of their ids. A statement with `ofPlan` of each table then runs whole on the plan's server.
+ *
+ * @throws ServerAwayError when the server of one of these plans is away
  */
 export function byPlan<Item>(
   db: Queryable,
@@ -44,6 +70,7 @@ export function byPlan<Item>(
 ): readonly OfPlan<Item>[] {
   if (!isSharded(db)) return [{ planId: null, items }]
   const plans = Map.groupBy(items, planOf)
+  mustBeHere(db, [...plans.keys()])
   return [...plans]
     .map(([planId, its]) => ({ planId, items: its }))
     .sort((one, other) => one.planId - other.planId)
@@ -87,16 +114,38 @@ export function mayBeCommitted(error: unknown): boolean {
   return error instanceof CommitOutcomeUnknownError && sqlState(error) !== CONNECTION_FAILURE
 }
 
-const REACH_MS = 3_000
-
-/** Rejects if the server with the records of this plan takes no writes now. A row that somebody has locked is left alone. */
-export async function reachServerOf(db: Queryable, planId: number): Promise<void> {
-  await db.query({
+/**
+ * For each server, a plan that nobody has and whose records would be there. A probe writes its row of `feeds`, so it waits
+ * for no message's.
+ */
+export async function probesOfServers(db: Queryable): Promise<ReadonlyMap<number, number>> {
+  const { rows } = await db.query<{ probe: number; server: number }>({
     text: `
-      with free as (select from feeds where plan_id = $1 for no key update skip locked)
-      update feeds set position = position where plan_id = $1 and exists (select from free)`,
-    values: [planId],
-    query_timeout: REACH_MS,
+      select max(-n) as probe, s.groupid as server from generate_series(1, $1::integer) as n
+      join pg_dist_placement s on s.shardid = get_shard_id_for_distribution_column('feeds', -n)
+      group by s.groupid`,
+    values: [PROBES],
+  })
+  return new Map(rows.map(({ probe, server }) => [server, probe]))
+}
+
+/** Enough that every server with shards has one. */
+const PROBES = 1_000
+/** The answer of a probe is awaited for as long as its server takes: nothing at the coordinator ends a wait for a worker. */
+const NEVER_MS = 2 ** 31 - 1
+
+/**
+ * Writes on one server, and commits there. Resolves when that is done, however long it takes; rejects when the server refuses
+ * it. `connection` is of no use to others afterwards.
+ */
+export async function reachServer(connection: Queryable, probe: number): Promise<void> {
+  await connection.query('set statement_timeout = 0')
+  await connection.query({
+    text: `
+      insert into feeds as f (plan_id, position) values ($1, 1)
+      on conflict (plan_id) do update set position = f.position + 1`,
+    values: [probe],
+    query_timeout: NEVER_MS,
   })
 }
 

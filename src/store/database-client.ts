@@ -52,11 +52,25 @@ function failUnconfirmed(connection: pg.Connection): void {
   })
 }
 
+// biome-ignore lint/suspicious/noExplicitAny: any form of a statement that `pg` takes
+function bounded(statement: any, answerMs: number): any {
+  if (typeof statement === 'string') return { text: statement, query_timeout: answerMs }
+  statement.query_timeout ??= answerMs
+  return statement
+}
+
 /** The class of a pool's connections. */
 export function clientOf(server: DatabaseServer, report: Report): new () => pg.Client {
   return class extends pg.Client {
+    /** See `Transaction`. */
+    answerMs: number | undefined
+
     get sharded(): boolean {
       return server.sharded
+    }
+
+    get awayPlans(): ReadonlySet<number> {
+      return server.awayPlans
     }
 
     // biome-ignore lint/suspicious/noExplicitAny: both overloads of the parent
@@ -100,7 +114,7 @@ export function clientOf(server: DatabaseServer, report: Report): new () => pg.C
     override query(statement: any, ...rest: any[]): any {
       const named = typeof statement === 'object' && statement !== null && 'name' in statement
       const plain = named && !server.prepared ? { ...statement, name: undefined } : statement
-      return super.query(plain, ...rest)
+      return super.query(this.answerMs === undefined ? plain : bounded(plain, this.answerMs), ...rest)
     }
   } as unknown as new () => pg.Client
 }

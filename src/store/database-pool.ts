@@ -62,6 +62,10 @@ export function openDatabase(options: DatabaseOptions): Database {
   }
   const pool = new pg.Pool(config)
   Object.defineProperty(pool, 'sharded', { get: () => server.sharded })
+  Object.defineProperty(pool, 'awayPlans', {
+    get: () => server.awayPlans,
+    set: (plans: ReadonlySet<number>) => (server.awayPlans = plans),
+  })
   // An 'error' nobody listens to ends the process. The pool listens to a connection, and passes it on, only while the
   // connection is idle; the listener on the connection itself hears those and a loss between two statements.
   pool.on('error', () => undefined)

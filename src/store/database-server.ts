@@ -13,6 +13,8 @@ export interface DatabaseServer {
   prepared: boolean
   /** The records are spread over the workers of Citus. */
   sharded: boolean
+  /** Plans whose records are on a worker that is away. */
+  awayPlans: ReadonlySet<number>
 }
 
 export interface ServerFacts {
@@ -38,7 +40,13 @@ const BOUNDS = { statement_timeout: '30000', lock_timeout: '30000' }
 
 /** The server before anything is known about it: no pooler. */
 export function directServer(connectionString: string, prepared: boolean): DatabaseServer {
-  return { hosts: new DatabaseHosts(connectionString), pooled: false, prepared, sharded: false }
+  return {
+    hosts: new DatabaseHosts(connectionString),
+    pooled: false,
+    prepared,
+    sharded: false,
+    awayPlans: new Set(),
+  }
 }
 
 /**

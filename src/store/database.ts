@@ -23,15 +23,20 @@ export interface Queryable {
   ): Promise<pg.QueryResult<Row>>
   /** The records are on several servers (store/citus.ts). */
   readonly sharded?: boolean
+  /** Plans whose records are on a server that is away; set by `AwayServers`. */
+  awayPlans?: ReadonlySet<number> | undefined
 }
 
-export type Database = pg.Pool & Pick<Queryable, 'sharded'>
+type OfServers = Pick<Queryable, 'sharded' | 'awayPlans'>
+export type Database = pg.Pool & OfServers
 
 /** A connection in a transaction, for work that needs more than statements: COPY. */
 export type Transaction = pg.PoolClient &
-  Pick<Queryable, 'sharded'> & {
+  OfServers & {
     /** It is closed at the end of its transaction. */
     isSpoilt?: boolean
+    /** How long the answer to a statement is awaited; absent: as long as the pool allows. */
+    answerMs?: number | undefined
   }
 
 /**
@@ -41,6 +46,11 @@ export type Transaction = pg.PoolClient &
 export class CommitOutcomeUnknownError extends Error {
   override readonly name = 'CommitOutcomeUnknownError'
 }
+
+/** Of several servers, one that hangs holds up a statement that writes records no longer than this. */
+const SEVERAL_SERVERS_MS = 5_000
+/** Bound on ending the session of one. */
+const END_MS = 1_000
 
 /**
  * Runs `work` in one transaction and returns its value after COMMIT; any throw rolls back and is passed on. No network
@@ -53,18 +63,41 @@ export async function withTransaction<T>(
 ): Promise<T> {
   const client: Transaction = await db.connect()
   let broken: Error | undefined
+  if (db.sharded === true) client.answerMs = SEVERAL_SERVERS_MS
   try {
     await client.query(settings === null ? 'begin' : `begin; ${settings}`)
     const value = await work(client)
     await commit(client)
     return value
   } catch (error) {
+    if (db.sharded === true && isUnanswered(error)) await endSessionOf(client, db)
     if (isConnectionLost(error) || error instanceof CommitOutcomeUnknownError) broken = error as Error
     else await client.query('rollback').catch((failure: Error) => (broken = failure))
     throw error
   } finally {
+    client.answerMs = undefined
     client.release(broken ?? client.isSpoilt)
   }
+}
+
+function isUnanswered(error: unknown): boolean {
+  return error instanceof Error && (error.message === UNANSWERED || isUnanswered(error.cause))
+}
+
+/**
+ * Ends a session whose transaction waits for one of several servers, unless it already waits in a way that nothing ends until
+ * that server is back (docs/adr/0035). It would answer no ROLLBACK. Never rejects.
+ */
+async function endSessionOf(client: pg.PoolClient, db: Database): Promise<void> {
+  const statement = {
+    text: `
+      select pg_terminate_backend(pid) from pg_stat_activity
+      where pid = $1 and application_name = current_setting('application_name')
+        and xact_start < clock_timestamp() - $2 * interval '1 ms'`,
+    values: [(client as unknown as { processID: number }).processID, SEVERAL_SERVERS_MS / 2],
+    query_timeout: END_MS,
+  }
+  await db.query(statement).catch(() => undefined)
 }
 
 async function commit(client: pg.PoolClient): Promise<void> {
@@ -78,6 +111,14 @@ async function commit(client: pg.PoolClient): Promise<void> {
   // PostgreSQL answers the COMMIT of a failed transaction with ROLLBACK and no error: `work` swallowed one.
   if (result.command !== 'COMMIT')
     throw new Error('transaction was rolled back: a statement in it had failed')
+}
+
+/**
+ * For a statement without a transaction that writes records, or reads them for what others wait for: where they are on several
+ * servers, its answer is awaited no longer than one in a transaction.
+ */
+export function inTime(db: Queryable): Pick<Statement, 'query_timeout'> {
+  return db.sharded === true ? { query_timeout: SEVERAL_SERVERS_MS } : {}
 }
 
 /** SQLSTATE of the error, or of the error that caused it; undefined when the server did not answer. */

@@ -1,4 +1,4 @@
-import { byPlan, isSharded, type OfPlan, ofPlan } from './citus.ts'
+import { awayPlans, byPlan, isSharded, type OfPlan, ofPlan } from './citus.ts'
 import type { Queryable } from './database.ts'
 import {
   DISPATCH_COLUMNS,
@@ -118,7 +118,7 @@ async function findDue(tx: Queryable, request: TakeRequest, lock: boolean): Prom
         cross join lateral (select $2::jsonb -> w.plan_id::text as request) o
         cross join lateral (
           select coalesce(o.request->'routes'->w.route_id::text, o.request->'room')::integer as room) p
-        where p.room > 0
+        where p.room > 0 and w.plan_id <> all ($8::integer[])
           and (h.is_handed or w.route_id <> all ($6::integer[])
                               and not coalesce(o.request->'elsewhere' @> to_jsonb(w.chosen_carrier_id), false))
       ), due as (
@@ -142,6 +142,7 @@ async function findDue(tx: Queryable, request: TakeRequest, lock: boolean): Prom
         union
         (select bucket, msg_id, plan_id from dispatches
          where $4 and expires_at <= now() and due_at <= now() and bucket = any ($1::smallint[])
+           and plan_id <> all ($8::integer[])
          limit $3)
       )
       ${lock ? LOCK_DUE : 'select bucket, plan_id as "planId", msg_id as "msgId" from due'}`,
@@ -153,6 +154,7 @@ async function findDue(tx: Queryable, request: TakeRequest, lock: boolean): Prom
       request.carriers,
       request.closedRoutes,
       request.overdueMs,
+      awayPlans(tx),
     ],
   })
   return rows

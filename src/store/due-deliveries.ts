@@ -1,7 +1,7 @@
 /** Takes deliveries out of the queue into the memory of a node, with what their events tell. */
 
 import type { Endpoint } from '../domain/webhooks/targets.ts'
-import { isSharded } from './citus.ts'
+import { awayPlans, isSharded } from './citus.ts'
 import { CommitOutcomeUnknownError, type Queryable } from './database.ts'
 import { FIRST_OF_ITS_MESSAGE, requeueEvents, type WebhookEvent } from './event-deliveries.ts'
 import {
@@ -26,8 +26,6 @@ export interface Taker {
   readonly nodeId: number
   readonly buckets: readonly number[]
   readonly limit: number
-  /** None of these plans, because their records cannot be read now. */
-  readonly awayPlans?: readonly number[]
 }
 
 /**
@@ -139,7 +137,7 @@ export async function takeDueEvents(db: Queryable, taker: Taker): Promise<Webhoo
       ), due as (
         select plan_id, msg_id, sequence from in_turn order by turn, due_at limit $3
       )`,
-    values: [taker.awayPlans ?? []],
+    values: [awayPlans(db)],
   })
   return rows.map(eventOf)
 }
@@ -204,7 +202,7 @@ export async function takeProbes(
       ), due as (
         select plan_id, msg_id, sequence from claimed
       )`,
-    values: [intervalMs, taker.awayPlans ?? []],
+    values: [intervalMs, awayPlans(db)],
   })
   return rows.map((row) => ({ probe: eventOf(row), destination: row.destination! }))
 }

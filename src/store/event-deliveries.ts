@@ -1,7 +1,7 @@
 import type { EventPayload } from '../domain/events.ts'
 import type { TravelWebhook } from '../domain/messages/message-timeline.ts'
 import { byPlan, ofPlan } from './citus.ts'
-import type { Queryable } from './database.ts'
+import { inTime, type Queryable } from './database.ts'
 
 /** An event to be delivered: an inbound message (sequence 0), or a message as it was after one of its status changes. */
 export interface WebhookEvent {
@@ -101,6 +101,7 @@ export async function recordAttempts(db: Queryable, attempts: readonly AttemptRo
       where outcome <> 'kept' and (outcome <> 'delivered' or attempt > 1)
       on conflict do nothing`,
       values: [JSON.stringify(items), planId],
+      ...inTime(db),
     })
 }
 

@@ -1,6 +1,7 @@
 import { type EventPayload, type FeedPlace, lowestIdWithEventsAt } from '../domain/events.ts'
 import { highestIdAt } from '../domain/identifiers.ts'
 import type { FeedFilters, Page } from '../domain/lists.ts'
+import { mustBeHere } from './citus.ts'
 import type { Queryable } from './database.ts'
 import { PAYLOAD_COLUMNS, type PayloadRow, payloadJoins, payloadOf } from './event-payloads.ts'
 
@@ -25,6 +26,7 @@ const SINCE_MARGIN_MS = 60_000
 
 /** The current last position in the plan's feed. Everything up to it is written; it never goes back. */
 export async function feedEnd(db: Queryable, planId: number): Promise<string> {
+  mustBeHere(db, [planId])
   const { rows } = await db.query<{ end: string }>({
     name: 'feed_end',
     text: 'select position::text as end from feeds where plan_id = $1',

@@ -4,7 +4,7 @@ import type { EventKey } from '../domain/identifiers.ts'
 import type { EventFilters, Page } from '../domain/lists.ts'
 import type { TravelWebhook } from '../domain/messages/message-timeline.ts'
 import type { Status } from '../domain/messages/messages.ts'
-import { isSharded } from './citus.ts'
+import { isSharded, mustBeHere } from './citus.ts'
 import type { Queryable } from './database.ts'
 import { allOf, createdIn, equals } from './list-conditions.ts'
 
@@ -71,6 +71,7 @@ const lastAttempt = (planId: number) => sql`
  * statistics a new partition has.
  */
 export async function listEvents(db: Queryable, page: Page<EventFilters, EventKey>): Promise<EventRecord[]> {
+  mustBeHere(db, [page.planId])
   const { rows } = await db.query<EventRecord>(sql`
     ${deliveriesOf(db, page.planId)}
     select ${RECORD}
@@ -93,6 +94,7 @@ export async function findEvent(
   planId: number,
   key: EventKey,
 ): Promise<(EventRecord & { readonly attemptRecords: EventAttempt[] }) | null> {
+  mustBeHere(db, [planId])
   const { rows } = await db.query<EventRecord>(sql`
     ${deliveriesOf(db, planId)}
     select ${RECORD}

@@ -1,7 +1,7 @@
 import type { EventPayload } from '../domain/events.ts'
 import type { Message } from '../domain/messages/messages.ts'
 import { byPlan } from './citus.ts'
-import type { Queryable } from './database.ts'
+import { inTime, type Queryable } from './database.ts'
 
 /** A row of PAYLOAD_COLUMNS. Columns of the other direction are null. */
 export interface PayloadRow extends Message {
@@ -38,6 +38,7 @@ export async function readPayloads(
         from json_to_recordset($2) as t ("msgId" uuid, sequence smallint)
         join events f on f.plan_id = $1 and f.msg_id = t."msgId" and f.sequence = t.sequence ${payloadJoins('$1')}`,
       values: [planId, JSON.stringify(items.map(({ msgId, sequence }) => ({ msgId, sequence })))],
+      ...inTime(db),
     })
     for (const row of rows) payloads.set(keyOf(row), row)
   }

@@ -1,7 +1,7 @@
 import sql, { empty, raw, type Sql } from 'sql-template-tag'
 import type { EventHolder, InboundMessage } from '../domain/events.ts'
 import type { InboundFilters, Page } from '../domain/lists.ts'
-import { isSharded } from './citus.ts'
+import { isSharded, mustBeHere } from './citus.ts'
 import { type Database, type Queryable, withTransaction } from './database.ts'
 import { drawnPositions, drawPositions, positionOf } from './event-feed.ts'
 import { type NewOffer, OFFER_COLUMNS } from './inbound-offers.ts'
@@ -37,24 +37,49 @@ const INPUT = `
     "planId" integer, "msgId" uuid, "carrierId" integer, sender text, recipient text, body text, keyword text,
     announced boolean, "occurredAtMs" bigint, parts smallint, "partsExpected" smallint)`
 
-/** How the statement gets at the messages, and at the positions of their events. */
-const ON_ONE_SERVER = {
-  first: `input as (${INPUT}), `,
-  input: 'input',
-  drawing: `${drawnPositions('select plan_id from input where plan_id is not null')},`,
-  drawn: 'drawn',
-}
-/** Citus sends the result of a CTE that is inserted to all workers, also to those without rows of it. */
-const ON_SEVERAL = {
-  first: '',
-  input: `(${INPUT}) input`,
-  drawing: '',
-  drawn: '(select $6::jsonb as positions) drawn',
-}
+/** With $4 offers and $5 the node's id. */
+const OFFERED = `
+  offered as (
+    insert into inbound_offers (carrier_id, fingerprint, offer_id, turn, holder, offered_at)
+    select "carrierId", decode(fingerprint, 'hex'), "offerId", turn, $5::integer, now()
+    from json_to_recordset($4) as i (${OFFER_COLUMNS}, turn integer)
+  )`
+/** Of those that have a plan. */
+const owned = (input: string) => `
+  owned as (
+    insert into inbound_messages (
+      plan_id, msg_id, carrier_id, parts, parts_expected, sender, recipient, body, keyword)
+    select plan_id, "msgId", "carrierId", parts, "partsExpected", sender, recipient, body, keyword
+    from ${input} where plan_id is not null
+  )`
+const stored = (input: string, drawn: string) => `
+  stored as (
+    insert into events (plan_id, msg_id, sequence, position, occurred_at)
+    select plan_id, "msgId", 0, ${positionOf('input')}, occurred_at
+    from ${input} cross join ${drawn} where plan_id is not null
+  )`
+const UNOWNED = `
+  unowned as (
+    insert into unowned_inbound_messages (msg_id, carrier_id, parts, parts_expected, sender, recipient, body)
+    select "msgId", "carrierId", parts, "partsExpected", sender, recipient, body
+    from input where plan_id is null
+  )`
+/** With $2 the holder of the buckets $3. */
+const ANNOUNCED = `
+  announced as (
+    insert into event_deliveries (plan_id, msg_id, sequence, bucket, holder, due_at, began_at)
+    select plan_id, "msgId", 0, bucket, case when bucket = any ($3::smallint[]) then $2::integer end, occurred_at,
+           occurred_at
+    from input where announced and plan_id is not null
+    returning msg_id, holder
+  )
+  select msg_id as "msgId" from announced where holder is not null`
 
 /**
  * Stores inbound messages with the events that announce them, unowned messages separately, and the PDUs they came in. One
  * statement, so all of them or none. Returns the ids of the messages whose event this node holds.
+ *
+ * @throws ServerAwayError when the server of one of them is away
  */
 export async function insertInboundMessages(
   db: Queryable,
@@ -62,50 +87,44 @@ export async function insertInboundMessages(
   holder: EventHolder,
   { offers, nodeId }: NewOffers = { offers: [], nodeId: 0 },
 ): Promise<string[]> {
-  const values = [JSON.stringify(messages), holder.nodeId, holder.buckets, JSON.stringify(offers), nodeId]
-  if (!isSharded(db)) return await insertInto(db, ON_ONE_SERVER, values)
-  const plans = new Set(messages.flatMap(({ planId }) => planId ?? []))
-  const insert = async (tx: Queryable) =>
-    insertInto(tx, ON_SEVERAL, [...values, JSON.stringify(await drawPositions(tx, [...plans]))])
+  const owners = messages.flatMap(({ planId }) => planId ?? [])
+  mustBeHere(db, owners)
+  const input = JSON.stringify(messages)
+  const values = [input, holder.nodeId, holder.buckets, JSON.stringify(offers), nodeId]
+  if (!isSharded(db))
+    return await announce(db, values, [
+      owned('input'),
+      drawnPositions('select plan_id from input where plan_id is not null'),
+      stored('input', 'drawn'),
+    ])
+  const insert = async (tx: Queryable) => {
+    if (owners.length > 0) await insertRecords(tx, input, [...new Set(owners)])
+    return await announce(tx, values, [])
+  }
   return 'release' in db ? await insert(db) : await withTransaction(db as Database, insert)
 }
 
-async function insertInto(
-  db: Queryable,
-  { first, input, drawing, drawn }: typeof ON_ONE_SERVER,
-  values: unknown[],
-): Promise<string[]> {
+/** `records`: the parts of the statement that write records. */
+async function announce(db: Queryable, values: unknown[], records: readonly string[]): Promise<string[]> {
   const { rows } = await db.query<{ msgId: string }>({
     name: 'insert_inbound_messages',
-    text: `
-      with ${first}offered as (
-        insert into inbound_offers (carrier_id, fingerprint, offer_id, turn, holder, offered_at)
-        select "carrierId", decode(fingerprint, 'hex'), "offerId", turn, $5::integer, now()
-        from json_to_recordset($4) as i (${OFFER_COLUMNS}, turn integer)
-      ), owned as (
-        insert into inbound_messages (
-          plan_id, msg_id, carrier_id, parts, parts_expected, sender, recipient, body, keyword)
-        select plan_id, "msgId", "carrierId", parts, "partsExpected", sender, recipient, body, keyword
-        from ${input} where plan_id is not null
-      ), unowned as (
-        insert into unowned_inbound_messages (msg_id, carrier_id, parts, parts_expected, sender, recipient, body)
-        select "msgId", "carrierId", parts, "partsExpected", sender, recipient, body
-        from ${input} where plan_id is null
-      ), ${drawing} stored as (
-        insert into events (plan_id, msg_id, sequence, position, occurred_at)
-        select plan_id, "msgId", 0, ${positionOf('input')}, occurred_at
-        from ${input} cross join ${drawn} where plan_id is not null
-      ), announced as (
-        insert into event_deliveries (plan_id, msg_id, sequence, bucket, holder, due_at, began_at)
-        select plan_id, "msgId", 0, bucket, case when bucket = any ($3::smallint[]) then $2::integer end, occurred_at,
-               occurred_at
-        from ${input} where announced and plan_id is not null
-        returning msg_id, holder
-      )
-      select msg_id as "msgId" from announced where holder is not null`,
+    text: `with ${[`input as (${INPUT})`, OFFERED, ...records, UNOWNED, ANNOUNCED].join(', ')}`,
     values,
   })
   return rows.map((row) => row.msgId)
+}
+
+/**
+ * On several servers, these come first: one that hangs then holds up no lock on the coordinator. Citus sends the result of a CTE
+ * that is inserted to all workers, also to those without rows of it.
+ */
+async function insertRecords(tx: Queryable, input: string, plans: readonly number[]): Promise<void> {
+  const positions = await drawPositions(tx, plans)
+  const rows = `(${INPUT}) input`
+  await tx.query({
+    text: `with ${owned(rows)}, ${stored(rows, '(select $2::jsonb as positions) drawn')} select 1`,
+    values: [input, JSON.stringify(positions)],
+  })
 }
 
 /** An inbound message as the operator sees it. */
@@ -128,6 +147,7 @@ const ADMIN_COLUMNS = `
  * a range of ids, which also leaves out the partitions of other days.
  */
 export async function listInboundMessages(db: Queryable, page: InboundPage): Promise<InboundMessage[]> {
+  mustBeHere(db, [page.planId])
   const { rows } = await db.query<InboundMessage>(sql`
     select ${raw(COLUMNS)} from inbound_messages i
     where ${conditionsOf(page)} order by i.msg_id desc limit ${page.limit}`)
@@ -140,6 +160,7 @@ export async function findInboundMessage(
   planId: number,
   msgId: string,
 ): Promise<InboundMessage | undefined> {
+  mustBeHere(db, [planId])
   const { rows } = await db.query<InboundMessage>({
     name: 'find_inbound_message',
     text: `select ${COLUMNS} from inbound_messages i where i.plan_id = $1 and i.msg_id = $2`,

@@ -137,6 +137,38 @@ export async function cutJournal(tx: Queryable, { lane, epoch }: Lane, cut: numb
   return rows[0]!.held
 }
 
+/**
+ * For a transaction that writes records on several servers: keeps others from taking the lane over until it is over, and hinders
+ * no other such transaction. False when the lane was taken over.
+ */
+export async function holdLane(tx: Queryable, { lane, epoch }: Lane): Promise<boolean> {
+  const { rowCount } = await tx.query({
+    text: 'select from lanes where lane = $1 and epoch = $2 for share',
+    values: [lane, epoch],
+  })
+  return rowCount === 1
+}
+
+/**
+ * As `cutJournal`, for after such a transaction. Cuts nothing while another one holds the lane: it may wait for a server that
+ * hangs.
+ */
+export async function cutFreeJournal(db: Queryable, { lane, epoch }: Lane, cut: number): Promise<boolean> {
+  const { rows } = await db.query<{ held: boolean }>({
+    text: `
+      with free as (
+        select lane from lanes where lane = $1 and epoch = $2 for no key update skip locked
+      ), held as (
+        update lanes set cut = greatest(cut, $3) where lane = (select lane from free) returning lane
+      ), gone as (
+        delete from journal where lane = (select lane from held) and n <= $3
+      )
+      select exists (select from lanes where lane = $1 and epoch = $2) as held`,
+    values: [lane, epoch, cut],
+  })
+  return rows[0]!.held
+}
+
 /** A lane as found by a node that may take it over. */
 export interface DeadLane extends Lane {
   readonly nodeId: number

@@ -11,7 +11,7 @@ import { DAY_MS } from '../domain/instants.ts'
 import type { Message } from '../domain/messages/messages.ts'
 import { byPlan, isSharded, ofPlan } from './citus.ts'
 import { storable } from './copy.ts'
-import { type Database, type Queryable, withTransaction } from './database.ts'
+import { type Database, inTime, type Queryable, withTransaction } from './database.ts'
 
 /** The fields of a message that decide its kind. */
 export type OfAKind = Pick<Message, 'planId' | 'msgId' | 'sender' | 'country' | 'mccmnc' | 'status'>
@@ -91,6 +91,7 @@ async function noteFresh(
         where k.plan_id = i."planId" and ${ofPlan('k', '$2')} and k.sender = i.sender and k.day = i.day
           and k.status = i.status and k.country = coalesce(i.country, '') and k.mccmnc = coalesce(i.mccmnc, '')))`,
       values: [JSON.stringify(items), planId],
+      ...inTime(db),
     })
   return new Set(fresh.keys())
 }

@@ -2,6 +2,7 @@ import sql, { join, raw, type Sql } from 'sql-template-tag'
 import { highestIdAt, lowestIdAt } from '../domain/identifiers.ts'
 import type { MessageFilters, Page } from '../domain/lists.ts'
 import type { Message } from '../domain/messages/messages.ts'
+import { mustBeHere } from './citus.ts'
 import type { Queryable } from './database.ts'
 import { allOf, below, createdIn, equals } from './list-conditions.ts'
 import { dayOf, firstIdOfDay } from './message-kinds.ts'
@@ -26,6 +27,7 @@ export async function listMessages(
   page: MessagePage,
   nowMs: number = Date.now(),
 ): Promise<Recorded[]> {
+  mustBeHere(db, [page.planId])
   const { from, to, status, country, mccmnc } = page.filters
   const isOfKinds = [from, status, country, mccmnc].some((filter) => filter !== null)
   if (!isOfKinds) return await listInOrder(db, page, nowMs)

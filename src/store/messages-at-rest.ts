@@ -4,7 +4,7 @@
  */
 import type { Accepted, DispatchState, Loaded, MessageState } from '../domain/journal/message-facts.ts'
 import { loadedMessage, type MessageInProgress } from '../domain/journal/messages-in-progress.ts'
-import { byPlan, isSharded, ofPlan } from './citus.ts'
+import { byPlan, ofPlan } from './citus.ts'
 import type { Queryable } from './database.ts'
 
 export interface MessageKey {
@@ -119,9 +119,6 @@ function bitsOf(text: string): bigint {
   return BigInt.asUintN(64, BigInt(text))
 }
 
-/** Of several servers, one that hangs holds up its transaction no longer; nobody stands still for so long within one. */
-const LOCK_MS = 10_000
-
 /**
  * Locks these messages until the transaction ends, in the order of their keys, and returns their rows as they are then.
  * The rows are sorted before the first is locked: PostgreSQL 18 up to 18.4 reads freed memory when it has waited for a
@@ -138,7 +135,6 @@ export async function lockRecords(tx: Queryable, keys: readonly MessageKey[]): P
         join messages m on m.plan_id = any (array[i."planId"]) and ${ofPlan('m', '$2')} and m.msg_id = i."msgId"
         order by i."planId", i."msgId" for no key update of m`,
       values: [JSON.stringify(items), planId],
-      ...(isSharded(tx) && { query_timeout: LOCK_MS }),
     })
     records.push(...rows)
   }

@@ -7,7 +7,7 @@ import type {
   TravelWebhook,
 } from '../domain/messages/message-timeline.ts'
 import type { Message } from '../domain/messages/messages.ts'
-import { isSharded, listPlanIds, withTables } from './citus.ts'
+import { isSharded, listPlanIds, mustBeHere, withTables } from './citus.ts'
 import type { Queryable } from './database.ts'
 import { EVENT_STATE } from './event-list.ts'
 import type { MessageKey } from './messages-at-rest.ts'
@@ -35,6 +35,7 @@ export async function findMessage(
   planIds: readonly number[],
   msgId: string,
 ): Promise<(Message & InLane) | null> {
+  mustBeHere(db, planIds)
   const { rows } = await db.query<Message & InLane>({
     text: `select ${MESSAGE_COLUMNS}, m.lane from messages m where m.plan_id = any ($1::integer[]) and m.msg_id = $2`,
     values: [planIds, msgId],

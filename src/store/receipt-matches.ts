@@ -1,7 +1,7 @@
 import type { RuleInForce } from '../domain/carriers/message-ids.ts'
 import type { KeptReceipt } from '../domain/carriers/receipts.ts'
 import type { ReceiptOutcome } from '../domain/carriers/statuses.ts'
-import { byPlan, isSharded, ServerAwayError } from './citus.ts'
+import { byPlan, isSharded } from './citus.ts'
 import type { Queryable } from './database.ts'
 import type { MessageKey } from './messages-at-rest.ts'
 
@@ -105,16 +105,15 @@ export async function matchReceipts(
  * A receipt speaks for every segment that got its id. Carriers that give one id to all segments, and message_payload,
  * leave no way to tell one segment's receipts from repetitions of another's.
  *
- * @throws ServerAwayError when one of these messages is of a plan that `isAway`
+ * @throws ServerAwayError when the server of one of these messages is away
  */
 export async function matchClosely(
   tx: Queryable,
   receipts: readonly ReceiptKey[],
   newestMsgId: string,
-  isAway: (planId: number) => boolean,
 ): Promise<ReceiptMatch[]> {
   const sharded = isSharded(tx)
-  const known = sharded ? [JSON.stringify(await readCandidates(tx, receipts, newestMsgId, isAway))] : []
+  const known = sharded ? [JSON.stringify(await readCandidates(tx, receipts, newestMsgId))] : []
   const messages = sharded ? 'known' : 'messages'
   const { rows } = await tx.query<MatchRow>({
     name: 'match_closely',
@@ -179,7 +178,6 @@ async function readCandidates(
   tx: Queryable,
   receipts: readonly ReceiptKey[],
   newestMsgId: string,
-  isAway: (planId: number) => boolean,
 ): Promise<readonly object[]> {
   const { rows } = await tx.query<MessageKey>({
     text: `
@@ -192,7 +190,6 @@ async function readCandidates(
       ) s`,
     values: [JSON.stringify(receipts), newestMsgId],
   })
-  if (rows.some(({ planId }) => isAway(planId))) throw new ServerAwayError()
   const found: object[] = []
   for (const { planId, items } of byPlan(tx, rows, (key) => key.planId)) {
     const { rows: messages } = await tx.query({

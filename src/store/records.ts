@@ -10,6 +10,7 @@ import {
   type MessageInProgress,
   type StatusEvent,
 } from '../domain/journal/messages-in-progress.ts'
+import { isSharded } from './citus.ts'
 import { CopyRows, copyIn, storable } from './copy.ts'
 import type { Queryable, Transaction } from './database.ts'
 import { drawPositions, type FeedPositions } from './event-feed.ts'
@@ -56,11 +57,13 @@ export async function writeRecords(
       : { message: one.message, undelivered: undelivered(one) },
   )
   const waiting = lane === null ? known.filter(({ message }) => changesDispatch(message)) : known
-  const copied = [...fresh, ...untouched]
+  const { onServers, atCoordinator } = recordsOf([...fresh, ...untouched], stays ? lane : null)
+  // Of several servers, one that hangs then holds up no lock on the coordinator.
+  const coordinatorIsLast = isSharded(tx)
   const announcing = records.filter(({ message }) => message.events.length > 0)
   const plans = [...new Set(announcing.map(({ message }) => message.accepted.planId))]
   if (!kindsAreNoted) await noteKindsInstead(tx, records.map(kindOf))
-  await copyIn(tx, recordsOf(copied, stays ? lane : null))
+  await copyIn(tx, coordinatorIsLast ? onServers : [...onServers, ...atCoordinator])
   const events = eventsOf(announcing)
   const { held, positions } =
     changes.length > 0
@@ -69,7 +72,8 @@ export async function writeRecords(
   const queued = stays ? [] : dispatchesOf([...fresh, ...waiting])
   const unanswered = records.flatMap(({ message }) => unansweredSubmits(message))
   if (unanswered.length > 0) await addUnansweredSubmits(tx, unanswered)
-  await copyIn(tx, [...queued, events.at(positions)])
+  const announced = events.at(positions)
+  await copyIn(tx, coordinatorIsLast ? [announced, ...atCoordinator, ...queued] : [...queued, announced])
   return held
 }
 
@@ -100,8 +104,14 @@ function isUntouched({ message: { loaded, submissions } }: Projected): boolean {
   )
 }
 
+interface CopiedRecords {
+  /** Rows that are on several servers where there are several. */
+  readonly onServers: CopyRows[]
+  readonly atCoordinator: CopyRows[]
+}
+
 /** `lane`: from now on has those without a record in progress. */
-function recordsOf(copied: readonly Projected[], lane: number | null): CopyRows[] {
+function recordsOf(copied: readonly Projected[], lane: number | null): CopiedRecords {
   const to = emptyRecords()
   for (const one of copied) {
     const { message } = one
@@ -111,7 +121,10 @@ function recordsOf(copied: readonly Projected[], lane: number | null): CopyRows[
     writeReceipts(to.receipts, message)
     writeDeliveries(to.deliveries, one)
   }
-  return Object.values(to)
+  return {
+    onServers: [to.messages, to.attempts, to.receipts],
+    atCoordinator: [to.submissions, to.deliveries],
+  }
 }
 
 function dispatchesOf(waiting: readonly Projected[]): CopyRows[] {

@@ -1,4 +1,6 @@
+import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
+import type { DirectoryContents } from '../../src/domain/configuration/directory.ts'
 import { encodeEntry } from '../../src/domain/journal/entries.ts'
 import { AwayServers } from '../../src/services/messages/away-servers.ts'
 import { IdRules } from '../../src/services/messages/id-rules.ts'
@@ -6,14 +8,24 @@ import { MessagesInProgress } from '../../src/services/messages/messages-in-prog
 import { newlyOwned, type OwnedMessage } from '../../src/services/messages/owned-messages.ts'
 import { Projector } from '../../src/services/messages/projector.ts'
 import { Recorder } from '../../src/services/messages/recorder.ts'
-import { ServerAwayError, serversOfPlans } from '../../src/store/citus.ts'
+import type { NodeLease } from '../../src/services/node/node-lease.ts'
+import { InboundOffers } from '../../src/services/receiving/inbound-offers.ts'
+import { Receiver } from '../../src/services/receiving/receiver.ts'
+import type { Connection } from '../../src/smpp/connection.ts'
+import { decodePdu } from '../../src/smpp/decoding.ts'
+import { encodePdu } from '../../src/smpp/encoding.ts'
+import type { PduOf } from '../../src/smpp/pdu.ts'
+import { STATUSES } from '../../src/smpp/statuses.ts'
+import { isAway, ServerAwayError, serversOfPlans } from '../../src/store/citus.ts'
 import { drawPositions } from '../../src/store/event-feed.ts'
 import { appendEntry, openLane } from '../../src/store/journal.ts'
+import { findMessage } from '../../src/store/messages.ts'
 import { findAtRest } from '../../src/store/projection.ts'
 import { signalAll } from '../faults/postgres-server.ts'
-import { aDirectory } from '../support/directory.ts'
+import { aCarrier, aDirectory, aPlan } from '../support/directory.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Around, gatedDatabase, lostAnswer } from '../support/gated-database.ts'
+import { newId } from '../support/installation.ts'
 import { KeptLog } from '../support/log.ts'
 import { acceptedFact, deliveredFacts, inMemory } from '../support/messages-in-memory.ts'
 import {
@@ -27,6 +39,13 @@ import {
 import { createPlans, migrated, ownCluster, workerOf } from './cluster.ts'
 
 const NODE = 1
+/** Citus hides shards, and keeps them from being changed. */
+const SHARDS = [
+  'set citus.enable_manual_changes_to_shards = on',
+  'set citus.enable_ddl_propagation = off',
+  'set citus.override_table_visibility = off',
+]
+const NEVER = new Promise<never>(() => undefined)
 
 const cluster = await ownCluster()
 const db = await migrated(cluster, 6)
@@ -93,6 +112,31 @@ async function aProjector(around: Around = (_, run) => run()) {
   }
 }
 
+/** These take no COMMIT, or nothing at all, and answer everything else. */
+test.each([
+  ['commits wait for a standby that is gone', 'synchronous_standby_names', 'gone'],
+  ['nothing can be written', 'default_transaction_read_only', 'on'],
+])('a worker is away while %s', async (_, setting, value) => {
+  await using it = await aProjector()
+  const { gone, there, worker } = await divided()
+  const isAwayAsSeen = () => plans.filter((planId) => isAway(db, planId))
+  // No plan has a row of feeds yet, which a probe could write.
+  const none = await worker.run(`alter system set ${setting} = '${value}'`, 'select pg_reload_conf()')
+  expect(none.rows).toHaveLength(1)
+  try {
+    await eventually(() => it.away.isAny())
+    expect(isAwayAsSeen()).toEqual([...gone])
+    expect(isAwayAsSeen().some((planId) => there.has(planId))).toBe(false)
+  } finally {
+    await worker.run(
+      'set default_transaction_read_only = off',
+      `alter system reset ${setting}`,
+      'select pg_reload_conf()',
+    )
+  }
+  await eventually(() => isAwayAsSeen().length === 0)
+})
+
 test('while a worker is away, plans of the others are recorded, and its own once it is back', async () => {
   await using it = await aProjector()
   await it.add(20)
@@ -112,7 +156,7 @@ test('while a worker is away, plans of the others are recorded, and its own once
   await eventually(() => it.ownedMessages.size === 0)
   expect((await findAtRest(db, all)).size).toBe(all.length)
   await it.projector.project([])
-  expect(it.away.has(plans[0]!)).toBe(false)
+  expect(isAway(db, plans[0]!)).toBe(false)
 })
 
 test('a plan whose row of feeds is locked does not make its server one that is away', async () => {
@@ -153,6 +197,87 @@ test('messages that may be written wait for a worker that is away, and hold up n
   expect((await findAtRest(db, all)).size).toBe(all.length)
 })
 
+test('a worker whose disk is full holds up no plans of the other', async () => {
+  await using it = await aProjector()
+  await it.add(5)
+  const all = it.keys
+  const { gone, worker } = await divided()
+  const waiting = it.ofPlans(gone)
+  const { rows } = await worker.run(
+    ...SHARDS,
+    `create function refuse() returns trigger language plpgsql as $$ begin
+       raise exception 'could not extend file: No space left on device' using errcode = '53100'; end $$`,
+    `select relname as table from pg_class where relname ~ '^messages_[0-9]{6}$' and relkind = 'p'`,
+  )
+  const tables: string[] = rows.map(({ table }) => table)
+  const onShards = (statement: (table: string) => string) => worker.run(...SHARDS, ...tables.map(statement))
+  await onShards(
+    (table) => `create trigger refuse before insert on ${table} for each row execute function refuse()`,
+  )
+  for (const owned of it.ownedMessages.values()) it.projector.changed(owned)
+  await eventually(() => it.ownedMessages.size === waiting.length)
+  expect([...it.ownedMessages.values()]).toEqual(waiting)
+  await onShards((table) => `drop trigger refuse on ${table}`)
+  await eventually(() => it.ownedMessages.size === 0)
+  expect((await findAtRest(db, all)).size).toBe(all.length)
+})
+
+/** Each at the first statement of this name in a projection. */
+test.each([
+  ['while records are written', 'draw_positions'],
+  ['before the COMMIT', 'commit'],
+])('a worker that hangs %s holds up no plans of the other', async (_, moment) => {
+  const { there, worker } = await divided()
+  let isStopped = false
+  await using it = await aProjector(async (name, run) => {
+    if (name === moment && !isStopped) {
+      isStopped = true
+      signalAll(worker.pids, 'SIGSTOP')
+    }
+    return await run()
+  })
+  await it.add(5)
+  const all = it.keys
+  try {
+    for (const owned of it.ownedMessages.values()) it.projector.changed(owned)
+    await eventually(() => it.away.areAny)
+    await it.add(5)
+    all.push(...it.keys.filter(({ msgId }) => !all.some((key) => key.msgId === msgId)))
+    const later = it.ofPlans(there).filter(({ leaving }) => !leaving)
+    for (const owned of it.ownedMessages.values()) it.projector.changed(owned)
+    await eventually(() => later.every(({ message }) => !it.ownedMessages.has(message.msgId)))
+  } finally {
+    signalAll(worker.pids, 'SIGCONT')
+  }
+  await eventually(() => it.ownedMessages.size === 0)
+  expect((await findAtRest(db, all)).size).toBe(all.length)
+})
+
+test('a look-up of a plan whose worker hangs is refused at once, and nothing more is sent there', async () => {
+  const { gone, there, worker } = await divided()
+  const away = new AwayServers({ db, log: new KeptLog(), onBack: () => undefined })
+  signalAll(worker.pids, 'SIGSTOP')
+  try {
+    expect(await away.isAny()).toBe(true)
+    const [ofGone, ofThere] = [[...gone][0]!, [...there][0]!]
+    await expect(findMessage(db, [ofGone], newId(Date.now()))).rejects.toThrow(ServerAwayError)
+    expect(await findMessage(db, [ofThere], newId(Date.now()))).toBeNull()
+    // However long it lasts, one session at the coordinator waits for it.
+    const waiting = async () => {
+      const { rows } = await db.query(`
+        select count(*)::integer as n from pg_stat_activity where query like '%insert into feeds%' and state = 'active'
+          and pid <> pg_backend_pid()`)
+      return rows[0].n
+    }
+    for (let looks = 0; looks < 3; looks += 1) expect(await away.isAny()).toBe(true)
+    expect(await waiting()).toBe(1)
+  } finally {
+    signalAll(worker.pids, 'SIGCONT')
+  }
+  await eventually(() => !away.areAny)
+  await away.stop()
+})
+
 test('receipts for a worker that hangs are left to the carrier, and those of the other are recorded', async () => {
   const log = new KeptLog()
   const node = { db, log, directory: () => aDirectory(), clock: Date.now }
@@ -190,5 +315,92 @@ test('receipts for a worker that hangs are left to the carrier, and those of the
   }
   await eventually(() => !inProgress.away.areAny)
   expect(await answers()).toEqual(messages.map(() => true))
+  await inProgress.away.stop()
+})
+
+/** Offers a message to the number of each of these plans at once. Returns the statuses of the answers, by plan. */
+async function offer(
+  receiver: Receiver,
+  to: readonly number[],
+  text: string,
+): Promise<Map<number, string | undefined>> {
+  const answers = to.map(
+    (planId) =>
+      new Promise<[number, string | undefined]>((answer) => {
+        const link = {
+          ...{ isUnbindSent: false, closed: null, lastReceivedMs: 0, whenClosed: () => NEVER },
+          respond(_: unknown, status: number) {
+            answer([planId, Object.entries(STATUSES).find(([, code]) => code === status)?.[0]])
+            return true
+          },
+        }
+        const sent = decodePdu(
+          encodePdu({
+            ...{ command: 'deliver_sm', source_addr: '4670000001', destination_addr: `7200${planId}` },
+            short_message: Buffer.from(text),
+          }),
+        ) as PduOf<'deliver_sm'>
+        receiver.onRequest(sent, link as unknown as Connection<unknown>, aCarrier(), 0)
+      }),
+  )
+  return new Map(await Promise.all(answers))
+}
+
+test('inbound messages for a worker that hangs are left to the carrier, and those of the other are recorded', async () => {
+  const log = new KeptLog()
+  const numbers = plans.map((id) => {
+    const plan = aPlan({ id })
+    return [`7200${id}`, { number: `7200${id}`, plan, keywords: [] }] as const
+  })
+  const directory = () => aDirectory({ inboundNumbers: new Map(numbers) } as Partial<DirectoryContents>)
+  const node = { db, log, directory, clock: Date.now }
+  const inProgress = new MessagesInProgress(node)
+  const lease = {
+    nodeId: NODE,
+    buckets: HOLDER.buckets,
+    alive: true,
+    nextBucket: () => 0,
+  } as unknown as NodeLease
+  const offers = new InboundOffers({
+    ...node,
+    lease,
+    newOfferId: () => newId(Date.now()),
+    clock: () => performance.now(),
+  })
+  const refused: unknown[] = []
+  const receiver = new Receiver({
+    ...{ ...node, lease, inProgress, offers, random: randomBytes },
+    recorder: { failing: false, isStalled: false } as Recorder,
+    siblings: { offer: () => false },
+    refusedPdus: { add: (...of) => refused.push(of) },
+    writeEvents: (write) => write(HOLDER),
+    onReceived: () => undefined,
+    onUnowned: () => undefined,
+    onAnomaly: () => undefined,
+  })
+  const { gone, there, worker } = await divided()
+  const all = new Map(plans.map((planId) => [planId, 'ESME_ROK']))
+  const those = new Map(plans.map((planId) => [planId, there.has(planId) ? 'ESME_ROK' : 'ESME_RX_T_APPN']))
+  expect(await offer(receiver, plans, 'before')).toEqual(all)
+  signalAll(worker.pids, 'SIGSTOP')
+  try {
+    // The first batch finds that the worker hangs, the next knows it.
+    expect(await offer(receiver, plans, 'first')).toEqual(those)
+    expect(await offer(receiver, plans, 'second')).toEqual(those)
+  } finally {
+    signalAll(worker.pids, 'SIGCONT')
+  }
+  await eventually(() => !inProgress.away.areAny)
+  // The carrier offers again what was refused.
+  const again = await offer(receiver, [...gone], 'second')
+  expect([...again.values()]).toEqual([...gone].map(() => 'ESME_ROK'))
+  const { rows } = await db.query(
+    'select body, count(*)::integer as n from inbound_messages group by body order by body',
+  )
+  expect(rows).toEqual([
+    { body: 'before', n: plans.length },
+    { body: 'first', n: there.size },
+    { body: 'second', n: plans.length },
+  ])
   await inProgress.away.stop()
 })

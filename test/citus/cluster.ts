@@ -4,8 +4,9 @@ import { ensurePartitions } from '../../src/services/upkeep/day-partitions.ts'
 import { serversOfPlans } from '../../src/store/citus.ts'
 import type { Database } from '../../src/store/database.ts'
 import { openDatabase } from '../../src/store/database-pool.ts'
-import { directServer } from '../../src/store/database-server.ts'
+import { directServer, keepInRole } from '../../src/store/database-server.ts'
 import { migrate } from '../../src/store/migrate.ts'
+import { sessionSettings } from '../../src/store/session-settings.ts'
 import { PostgresServer } from '../faults/postgres-server.ts'
 import { CITUS_SETTINGS, joinCluster } from '../support/citus.ts'
 
@@ -58,6 +59,8 @@ export async function unjoinedServers(): Promise<OwnCluster & { join(): Promise<
 /** The schema, with the partitions of these days. */
 export async function migrated({ connectionString, open }: OwnCluster, poolSize: number): Promise<Database> {
   await migrate({ connectionString })
+  // As a node does: no session of a worker may stand still within a transaction.
+  await keepInRole(directServer(connectionString, true), sessionSettings(0))
   const db = open(poolSize)
   await ensurePartitions(db, Date.now())
   return db

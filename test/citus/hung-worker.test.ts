@@ -40,7 +40,8 @@ const [one, other] = plans.filter((planId) => !away.includes(planId)) as [number
 const node = await LaneWriter.open(db, NODE)
 const [inMemory = ''] = await node.accept(one)
 const msgId = await storeMessage(db, one)
-const taker = { nodeId: NODE, buckets: HOLDER.buckets, limit: 10, awayPlans: away }
+const taker = { nodeId: NODE, buckets: HOLDER.buckets, limit: 10 }
+db.awayPlans = new Set(away)
 
 const worker = await workerOf(cluster, db, plans[0]!)
 signalAll(worker.pids, 'SIGSTOP')
@@ -74,7 +75,8 @@ test.each<[string, () => Promise<unknown>, unknown?]>([
       withTransaction(db, async (tx) => {
         const room = { room: 1, routes: {} }
         const due = await lockDueDispatches(tx, {
-          ...{ buckets: HOLDER.buckets, plans: new Map([[other, room]]), closedRoutes: [], carriers: [1] },
+          ...{ buckets: HOLDER.buckets, plans: new Map([...away, other].map((id) => [id, room])) },
+          ...{ closedRoutes: [], carriers: [1] },
           ...{ limit: 10, expired: false, overdueMs: 0 },
         })
         return await takeDispatches(tx, node.lane, due)

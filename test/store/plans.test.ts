@@ -137,7 +137,7 @@ const CALLS: readonly ((db: Queryable) => Promise<unknown>)[] = [
       limit: 1,
     }),
   (db) => matchReceipts(db, [], ID),
-  (db) => matchClosely(db, [], ID, () => false),
+  (db) => matchClosely(db, [], ID),
   (db) => updateRecords(db, [submitted()], { lane: null, stays: false }, []),
   (db) => redeliveries.redeliverOne(db, 1, EVENT),
   (db) => redeliveries.redeliverFailed(db, { ...STRETCH, destination: null }),

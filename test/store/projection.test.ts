@@ -9,6 +9,7 @@ import { findAtRest, projectMessages } from '../../src/store/projection.ts'
 import { cuttingProxy } from '../support/cutting-proxy.ts'
 import { eventually } from '../support/eventually.ts'
 import { CARRIER_ID, installedDatabase, newId, otherPool } from '../support/installation.ts'
+import { lockWaits } from '../support/lock-waits.ts'
 import {
   deliveredFacts,
   evidenceOf,
@@ -275,7 +276,7 @@ describe('a try whose end is not known', () => {
       [plan, message.msgId],
     )
     const again = projectMessages(db, own, [projected(message)], 0)
-    await eventually(() => isWaiting())
+    await eventually(async () => (await lockWaits(db)) > 0)
     await client.query('commit')
     client.release()
     expect(await again).toBe('written')
@@ -294,14 +295,6 @@ describe('a try whose end is not known', () => {
     await impatient.end()
     expect(await project(message)).toBe('written')
   })
-
-  async function isWaiting(): Promise<boolean> {
-    const { rows } = await db.query<{ waiting: boolean }>(
-      `select exists (select from pg_stat_activity
-                      where datname = current_database() and wait_event = 'transactionid') as waiting`,
-    )
-    return rows[0]!.waiting
-  }
 })
 
 test('the journal is cut with what is written from it, and only by who holds the lane', async () => {

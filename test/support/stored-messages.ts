@@ -148,7 +148,6 @@ export function receiptOptions(changes: Partial<ReceiptOptions> = {}): ReceiptOp
     atMs: Date.now(),
     newestMsgId: NEWEST,
     waitsHere: () => false,
-    isAway: () => false,
     ...changes,
   }
 }

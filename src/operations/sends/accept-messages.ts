@@ -8,6 +8,7 @@ import type { SecretKeys } from '../../domain/secrets.ts'
 import { countSegments } from '../../domain/text/segments.ts'
 import { sealCallbackUrl } from '../../domain/webhooks/callback-url.ts'
 import type { Log } from '../../log.ts'
+import { isAway, ServerAwayError } from '../../store/citus.ts'
 import {
   CommitOutcomeUnknownError,
   type Database,
@@ -107,8 +108,6 @@ export interface KeptMessage {
 export interface AcceptanceJournal {
   /** Whether it takes messages of this plan now. */
   takes(planId: number): boolean
-  /** The servers, of several, whose records cannot be written now. */
-  readonly away: { has(planId: number): boolean }
   /** Answers after COMMIT. */
   accept(message: KeptMessage): Promise<Acceptance>
   /**
@@ -263,7 +262,9 @@ export class GroupAccepter {
     const { msgId, accepted, owner, idempotencyKey, deadline } = item
     const { journal } = this.#options
     if (owner === null || !journal.takes(accepted.planId))
-      return journal.away.has(accepted.planId) ? Promise.resolve(notStored(item)) : this.#records.add(item)
+      return isAway(this.#options.db, accepted.planId)
+        ? Promise.resolve(notStored(item))
+        : this.#records.add(item)
     if (idempotencyKey !== null) return this.#keyed.add(item)
     const acceptance = journal.accept({ msgId, accepted, owner, mayStore: () => deadline.mayStore() })
     return acceptance.then((one) => this.#conclude(item, one))
@@ -281,7 +282,7 @@ export class GroupAccepter {
     this.#options.onBatch?.('accept', items.length)
     const fail = (item: PendingSend, error: unknown): Written => {
       this.#options.log.error({ err: error }, 'message not queued')
-      return failed(item)
+      return error instanceof ServerAwayError ? notStored(item) : failed(item)
     }
     const writePart = async (part: readonly PendingSend[]) => {
       const judged: Judged = { keys: null }
@@ -350,7 +351,10 @@ export class GroupAccepter {
   async #decideUncertain(items: readonly PendingSend[]): Promise<readonly AcceptOutcome[]> {
     while (items.some(({ deadline }) => !deadline.isOver)) {
       try {
-        return await writeInHalves(items, this.#decidePart, failed)
+        return await writeInHalves(items, this.#decidePart, (item, error) => {
+          if (error instanceof ServerAwayError) throw error
+          return failed(item)
+        })
       } catch (error) {
         this.#options.log.error({ err: error }, 'outcome of a COMMIT is still unknown')
         await wait(UNCERTAIN_RETRY_MS)

@@ -13,6 +13,8 @@ export interface DueLoaderOptions extends Pick<NodeParts, 'log'> {
   /** True while the results of the work cannot be recorded. */
   readonly isFailing: () => boolean
   readonly pollMs: number
+  /** Called, and awaited, when taking has failed. */
+  readonly onFailed: () => Promise<unknown>
 }
 
 const DRAIN_POLL_MS = 20
@@ -76,11 +78,14 @@ export abstract class DueLoader {
     read: () => Promise<readonly Item[]>,
     into: (items: readonly Item[]) => void,
   ): Promise<number> {
-    const { room } = this.#options
+    const { onFailed, room } = this.#options
     let items: readonly Item[]
     room.reserve(limit)
     try {
       items = await read()
+    } catch (error) {
+      await onFailed()
+      throw error
     } finally {
       room.reserve(-limit)
     }

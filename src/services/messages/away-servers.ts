@@ -1,5 +1,6 @@
-import { isSharded, reachServerOf, serversOfPlans } from '../../store/citus.ts'
-import { outageOf, sqlState } from '../../store/database.ts'
+import { setTimeout as wait } from 'node:timers/promises'
+import { isOfWorker, isSharded, probesOfServers, reachServer, serversOfPlans } from '../../store/citus.ts'
+import { sqlState } from '../../store/database.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
 import { PeriodicTask } from '../loops/periodic-task.ts'
 
@@ -9,7 +10,12 @@ export interface AwayServersOptions extends Pick<NodeParts, 'db' | 'log'> {
 }
 
 const LOOK_MS = 500
+/** A server that has not answered a probe by then is away. */
+const REACH_MS = 3_000
+/** One that refuses records, though it takes a probe, is away for this long: its disk may be full. */
+const REFUSES_MS = 5_000
 const AWAY = 'a server with records is away'
+const NO_ANSWER = new Error(`no answer within ${REACH_MS} ms`)
 
 /**
  * Where records are on several servers (store/citus.ts): those that are away. What is to be written there waits in memory and
@@ -18,9 +24,15 @@ const AWAY = 'a server with records is away'
 export class AwayServers {
   readonly #options: AwayServersOptions
   readonly #watch: PeriodicTask
-  /** The server of each plan, as read in the last look. */
+  /** The server of each plan, as last read. */
   #servers: ReadonlyMap<number, number> = new Map()
   #away: ReadonlySet<number> = new Set()
+  /** Until when servers that refused records are left alone, by the monotonic clock. */
+  readonly #refusing = new Map<number, { readonly untilMs: number; readonly error: unknown }>()
+  /** Probes that are not answered yet, by server. */
+  readonly #probes = new Map<number, Promise<unknown>>()
+  #looking: Promise<void> | null = null
+  readonly #stopped = Promise.withResolvers<null>()
   #isStopped = false
 
   constructor(options: AwayServersOptions) {
@@ -28,18 +40,6 @@ export class AwayServers {
     this.#watch = new PeriodicTask(options.log, 'servers of records not looked for', LOOK_MS, () =>
       this.#look(),
     )
-  }
-
-  /** The server with the records of this plan is away. */
-  has(planId: number): boolean {
-    if (this.#away.size === 0) return false
-    const server = this.#servers.get(planId)
-    return server !== undefined && this.#away.has(server)
-  }
-
-  /** The plans with records on servers that are away. */
-  get plans(): number[] {
-    return this.areAny ? [...this.#servers.keys()].filter((planId) => this.has(planId)) : []
   }
 
   /** Some server is away, as far as this process knows. */
@@ -60,25 +60,63 @@ export class AwayServers {
     return this.#away.size > 0
   }
 
-  async #look(): Promise<void> {
+  /**
+   * Called when the server of this plan was asked alone, and records could not be written: whether some server is away now.
+   * Never rejects.
+   */
+  async hasFailed(planId: number, error: unknown): Promise<boolean> {
+    const server = this.#servers.get(planId)
+    if (server !== undefined && isOfWorker(error))
+      this.#refusing.set(server, { untilMs: performance.now() + REFUSES_MS, error })
+    return await this.isAny()
+  }
+
+  /**
+   * Divides what is to be written in transactions: one that waits for a server keeps its locks on all of them. Never rejects.
+   * `planOf` null: it is not for one of them.
+   */
+  async byServer<Item>(
+    items: readonly Item[],
+    planOf: (item: Item) => number | null,
+  ): Promise<readonly (readonly Item[])[]> {
+    const { db } = this.#options
+    if (!isSharded(db)) return [items]
+    const plans = items.flatMap((item) => planOf(item) ?? [])
+    if (plans.some((planId) => !this.#servers.has(planId)))
+      this.#servers = await serversOfPlans(db).catch(() => this.#servers)
+    const serverOf = (planId: number | null) => (planId === null ? null : this.#servers.get(planId))
+    return [...Map.groupBy(items, (item) => serverOf(planOf(item))).values()]
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#stopped.resolve(null)
+    await this.#watch.stop()
+  }
+
+  /** All who ask at the same time get the same answer. */
+  #look(): Promise<void> {
+    this.#looking ??= this.#lookNow().finally(() => {
+      this.#looking = null
+    })
+    return this.#looking
+  }
+
+  async #lookNow(): Promise<void> {
     const { db, log, onBack } = this.#options
     const servers = await serversOfPlans(db)
-    const plans = new Map([...servers].map(([planId, server]) => [server, planId]))
     const away = new Set<number>()
-    const reach = async (server: number, planId: number) => {
-      try {
-        await reachServerOf(db, planId)
-      } catch (error) {
-        // That this process has no free connection, or has lost the coordinator, says nothing about a worker.
-        if (sqlState(error) === undefined && outageOf(error) !== 'unanswered') throw error
-        away.add(server)
-        if (!this.#away.has(server)) log.error({ err: error, server }, AWAY)
-      }
+    const judge = async ([server, probe]: [number, number]) => {
+      const fault = await this.#faultOf(server, probe)
+      if (fault === null) return
+      away.add(server)
+      if (!this.#away.has(server)) log.error({ err: fault, server }, AWAY)
     }
-    await Promise.all([...plans].map(([server, planId]) => reach(server, planId)))
+    await Promise.all([...(await probesOfServers(db))].map(judge))
     const back = [...this.#away].filter((server) => !away.has(server))
     this.#servers = servers
     this.#away = away
+    db.awayPlans = new Set([...servers].flatMap(([planId, server]) => (away.has(server) ? [planId] : [])))
     if (away.size === 0) void this.#watch.stop()
     else if (!this.#isStopped) this.#watch.start()
     if (back.length > 0) {
@@ -87,8 +125,27 @@ export class AwayServers {
     }
   }
 
-  async stop(): Promise<void> {
-    this.#isStopped = true
-    await this.#watch.stop()
+  /** Why the server is away; null: it is not. One probe of each server is in flight at most, until it is answered. */
+  async #faultOf(server: number, probe: number): Promise<unknown> {
+    const refusing = this.#refusing.get(server)
+    if (refusing !== undefined && refusing.untilMs > performance.now()) return refusing.error
+    this.#refusing.delete(server)
+    let answer = this.#probes.get(server)
+    if (answer === undefined) {
+      const connection = await this.#options.db.connect()
+      const answered = reachServer(connection, probe).then(
+        () => null,
+        (error) => error,
+      )
+      answer = Promise.race([answered, this.#stopped.promise]).finally(() => {
+        connection.release(true)
+        this.#probes.delete(server)
+      })
+      this.#probes.set(server, answer)
+    }
+    const fault = await Promise.race([answer, wait(REACH_MS, NO_ANSWER, { ref: false })])
+    // That the coordinator was lost says nothing about a worker.
+    if (fault !== null && fault !== NO_ANSWER && sqlState(fault) === undefined) throw fault
+    return fault
   }
 }

@@ -16,6 +16,7 @@ import {
 import { isPushed } from '../../domain/webhooks/targets.ts'
 import type { BatchMeter, OnWritten } from '../../operations/batches.ts'
 import type { Acceptance, AcceptanceJournal, KeptMessage } from '../../operations/sends/accept-messages.ts'
+import { isAway } from '../../store/citus.ts'
 import type { Database, Transaction } from '../../store/database.ts'
 import type { LoadedMessage } from '../../store/messages-at-rest.ts'
 import { endLane } from '../../store/projection.ts'
@@ -164,8 +165,8 @@ export class MessagesInProgress implements AcceptanceJournal {
 
   /** Whether messages of this plan can be accepted here. While their server is away, they get half of the memory. */
   takes(planId: number): boolean {
-    const hasRoom = this.away.has(planId) ? this.#ownedMessages.excessBytes <= 0 : !this.#ownedMessages.isFull
-    return this.#writer.isOpen && hasRoom
+    const { excessBytes, isFull } = this.#ownedMessages
+    return this.#writer.isOpen && (isAway(this.#options.db, planId) ? excessBytes <= 0 : !isFull)
   }
 
   /** Whether many more messages may be loaded from the records. */

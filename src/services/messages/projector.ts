@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { SlotMap } from '../../collections/slot-map.ts'
 import type { StatusEvent } from '../../domain/journal/messages-in-progress.ts'
 import { type BatchMeter, type OnWritten, writeInHalves } from '../../operations/batches.ts'
-import { mayBeCommitted, ServerAwayError } from '../../store/citus.ts'
+import { isAway, mayBeCommitted, ServerAwayError } from '../../store/citus.ts'
 import type { Lane } from '../../store/journal.ts'
 import { projectMessages } from '../../store/projection.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
@@ -15,7 +15,7 @@ export interface ProjectorOptions extends Pick<NodeParts, 'db' | 'log'> {
   readonly lane: () => Lane | null
   /** The last committed entry. */
   readonly committed: () => number
-  readonly away: Pick<AwayServers, 'has' | 'isAny'>
+  readonly away: Pick<AwayServers, 'byServer' | 'hasFailed' | 'isAny'>
   /** The records of these messages are committed, and the messages have left memory. */
   readonly onProjected: (ownedMessages: readonly OwnedMessage[]) => void
   /** Writes the records of these messages and begins them anew in the journal. Rejects if nothing has changed. */
@@ -140,7 +140,10 @@ export class Projector {
     await new Promise((resolve) => setImmediate(resolve))
     for (;;) {
       const leaving = this.#next()
-      if (leaving.length > 0) await this.#write(leaving)
+      if (leaving.length > 0) {
+        const parts = await this.#options.away.byServer(leaving, ({ message }) => message.accepted.planId)
+        await Promise.all(parts.map((part) => this.#write(part)))
+      }
       // Chosen in the same turn in which their facts begin to be deferred.
       const staying = this.#nextStaying()
       if (staying.length > 0) await this.#renew(staying)
@@ -199,7 +202,7 @@ export class Projector {
   }
 
   #isAway({ message }: OwnedMessage): boolean {
-    return this.#options.away.has(message.accepted.planId)
+    return isAway(this.#options.db, message.accepted.planId)
   }
 
   #isRefused(owned: OwnedMessage): boolean {
@@ -224,7 +227,8 @@ export class Projector {
       } catch (error) {
         log.error({ err: error }, NOT_RECORDED)
         isUncertain ||= mayBeCommitted(error)
-        if (await this.#options.away.isAny()) return this.#putBack(batch, isUncertain)
+        const isAnyAway = await this.#options.away.hasFailed(batch[0]!.message.accepted.planId, error)
+        if (isAnyAway) return this.#putBack(batch, isUncertain)
         this.failed(error)
         if (this.#stopped) return
         await wait(RETRY_MS)
@@ -320,6 +324,7 @@ export class Projector {
   }
 
   #refuse(owned: OwnedMessage, error: unknown): null {
+    if (error instanceof ServerAwayError) throw error
     this.#options.log.error({ err: error }, 'message refused by the database: its record is not written')
     this.#refused.set(owned, performance.now() + (this.#options.refusedMs ?? REFUSED_MS))
     return null

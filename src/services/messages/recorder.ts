@@ -6,8 +6,8 @@ import type { LaterFact } from '../../domain/journal/message-facts.ts'
 import { type BatchMeter, writeInHalves } from '../../operations/batches.ts'
 import { type FactAtRest, recordFacts } from '../../operations/record-facts.ts'
 import { recordReceipts } from '../../operations/record-receipts.ts'
-import { ServerAwayError } from '../../store/citus.ts'
-import { isConflict, isRowFault, ping } from '../../store/database.ts'
+import { isAway, ServerAwayError } from '../../store/citus.ts'
+import { isConflict, ping } from '../../store/database.ts'
 import type { MessageKey } from '../../store/messages-at-rest.ts'
 import { findParkedReceipts, type ParkedId } from '../../store/parked-receipts.ts'
 import type { IncomingReceipt, SubmissionId } from '../../store/receipt-matches.ts'
@@ -180,7 +180,9 @@ export class Recorder {
         await wait(WAIT_MS)
     } catch (error) {
       // If a server of several is away, only what is for it waits from now on.
-      if (isConflict(error) || (await this.#options.inProgress.away.findsMore())) return
+      const isOfAway = error instanceof ServerAwayError
+      if (isOfAway) await wait(WAIT_MS)
+      if (isOfAway || isConflict(error) || (await this.#options.inProgress.away.findsMore())) return
       this.#failing = true
       this.#options.log.error({ err: error }, 'carrier outcomes not recorded yet')
       // The carriers keep unacknowledged receipts, parked ones are in the database anyway, and nothing depends on others.
@@ -205,7 +207,7 @@ export class Recorder {
   }
 
   #isAway(planId: number | undefined): boolean {
-    return planId !== undefined && this.#options.inProgress.away.has(planId)
+    return planId !== undefined && isAway(this.#options.db, planId)
   }
 
   /** Records every answer before any receipt, so that SENT is announced first, however long the queue. */
@@ -219,6 +221,7 @@ export class Recorder {
         facts,
         (part) => this.#addFacts(part),
         (_fact, error) => {
+          if (error instanceof ServerAwayError) throw error
           this.#options.log.error({ err: error }, 'fact refused by the database')
           return false
         },
@@ -293,7 +296,6 @@ export class Recorder {
         // The database would refuse it each time. Unacknowledged, the carrier would send it again for days.
         return true
       },
-      (error) => isRowFault(error) || error instanceof ServerAwayError,
     )
     this.#receipts = this.#receipts.slice(items.length)
     this.#receipts.unshift(...recorded.filter((item) => typeof item !== 'boolean'))
@@ -322,7 +324,6 @@ export class Recorder {
         items[index]!.hasWaited === undefined &&
         !inProgress.receipts.lookUpOnceLeft(msgId, rows[index]!) &&
         inProgress.has(msgId),
-      isAway: (planId: number) => inProgress.away.has(planId),
     }
     const { here, away } = await writeEvents(async (holder) => {
       const recorded = await recordReceipts(db, rows, { ...about, holder, onState })

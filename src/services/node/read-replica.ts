@@ -96,6 +96,10 @@ export class ReadReplica implements Queryable {
     return this.#options.primary.sharded === true
   }
 
+  get awayPlans(): ReadonlySet<number> | undefined {
+    return this.#options.primary.awayPlans
+  }
+
   get isUsed(): boolean {
     return this.#trouble === null
   }

@@ -5,14 +5,13 @@ import { writeInHalves } from '../../operations/batches.ts'
 import type { Announcing } from '../../operations/record-facts.ts'
 import { recordReceiptsInDoubt } from '../../operations/record-receipts-in-doubt.ts'
 import { RESPONSE_TIMEOUT_MS } from '../../smpp/session-options.ts'
+import { isAway } from '../../store/citus.ts'
 import type { ParkedPlace } from '../../store/parked-receipts.ts'
 import { areSubmitsKnown, findReceiptsInDoubt, type ReceiptInDoubt } from '../../store/unanswered-submits.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
 import { PeriodicTask } from '../loops/periodic-task.ts'
-import type { MessagesInProgress } from '../messages/messages-in-progress.ts'
 
 export interface ReceiptsInDoubtOptions extends NodeParts {
-  readonly inProgress: Pick<MessagesInProgress, 'away'>
   readonly writeEvents: WriteEvents
   readonly onChanged: (messages: readonly ChangedMessage[], holder: number | null) => void
   readonly onState?: Announcing['onState']
@@ -55,8 +54,8 @@ export function receiptsInDoubt(options: ReceiptsInDoubtOptions): PeriodicTask {
 }
 
 async function apply(found: readonly ReceiptInDoubt[], options: ReceiptsInDoubtOptions): Promise<void> {
-  const { db, directory, clock, inProgress, writeEvents, onChanged, onState, log } = options
-  const here = found.filter(({ planId }) => !inProgress.away.has(planId))
+  const { db, directory, clock, writeEvents, onChanged, onState, log } = options
+  const here = found.filter(({ planId }) => !isAway(db, planId))
   if (here.length === 0) return
   await writeInHalves(
     here,

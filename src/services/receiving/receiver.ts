@@ -19,12 +19,14 @@ import { Batcher, type BatchMeter } from '../../operations/batches.ts'
 import {
   type InboundDeps,
   type InboundSegment,
+  ownerOf,
   type ReceivedInbound,
   receiveInbound,
 } from '../../operations/receive-inbound.ts'
 import type { Connection } from '../../smpp/connection.ts'
 import type { PduOf, RequestPdu } from '../../smpp/pdu.ts'
 import { STATUSES } from '../../smpp/statuses.ts'
+import { isAway, ServerAwayError } from '../../store/citus.ts'
 import { isOutcomeUnknown, isRowFault } from '../../store/database.ts'
 import { isTurnTaken } from '../../store/inbound-offers.ts'
 import type { IncomingReceipt } from '../../store/receipt-matches.ts'
@@ -38,7 +40,7 @@ import type { SiblingReceipts } from './sibling-receipts.ts'
 
 export interface ReceiverOptions extends NodeParts {
   readonly lease: NodeLease
-  readonly inProgress: Pick<MessagesInProgress, 'hurry'>
+  readonly inProgress: Pick<MessagesInProgress, 'hurry' | 'away'>
   readonly recorder: Recorder
   readonly siblings: Pick<SiblingReceipts, 'offer'>
   readonly offers: InboundOffers
@@ -198,7 +200,7 @@ export class Receiver {
     }
     const { offers, log } = this.#options
     const failed = (error: unknown) => {
-      log.error({ err: error }, 'inbound message not recorded')
+      if (!(error instanceof ServerAwayError)) log.error({ err: error }, 'inbound message not recorded')
       answer(false)
       offers.answered(offer, 'refused', { mayBeRecorded: isOutcomeUnknown(error) })
     }
@@ -213,11 +215,28 @@ export class Receiver {
     onBatch?.('inbound', items.length)
     const verdicts = await offers.judge(items.map(({ offer }) => offer))
     const fresh = items.filter((_, index) => verdicts[index] === 'new')
-    const outcomes = (await this.#recorded(fresh, rounds)).values()
+    const outcomes = (await this.#recordedByServer(fresh, rounds)).values()
     return verdicts.map((verdict) => {
       if (verdict === 'new') return outcomes.next().value!
       return verdict === 'again' ? 'taken' : 'refused'
     })
+  }
+
+  /** Records those whose server, of several, is here, in a transaction for each server. Never rejects. */
+  async #recordedByServer(fresh: readonly InboundItem[], rounds: number): Promise<readonly InboundOutcome[]> {
+    const { db, directory, inProgress } = this.#options
+    const planOf = ({ segment }: InboundItem) => ownerOf(directory(), segment)?.plan.id ?? null
+    const here = fresh.filter((item) => {
+      const planId = planOf(item)
+      return planId === null || !isAway(db, planId)
+    })
+    const outcomes = new Map<InboundItem, InboundOutcome>()
+    const record = async (part: readonly InboundItem[]) => {
+      const recorded = await this.#recorded(part, rounds)
+      for (const [index, item] of part.entries()) outcomes.set(item, recorded[index]!)
+    }
+    await Promise.all((await inProgress.away.byServer(here, planOf)).map(record))
+    return fresh.map((item) => outcomes.get(item) ?? { error: new ServerAwayError() })
   }
 
   /**
@@ -233,7 +252,11 @@ export class Receiver {
       const failed = (why: unknown) => fresh.map(() => ({ error: why }))
       // Another node was offered one of these too and was quicker. Its row can be found now.
       if (isTurnTaken(error) && rounds > 1) return await this.#receive(fresh, rounds - 1).catch(failed)
-      if (!isRowFault(error) || fresh.length === 1) return failed(error)
+      if (!isRowFault(error) || fresh.length === 1) {
+        // If a server of several is away, the next batch leaves its plans out.
+        await this.#options.inProgress.away.findsMore()
+        return failed(error)
+      }
       const half = fresh.length >> 1
       const first = await this.#recorded(fresh.slice(0, half), rounds)
       return [...first, ...(await this.#recorded(fresh.slice(half), rounds))]

@@ -60,10 +60,13 @@ export class DueDispatches extends DueLoader {
   #rules: number | null = null
 
   constructor(options: DueDispatchesOptions) {
-    const { held, lease, log, pollMs = POLL_MS, recorder } = options
+    const { held, inProgress, lease, log, pollMs = POLL_MS, recorder } = options
     const isFailing = () => recorder.isStalled
     const mayTake = () => lease.alive
-    super({ mayTake, log, pollMs, isFailing, room: held.room, failure: 'due messages not read' })
+    // If a server of several is away, the next look leaves its plans out.
+    const onFailed = () => inProgress.away.findsMore()
+    const failure = 'due messages not read'
+    super({ mayTake, log, pollMs, isFailing, room: held.room, failure, onFailed })
     this.#options = options
   }
 
@@ -84,8 +87,7 @@ export class DueDispatches extends DueLoader {
     const { db, inProgress, lease, recorder, take } = this.#options
     if (!this.isOpen || recorder.backlog > MAX_BACKLOG || this.#limit < MIN_TAKEN) return undefined
     const waiting = await findWaitingPlans(db)
-    // Expired ones are taken of any plan, also of one whose server is away.
-    const expired = !inProgress.away.areAny && performance.now() - this.#expiredAtMs >= EXPIRED_MS
+    const expired = performance.now() - this.#expiredAtMs >= EXPIRED_MS
     const request = this.#request(waiting, expired)
     if (!this.isOpen || request.limit < MIN_TAKEN) return undefined
     if (!expired && request.plans.size === 0) return undefined
@@ -134,7 +136,7 @@ export class DueDispatches extends DueLoader {
     for (const id of waiting) {
       const plan = directory().planById(id)
       const routes = plan?.active ? [...directory().routesOf(plan)] : []
-      if (inProgress.away.has(id) || !routes.some((route) => !closed.has(route) || isReached(route))) continue
+      if (!routes.some((route) => !closed.has(route) || isReached(route))) continue
       // Long texts of some plans that wait for slow carriers can fill memory. The minimum lets other plans go on.
       const most = inProgress.hasRoom ? Math.max(webhookRoom(id), MIN_OF_PLAN) : MIN_TAKEN
       const roomOf = (routeId: number) => {

@@ -1,5 +1,6 @@
 import type { EventHolder, WriteEvents } from '../../domain/events.ts'
 import type { Endpoint } from '../../domain/webhooks/targets.ts'
+import { isAway } from '../../store/citus.ts'
 import { type Taker, takeDueEvents, takeParkedEvents, takeProbes } from '../../store/due-deliveries.ts'
 import type { WebhookEvent } from '../../store/event-deliveries.ts'
 import { DueLoader } from '../loops/due-loader.ts'
@@ -37,11 +38,13 @@ export class DueEvents extends DueLoader {
   readonly #rows: HeldRows
 
   constructor(options: DueEventsOptions) {
-    const { lease, log, memory, outcomes } = options
+    const { inProgress, lease, log, memory, outcomes } = options
     const isFailing = () => outcomes.failing
     const failure = 'due webhook events not read'
     const mayTake = () => lease.buckets.length > 0
-    super({ mayTake, log, pollMs: POLL_MS, isFailing, room: memory.room, failure })
+    // If a server of several is away, the next look leaves its plans out.
+    const onFailed = () => inProgress.away.findsMore()
+    super({ mayTake, log, pollMs: POLL_MS, isFailing, room: memory.room, failure, onFailed })
     this.#options = options
     this.#rows = new HeldRows({
       ...options,
@@ -61,7 +64,7 @@ export class DueEvents extends DueLoader {
   readonly write: WriteEvents = (write) => this.#rows.write(write)
 
   protected async look(): Promise<number | undefined> {
-    const { clear, db, destinations, inProgress, memory, take } = this.#options
+    const { clear, db, destinations, memory, take } = this.#options
     await this.#rows.reconcile()
     clear()
     if (!this.isOpen) return undefined
@@ -76,7 +79,7 @@ export class DueEvents extends DueLoader {
       )
     let isMore = false
     for (const { endpoint, limit } of memory.hungry()) {
-      if (inProgress.away.has(endpoint.planId)) continue
+      if (isAway(db, endpoint.planId)) continue
       const isMoreThere = await this.#takeSome(limit, (taker) => takeParkedEvents(db, taker, endpoint), take)
       if (!isMoreThere) memory.emptied(endpoint)
       isMore ||= isMoreThere
@@ -90,18 +93,11 @@ export class DueEvents extends DueLoader {
     read: (taker: Taker) => Promise<readonly Item[]>,
     into: (items: readonly Item[]) => void,
   ): Promise<boolean> {
-    const { inProgress, lease, memory } = this.#options
+    const { lease, memory } = this.#options
     const { buckets, nodeId } = lease
     const limit = Math.min(Math.floor(memory.room.free / 2), most)
     if (limit < 1) return true
-    const { plans: awayPlans } = inProgress.away
-    const statement = () => this.#rows.take(() => read({ nodeId, buckets, limit, awayPlans }))
-    try {
-      return (await this.take(limit, statement, into)) === limit
-    } catch (error) {
-      // Then the next look leaves its plans out.
-      await inProgress.away.findsMore()
-      throw error
-    }
+    const statement = () => this.#rows.take(() => read({ nodeId, buckets, limit }))
+    return (await this.take(limit, statement, into)) === limit
   }
 }

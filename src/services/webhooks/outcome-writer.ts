@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { Batcher, type BatchMeter, type OnWritten, writeInHalves } from '../../operations/batches.ts'
 import type { DeliveryOutcome } from '../../outbound/webhook-post.ts'
+import { isAway, ServerAwayError } from '../../store/citus.ts'
 import {
   type AttemptRow,
   type RequeuedEvent,
@@ -89,18 +90,19 @@ export class OutcomeWriter {
       return part.map(() => true)
     }
     for (;;) {
-      const isHere = rows.map(({ planId }) => this.#ended || !away.has(planId))
+      const isHere = rows.map(({ planId }) => !isAway(this.#options.db, planId))
       const written = rows.filter((_, index) => isHere[index])
       try {
         await this.#options.inProgress.project(written.map(({ msgId }) => msgId))
         await writeInHalves(written, all, (_row, error) => {
+          if (error instanceof ServerAwayError) throw error
           this.#options.log.error({ err: error }, 'webhook outcome refused by the database')
           return true
         })
         this.#failing = false
-        return isHere
+        return isHere.map((is) => is || this.#ended)
       } catch (error) {
-        if (await away.findsMore()) continue
+        if (error instanceof ServerAwayError || (await away.findsMore())) continue
         this.#failing = true
         this.#options.log.error({ err: error }, 'webhook outcomes not recorded yet')
         if (this.#ended) return rows.map(() => true)
