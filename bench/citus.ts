@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -19,6 +19,7 @@ import { projectMessages } from '../src/store/projection.ts'
 import { PostgresServer } from '../test/faults/postgres-server.ts'
 import { CITUS_SETTINGS, joinCluster } from '../test/support/citus.ts'
 import { addPastDays } from './aldis/database.ts'
+import { treeCpuMs } from './cpu-times.ts'
 import { factsOfMessage } from './lane-facts.ts'
 import { makeRecords, VALUES } from './lists/records.ts'
 import { percentiles } from './percentiles.ts'
@@ -53,6 +54,7 @@ const { values } = parseArgs({
 interface Layout extends AsyncDisposable {
   readonly url: string
   readonly coordinator: PostgresServer
+  readonly workers: readonly PostgresServer[]
   /** Makes one cluster of the servers. */
   join(): Promise<void>
 }
@@ -71,6 +73,7 @@ async function layout(workers: number): Promise<Layout> {
   const [coordinator, ...others] = servers as [PostgresServer, ...PostgresServer[]]
   return {
     coordinator,
+    workers: others,
     url: `postgresql://aldis@127.0.0.1:${coordinator.port}/postgres`,
     join: () => joinCluster(coordinator, others, (server, ...statements) => server.run(...statements)),
     async [Symbol.asyncDispose]() {
@@ -193,8 +196,24 @@ function delivered(planId: number): MessageInProgress {
   return message!
 }
 
-/** All messages are of one plan, so of one server's. */
-function measureRate({ url }: Layout, seconds: number): void {
+/** CPU milliseconds of a server so far, with those of its sessions that have ended. */
+function cpuMsOf({ cluster }: PostgresServer): number {
+  return treeCpuMs(Number.parseInt(readFileSync(join(cluster.path, 'postmaster.pid'), 'latin1'), 10))
+}
+
+async function countMessages({ coordinator }: Layout): Promise<number> {
+  const { rows } = await coordinator.run(`
+    select case when to_regclass('messages') is null then 0
+                else (xpath('/row/n/text()', query_to_xml('select count(*) as n from messages', false, true, '')))[1]::text::integer
+           end as n`)
+  return rows[0].n
+}
+
+/** All messages are of one plan, so of one server's. The CPU of servers is that of the warm-up too, and so are its messages. */
+async function measureRate(on: Layout, seconds: number): Promise<void> {
+  const { url, coordinator, workers } = on
+  const servers = [coordinator, ...workers]
+  const before = { messages: await countMessages(on), cpuMs: servers.map(cpuMsOf) }
   const program = ['bench/run.ts', '--json', '--seconds', String(seconds), '--warm-up', '6']
   const others = ['latency-seconds', 'accept-seconds', 'webhook-seconds', 'addition-messages']
   const output = execFileSync(process.execPath, [...program, ...others.map((name) => `--${name}=0`)], {
@@ -204,6 +223,11 @@ function measureRate({ url }: Layout, seconds: number): void {
   })
   const { endToEnd } = JSON.parse(output)
   say('rate', JSON.stringify(endToEnd))
+  const messages = (await countMessages(on)) - before.messages
+  for (const [index, server] of servers.entries()) {
+    const name = index === 0 ? 'coordinator' : `worker ${index}`
+    say(`CPU a message of ${name}, ms`, ((cpuMsOf(server) - before.cpuMs[index]!) / messages).toFixed(4))
+  }
 }
 
 if (values.help) process.stdout.write(HELP)
@@ -213,5 +237,5 @@ else
     await using on = await layout(workers)
     if (Number(values.records) > 0) await measureRecords(workers, on, Number(values.records))
     else if (workers > 0) await on.join()
-    if (Number(values.seconds) > 0) measureRate(on, Number(values.seconds))
+    if (Number(values.seconds) > 0) await measureRate(on, Number(values.seconds))
   }
