@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from 'node:fs'
+import { globSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { ROOT } from '../support/process.ts'
@@ -15,6 +15,15 @@ test('all JavaScript together, compressed, is within its budget', () => {
   expect(scripts.length).toBeGreaterThan(8)
   const bytes = scripts.reduce((sum, { path }) => sum + readFileSync(path).length, 0)
   expect(bytes).toBeLessThan(MAX_SCRIPT_BYTES)
+})
+
+test('each group of pages is a chunk, which only its pages load', () => {
+  const scripts = files.filter(({ name }) => name.endsWith('.js')).map(({ name }) => name.split('-')[0])
+  const page = readFileSync(join(BUILT, 'index.html'), 'utf8')
+  for (const group of readdirSync(join(ROOT, 'console', 'src', 'pages'))) {
+    expect(scripts.filter((name) => name === group)).toEqual([group])
+    expect(page).not.toContain(`assets/${group}-`)
+  }
 })
 
 /** Names of XML, addresses in texts of errors that libraries throw, and examples (RFC 2606). None is ever fetched. */

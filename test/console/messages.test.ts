@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ConsolePage, openConsole } from '../support/console-page.ts'
@@ -234,6 +235,27 @@ describe('an open message', () => {
     expect(await page.getByLabel('Text').inputValue()).toBe(text)
     expect(await page.getByLabel('From').inputValue()).toBe('Aldis')
     expect([...new URL(page.url()).searchParams.keys()].sort()).toEqual(['from', 'to'])
+    expect(opened.faults).toEqual([])
+  })
+
+  it('is copied as a command that sends it again, and as JSON', async () => {
+    await using opened = await asCustomer()
+    const { page } = opened
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+    await opened.goto(`/messages/${delivered}`)
+    const copied = async (name: string) => {
+      await page.getByRole('button', { name }).click()
+      return (await page.evaluate('navigator.clipboard.readText()')) as string
+    }
+    expect(JSON.parse(await copied('Copy as JSON'))).toMatchObject({ message: { msgId: delivered } })
+    // As a shell reads the command.
+    const script = `curl() { printf '%s\\n' "$@"; }; ${await copied('Copy as curl')}`
+    const words = execFileSync('sh', ['-c', script], { encoding: 'utf8', env: { ALDIS_TOKEN: 'token' } })
+    const [, url, , authorization, , , , body] = words.split('\n')
+    expect([url, authorization]).toEqual([`${service.app.url}/v1/sendsms`, 'Authorization: Bearer token'])
+    const { servicePlanId } = service
+    const sent = { servicePlanId, channel: 'SMS', from: 'Aldis', to: '+15551230000', body: '=SUM(1,2)' }
+    expect(JSON.parse(body!)).toEqual(sent)
     expect(opened.faults).toEqual([])
   })
 
