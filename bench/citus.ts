@@ -201,19 +201,12 @@ function cpuMsOf({ cluster }: PostgresServer): number {
   return treeCpuMs(Number.parseInt(readFileSync(join(cluster.path, 'postmaster.pid'), 'latin1'), 10))
 }
 
-async function countMessages({ coordinator }: Layout): Promise<number> {
-  const { rows } = await coordinator.run(`
-    select case when to_regclass('messages') is null then 0
-                else (xpath('/row/n/text()', query_to_xml('select count(*) as n from messages', false, true, '')))[1]::text::integer
-           end as n`)
-  return rows[0].n
-}
-
-/** All messages are of one plan, so of one server's. The CPU of servers is that of the warm-up too, and so are its messages. */
-async function measureRate(on: Layout, seconds: number): Promise<void> {
-  const { url, coordinator, workers } = on
-  const servers = [coordinator, ...workers]
-  const before = { messages: await countMessages(on), cpuMs: servers.map(cpuMsOf) }
+/**
+ * All messages are of one plan, so of one server's. What a worker took of a message is reckoned from what it and the coordinator
+ * took from the start to the end.
+ */
+function measureRate({ url, coordinator, workers }: Layout, seconds: number): void {
+  const before = [coordinator, ...workers].map(cpuMsOf)
   const program = ['bench/run.ts', '--json', '--seconds', String(seconds), '--warm-up', '6']
   const others = ['latency-seconds', 'accept-seconds', 'webhook-seconds', 'addition-messages']
   const output = execFileSync(process.execPath, [...program, ...others.map((name) => `--${name}=0`)], {
@@ -223,11 +216,14 @@ async function measureRate(on: Layout, seconds: number): Promise<void> {
   })
   const { endToEnd } = JSON.parse(output)
   say('rate', JSON.stringify(endToEnd))
-  const messages = (await countMessages(on)) - before.messages
-  for (const [index, server] of servers.entries()) {
-    const name = index === 0 ? 'coordinator' : `worker ${index}`
-    say(`CPU a message of ${name}, ms`, ((cpuMsOf(server) - before.cpuMs[index]!) / messages).toFixed(4))
-  }
+  const [ofCoordinator = 0, ...ofWorkers] = [coordinator, ...workers].map(
+    (server, index) => cpuMsOf(server) - before[index]!,
+  )
+  for (const [index, cpuMs] of ofWorkers.entries())
+    say(
+      `CPU a message of worker ${index + 1}, ms`,
+      ((endToEnd.cpu.subject.PostgreSQL * cpuMs) / ofCoordinator).toFixed(4),
+    )
 }
 
 if (values.help) process.stdout.write(HELP)
@@ -237,5 +233,5 @@ else
     await using on = await layout(workers)
     if (Number(values.records) > 0) await measureRecords(workers, on, Number(values.records))
     else if (workers > 0) await on.join()
-    if (Number(values.seconds) > 0) await measureRate(on, Number(values.seconds))
+    if (Number(values.seconds) > 0) measureRate(on, Number(values.seconds))
   }
