@@ -16,7 +16,7 @@ export interface ReportedServices {
   readonly links: CarrierLinks<SubmitToken>
   readonly submitter: Submitter
   readonly inProgress: { readonly size: number }
-  readonly deliverer: { readonly held: number }
+  readonly deliverer: { readonly heldMessages: number }
 }
 
 /** Returns what an operator sees of this node, of its binds and of the traffic over them. */
@@ -36,7 +36,7 @@ export function nodeReport(
     isDraining,
     messagesInProgress: services.inProgress.size,
     messagesHeld: services.submitter.held,
-    webhooksHeld: services.deliverer.held,
+    webhooksHeld: services.deliverer.heldMessages,
     late: lateMessages(services.submitter, clock() - alarmBacklogSeconds * 1_000),
     carriers: carrierReports(services),
   })

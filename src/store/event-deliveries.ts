@@ -35,7 +35,7 @@ export interface AttemptRow
   extends HeldEvent,
     Pick<WebhookEvent, 'waited'>,
     Pick<TravelWebhook, 'attemptedAt' | 'latencyMs' | 'responseStatus' | 'error' | 'responseHead'> {
-  /** Failed attempts of the schedule, this one included. */
+  /** Failed attempts of the schedule, this one included. Read only after `again`, `parked` and `failed`. */
   readonly failedAttempts: number
   /** Its number among all attempts, from 1. */
   readonly attempt: number

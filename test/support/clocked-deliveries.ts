@@ -159,7 +159,7 @@ export async function clockedDeliveries({
   /** One look, and what it has taken is delivered. */
   async function look(): Promise<void> {
     await deliverer.due.runOnce()
-    while (deliverer.held > 0) await new Promise((resolve) => setImmediate(resolve))
+    while (deliverer.heldMessages > 0) await new Promise((resolve) => setImmediate(resolve))
   }
 
   /** Does what is due at this time, to its end; gives what the receiver got. */
@@ -172,7 +172,7 @@ export async function clockedDeliveries({
 
   /** Nothing is under way, in memory or not yet written, and what a breaker parks is parked. */
   async function settled(): Promise<void> {
-    while (deliverer.held > 0) await new Promise((resolve) => setImmediate(resolve))
+    while (deliverer.heldMessages > 0) await new Promise((resolve) => setImmediate(resolve))
     await destinations.runOnce()
     for (let unsettled = 1; unsettled > 0; ) {
       const { rows } = await db.query(`

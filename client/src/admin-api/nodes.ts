@@ -31,7 +31,7 @@ export interface Node {
   messagesInProgress: number | null
   /** of these, still to be submitted. */
   messagesHeld: number | null
-  /** webhook events in its memory. */
+  /** messages with webhook events in its memory. */
   webhooksHeld: number | null
   /** how old the fields are that only the node itself knows; null: it has not reported them yet. */
   reportAgeMs: number | null

@@ -33,7 +33,7 @@ export interface DelivererOptions extends Pick<NodeParts, 'db' | 'directory' | '
   /** Decrypts callback URLs that carry credentials. */
   readonly secretKey: SecretKeys
   readonly limits?: InFlightLimits
-  /** Events in memory. */
+  /** Messages with events in memory. */
   readonly maxHeld?: number | undefined
   readonly onAttempt?: (event: WebhookEvent, outcome: DeliveryOutcome) => void
   readonly onBatch?: BatchMeter
@@ -86,14 +86,14 @@ export class Deliverer {
       memory: this.#memory,
       outcomes: this.#outcomes,
       isInMemory: (msgId, sequence) => this.#order.hasEvent(msgId, sequence),
-      clear: () => this.#parkTroubled(),
-      take: (events, probed) => this.#take(events, probed),
+      parkTroubled: () => this.#parkTroubled(),
+      enqueue: (events, probed) => this.#enqueueLoaded(events, probed),
     })
     this.#unfollow = options.lease.onChange(() => this.#pump())
   }
 
-  /** Events in memory. */
-  get held(): number {
+  /** Messages with events in memory: one takes a place, however many events it has. */
+  get heldMessages(): number {
     return this.#memory.room.taken
   }
 
@@ -139,8 +139,8 @@ export class Deliverer {
     await this.due.drain(RECORDING_MS)
   }
 
-  /** Takes events that this node has just become the holder of. `probed`: the endpoint that they are to probe. */
-  #take(events: readonly WebhookEvent[], probed?: Endpoint): void {
+  /** Takes events that were read from the database, for this node to hold. `probed`: the endpoint that they are to probe. */
+  #enqueueLoaded(events: readonly WebhookEvent[], probed?: Endpoint): void {
     for (const event of events) {
       this.#order.loaded(event.msgId)
       if (this.#order.add(event, performance.now()) === 'start') this.#assign(event, probed)
@@ -159,7 +159,7 @@ export class Deliverer {
     const target = this.#targetOf(event, plan)
     const probes = probed !== undefined && probed.destination === target?.destination
     // The URL has changed since the event was parked. Others parked there go elsewhere too, or find out again.
-    if (probed !== undefined && !probes) destinations.close(probed)
+    if (probed !== undefined && !probes) destinations.closeBreaker(probed)
     if (target === null) {
       void this.#keep(event)
       return
@@ -219,12 +219,13 @@ export class Deliverer {
   #ended(delivery: Delivery, outcome: DeliveryOutcome | null, attemptedAtMs: number): void {
     const { event } = delivery
     this.#scheduler.ended(delivery)
-    const isOurs = this.#order.isFirst(event)
+    const isStillFirst = this.#order.isFirst(event)
     if (outcome === null || outcome.error === 'ABORTED') {
-      const isUnsent = this.#stopped || !this.#options.lease.alive
-      if (isOurs) void this.#requeue(event.msgId, isUnsent ? 0 : this.#unsentDelayMs(event))
-    } else if (isOurs) this.#conclude(delivery, outcome, attemptedAtMs)
-    else this.#decide(delivery, outcome)
+      const isStopping = this.#stopped || !this.#options.lease.alive
+      if (isStillFirst) void this.#requeue(event.msgId, isStopping ? 0 : this.#unsentDelayMs(event))
+    } else if (isStillFirst) this.#conclude(delivery, outcome, attemptedAtMs)
+    // The event has left memory meanwhile, and is decided elsewhere. It still shows how its destination is.
+    else this.#reportToBreaker(delivery, outcome)
     this.#pump()
   }
 
@@ -241,7 +242,7 @@ export class Deliverer {
     const { event } = delivery
     const { inProgress, onAttempt } = this.#options
     onAttempt?.(event, outcome)
-    const decided = this.#decide(delivery, outcome)
+    const decided = this.#decide(delivery, outcome, this.#reportToBreaker(delivery, outcome))
     const isFirstSuccess =
       event.earlierAttempts + event.failedAttempts === 0 && decided.outcome === 'delivered'
     const followUp = (isCommitted: boolean) => this.#followUp(event, isCommitted ? 'delivered' : 'lost', 0)
@@ -263,19 +264,30 @@ export class Deliverer {
     this.#followUp(delivery.event, attempt.outcome, attempt.delayMs)
   }
 
-  /** Reports the outcome to the destination's breaker, and decides what becomes of the event. */
-  #decide(delivery: Delivery, outcome: DeliveryOutcome): Pick<AttemptRow, 'outcome' | 'delayMs'> {
+  /** Tells the destination's breaker. Returns whether it is in trouble now; then its events in memory are being parked. */
+  #reportToBreaker(delivery: Delivery, outcome: DeliveryOutcome): boolean {
     const { destinations } = this.#options
-    const { event, own } = delivery
-    const { ok, gone } = outcome
     // The destination answers, and its answer ends the event.
-    const ends = ok || isOwnUrlGone(outcome, own)
-    if (ends) destinations.countSuccess(delivery)
-    const troubled = !ends && destinations.countFailure(delivery, outcome.error ?? 'HTTP_STATUS', gone)
-    if (troubled) this.#parkHeld(delivery)
+    if (outcome.ok || isOwnUrlGone(outcome, delivery.own)) {
+      destinations.recordSuccess(delivery)
+      return false
+    }
+    const isTroubled = destinations.recordFailure(delivery, outcome.error ?? 'HTTP_STATUS', outcome.gone)
+    if (isTroubled) this.#parkHeld(delivery)
+    return isTroubled
+  }
+
+  /** What becomes of the event. */
+  #decide(
+    delivery: Delivery,
+    outcome: DeliveryOutcome,
+    isTroubled: boolean,
+  ): Pick<AttemptRow, 'outcome' | 'delayMs'> {
+    const { event, own } = delivery
     const leftMs = this.#leftMs(event)
-    if (troubled) {
-      if (destinations.stateOf(delivery) === 'paused') return { outcome: 'parked', delayMs: null }
+    if (isTroubled) {
+      if (this.#options.destinations.stateOf(delivery) === 'paused')
+        return { outcome: 'parked', delayMs: null }
       return leftMs > 0 ? { outcome: 'parked', delayMs: leftMs } : { outcome: 'failed', delayMs: 0 }
     }
     const decision = afterAttempt(event.failedAttempts, outcome, { own, leftMs, random: Math.random() })
@@ -318,7 +330,9 @@ export class Deliverer {
   /** There is no URL any more. The event is kept, and can be delivered when there is one. */
   async #keep(event: WebhookEvent): Promise<void> {
     const kept = { outcome: 'kept', delayMs: 0 } as const
-    await this.#outcomes.record(attemptRow({ event, destination: null }, UNANSWERED, kept, Date.now()))
+    await this.#outcomes.record(
+      attemptRow({ event, destination: null }, UNANSWERED, kept, this.#options.clock()),
+    )
     this.#followUp(event, 'kept', 0)
   }
 
@@ -336,7 +350,7 @@ export class Deliverer {
     msgId: string,
     write: (events: readonly WebhookEvent[]) => Promise<void>,
   ): Promise<void> {
-    const requeued = this.#order.requeue(msgId)
+    const requeued = this.#order.takeOut(msgId)
     await write(requeued.events)
     this.#order.written(requeued, performance.now())
   }

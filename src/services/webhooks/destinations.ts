@@ -89,16 +89,16 @@ export class Destinations {
     return this.inState(state).length
   }
 
-  countSuccess(endpoint: Endpoint): void {
+  recordSuccess(endpoint: Endpoint): void {
     this.#failures.clear(endpoint)
-    if (this.stateOf(endpoint) === 'open') this.close(endpoint)
+    if (this.stateOf(endpoint) === 'open') this.closeBreaker(endpoint)
   }
 
   /**
-   * Counts a failure, unless the request was not sent; `atOnce` opens the breaker at the first. Returns true when the
-   * destination is open or paused now.
+   * Counts a failure, unless the request was not sent, and opens the breaker when there are enough; `atOnce`: at the first.
+   * Parks the events that wait for an open one. Returns true when the destination is open or paused now.
    */
-  countFailure(endpoint: Endpoint, error: string, atOnce: boolean): boolean {
+  recordFailure(endpoint: Endpoint, error: string, atOnce: boolean): boolean {
     const { planId, destination } = endpoint
     const failures = UNSENT_ERRORS.has(error) ? 0 : this.#failures.count(endpoint)
     const state = this.stateOf(endpoint)
@@ -123,8 +123,8 @@ export class Destinations {
     return true
   }
 
-  /** Closes the breaker. Events parked there are to be delivered now. */
-  close(endpoint: Endpoint): void {
+  /** Events parked there are to be delivered now. */
+  closeBreaker(endpoint: Endpoint): void {
     const key = endpointKey(endpoint)
     const troubled = this.#troubled.get(key)
     if (troubled?.state !== 'open') return

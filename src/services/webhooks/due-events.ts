@@ -19,10 +19,10 @@ export interface DueEventsOptions extends Pick<NodeParts, 'db' | 'log'> {
   readonly memory: EventMemory
   readonly outcomes: Pick<OutcomeWriter, 'failing' | 'requeue'>
   readonly isInMemory: (msgId: string, sequence: number) => boolean
-  /** Called before each look. Takes events out of memory that need not be there. */
-  readonly clear: () => void
+  /** Called before each look. Parks the events in memory whose destination is in trouble. */
+  readonly parkTroubled: () => void
   /** `probed`: the endpoint that these events are to probe. */
-  readonly take: (events: readonly WebhookEvent[], probed?: Endpoint) => void
+  readonly enqueue: (events: readonly WebhookEvent[], probed?: Endpoint) => void
 }
 
 const POLL_MS = 250
@@ -42,7 +42,7 @@ export class DueEvents extends DueLoader {
     const isFailing = () => outcomes.failing
     const failure = 'due webhook events not read'
     const mayTake = () => lease.buckets.length > 0
-    // If a server of several is away, the next look leaves its plans out.
+    // If one of several database servers (Citus) is down, the next look leaves its plans out.
     const onFailed = () => inProgress.away.findsMore()
     super({ mayTake, log, pollMs: POLL_MS, isFailing, room: memory.room, failure, onFailed })
     this.#options = options
@@ -64,23 +64,27 @@ export class DueEvents extends DueLoader {
   readonly write: WriteEvents = (write) => this.#rows.write(write)
 
   protected async look(): Promise<number | undefined> {
-    const { clear, db, destinations, memory, take } = this.#options
+    const { db, destinations, enqueue, memory, parkTroubled } = this.#options
     await this.#rows.reconcile()
-    clear()
+    parkTroubled()
     if (!this.isOpen) return undefined
-    await this.#takeSome(MAX_TAKEN, (taker) => takeDueEvents(db, taker), take)
+    await this.#takeSome(MAX_TAKEN, (taker) => takeDueEvents(db, taker), enqueue)
     if (destinations.count('open') > 0)
       await this.#takeSome(
         MAX_PROBES,
         (taker) => takeProbes(db, taker, destinations.probeMs),
         (probes) => {
-          for (const { probe, destination } of probes) take([probe], { planId: probe.planId, destination })
+          for (const { probe, destination } of probes) enqueue([probe], { planId: probe.planId, destination })
         },
       )
     let isMore = false
-    for (const { endpoint, limit } of memory.hungry()) {
+    for (const { endpoint, limit } of memory.endpointsToRefill()) {
       if (isAway(db, endpoint.planId)) continue
-      const isMoreThere = await this.#takeSome(limit, (taker) => takeParkedEvents(db, taker, endpoint), take)
+      const isMoreThere = await this.#takeSome(
+        limit,
+        (taker) => takeParkedEvents(db, taker, endpoint),
+        enqueue,
+      )
       if (!isMoreThere) memory.emptied(endpoint)
       isMore ||= isMoreThere
     }

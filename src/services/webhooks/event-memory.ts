@@ -2,17 +2,20 @@ import { SharedRoom, SharedSlots } from '../../collections/shared-room.ts'
 import { type Endpoint, endpointKey } from '../../domain/webhooks/targets.ts'
 import type { Destinations } from './destinations.ts'
 
-/** About 1 KiB each. More events stay in the database. */
+/** Messages with events in memory; an event has about 1 KiB. Those of more messages stay in the database. */
 const MAX_HELD = 20_000
 /**
  * Endpoints for which parked events are remembered, of a plan as many as are still free. Events of other endpoints are fetched when
  * they are due.
  */
 const MAX_PARKED = 10_000
-/** Part of a plan's share for messages yet to be sent. An endpoint that is alone in its plan admits half of the share. */
-const PLANNED_SHARE = 3 / 8
+/**
+ * Part of a plan's share for messages yet to be sent. Of an endpoint that is alone in its plan, each event counts twice against
+ * the share (`#leftOfShare`), so half of the share is admitted. A quarter of that half is left free.
+ */
+const PLANNED_SHARE = (1 / 2) * (3 / 4)
 /** An endpoint with fewer events in memory is given more of those parked for it, MAX_CLAIM at once. */
-const LOW = 256
+const REFILL_BELOW = 256
 const MAX_CLAIM = 250
 /** Endpoints served in one round. Each round begins where the last one ended. */
 const ENDPOINTS_A_ROUND = 16
@@ -23,7 +26,7 @@ export interface EventMemoryOptions {
     waiting(endpoint: Endpoint): number
   }
   readonly destinations: Pick<Destinations, 'inState' | 'stateOf'>
-  /** Events in memory. */
+  /** Messages with events in memory. */
   readonly maxHeld?: number | undefined
 }
 
@@ -48,7 +51,7 @@ export class EventMemory {
 
   /** Whether an event of the endpoint may wait in memory. */
   admits(endpoint: Endpoint): boolean {
-    return this.#spare(endpoint) > 0
+    return this.#leftOfShare(endpoint) > 0
   }
 
   /** How many more events of a plan have room, and leave some, even if they all go to one destination. */
@@ -67,23 +70,27 @@ export class EventMemory {
   }
 
   /** Endpoints that have room for events parked for them, and for how many. Returns some endpoints at a time. */
-  hungry(): { endpoint: Endpoint; limit: number }[] {
+  endpointsToRefill(): { endpoint: Endpoint; limit: number }[] {
     const { destinations, scheduler } = this.#options
-    const wanting = new Map(
+    const candidates = new Map(
       destinations.inState('recovering').map((endpoint) => [endpointKey(endpoint), endpoint]),
     )
     for (const [key, endpoint] of this.#parked)
-      if (destinations.stateOf(endpoint) === null) wanting.set(key, endpoint)
-    const hungry = [...wanting.values()]
-      .filter((endpoint) => scheduler.waiting(endpoint) < LOW)
-      .map((endpoint) => ({ endpoint, limit: Math.min(Math.floor(this.#spare(endpoint) / 3), MAX_CLAIM) }))
+      if (destinations.stateOf(endpoint) === null) candidates.set(key, endpoint)
+    // Each event that is fetched lessens what is left by up to three: for its endpoint, its plan and the node.
+    const refilled = [...candidates.values()]
+      .filter((endpoint) => scheduler.waiting(endpoint) < REFILL_BELOW)
+      .map((endpoint) => ({
+        endpoint,
+        limit: Math.min(Math.floor(this.#leftOfShare(endpoint) / 3), MAX_CLAIM),
+      }))
       .filter(({ limit }) => limit > 0)
-    if (hungry.length <= ENDPOINTS_A_ROUND) return hungry
-    this.#turn = (this.#turn + ENDPOINTS_A_ROUND) % hungry.length
-    return [...hungry.slice(this.#turn), ...hungry.slice(0, this.#turn)].slice(0, ENDPOINTS_A_ROUND)
+    if (refilled.length <= ENDPOINTS_A_ROUND) return refilled
+    this.#turn = (this.#turn + ENDPOINTS_A_ROUND) % refilled.length
+    return [...refilled.slice(this.#turn), ...refilled.slice(0, this.#turn)].slice(0, ENDPOINTS_A_ROUND)
   }
 
-  /** Every event parked for this endpoint when `hungry` returned it has been fetched. Those parked since are still there. */
+  /** Every event parked for this endpoint when `endpointsToRefill` returned it has been fetched. Those parked since remain. */
   emptied(endpoint: Endpoint): void {
     const key = endpointKey(endpoint)
     if (this.#parked.get(key) !== endpoint) return
@@ -91,8 +98,8 @@ export class EventMemory {
     this.#places.release(endpoint.planId)
   }
 
-  /** What is left of the share of an endpoint. Each of its events counts three times: for endpoint, plan and node. */
-  #spare(endpoint: Endpoint): number {
+  /** The share of an endpoint, less what its plan and it itself have. What the node has in all makes the share smaller. */
+  #leftOfShare(endpoint: Endpoint): number {
     const { scheduler } = this.#options
     return this.room.share - scheduler.waitingInPlan(endpoint.planId) - scheduler.waiting(endpoint)
   }

@@ -69,11 +69,11 @@ export class MessageOrder {
   }
 
   /**
-   * Takes a message's events out, because the first has failed or there is no room. Until one of them is taken again,
+   * Takes a message's events out, for the caller to requeue: the first has failed, or there is no room. Until one of them is taken again,
    * later events of the message are refused: a batch that is being written may still assume that they can follow. A stalled
    * database may write that batch late, so the time counts from `written`.
    */
-  requeue(msgId: string): Requeued {
+  takeOut(msgId: string): Requeued {
     const requeued = { events: this.drop(msgId), refusesUntilMs: Number.POSITIVE_INFINITY }
     // The one requeued last is at the end.
     this.#requeued.delete(msgId)

@@ -79,7 +79,10 @@ export class OutcomeWriter {
     this.#ended = true
   }
 
-  /** Returns false for each row whose server, of several, is away. */
+  /**
+   * Returns false for each row whose server is down, if there are several (Citus): the caller tries it again. After `end` all
+   * are true, written or given up.
+   */
   async #write<Row extends MessageKey>(
     rows: readonly Row[],
     write: (rows: readonly Row[]) => Promise<void>,
@@ -90,8 +93,8 @@ export class OutcomeWriter {
       return part.map(() => true)
     }
     for (;;) {
-      const isHere = rows.map(({ planId }) => !isAway(this.#options.db, planId))
-      const written = rows.filter((_, index) => isHere[index])
+      const isReachable = rows.map(({ planId }) => !isAway(this.#options.db, planId))
+      const written = rows.filter((_, index) => isReachable[index])
       try {
         await this.#options.inProgress.project(written.map(({ msgId }) => msgId))
         await writeInHalves(written, all, (_row, error) => {
@@ -100,7 +103,7 @@ export class OutcomeWriter {
           return true
         })
         this.#failing = false
-        return isHere.map((is) => is || this.#ended)
+        return isReachable.map((is) => is || this.#ended)
       } catch (error) {
         if (error instanceof ServerAwayError || (await away.findsMore())) continue
         this.#failing = true
@@ -112,7 +115,7 @@ export class OutcomeWriter {
   }
 }
 
-/** An attempt, and what was decided after it. */
+/** An attempt, and what was decided after it. Of `kept`, where there was no attempt, the record has none of the figures. */
 export function attemptRow(
   { event, destination }: { readonly event: WebhookEvent; readonly destination: string | null },
   { latencyMs, status, error, responseHead }: DeliveryOutcome,

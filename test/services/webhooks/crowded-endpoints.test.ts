@@ -15,7 +15,7 @@ test('an event that finds no room is fetched as soon as it is parked, also where
   await eventually(() => answers.length === 1)
   walk.acknowledge()
   answers[0]!()
-  await eventually(() => walk.deliverer.held === 0)
+  await eventually(() => walk.deliverer.heldMessages === 0)
   await look()
   write()
   await eventually(async () => (await deliveries()).every(({ held }) => !held))

@@ -24,12 +24,12 @@ test('a probe is sent although its plan has no room in memory', async () => {
   await walk.destinations.runOnce()
   for (let host = 0; host < CROWD; host += 1) await walk.announced(`host-${host}`)
   let full = 0
-  for (; walk.deliverer.held > full || full === 0; await walk.deliverer.due.runOnce())
-    full = walk.deliverer.held
+  for (; walk.deliverer.heldMessages > full || full === 0; await walk.deliverer.due.runOnce())
+    full = walk.deliverer.heldMessages
   expect(full).toBeLessThan(CROWD)
   await walk.db.query('update webhook_destinations set probe_at = now()')
   await walk.deliverer.due.runOnce()
-  expect(walk.deliverer.held).toBe(full + 1)
+  expect(walk.deliverer.heldMessages).toBe(full + 1)
   await eventually(() => held.length === 1)
   walk.acknowledge()
   held[0]!.respond(200)

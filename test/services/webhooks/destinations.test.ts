@@ -31,7 +31,7 @@ async function node(): Promise<Destinations> {
 }
 
 function fail(destinations: Destinations, times: number): boolean[] {
-  return Array.from({ length: times }, () => destinations.countFailure(endpoint, 'HTTP_STATUS', false))
+  return Array.from({ length: times }, () => destinations.recordFailure(endpoint, 'HTTP_STATUS', false))
 }
 
 async function written(): Promise<(string | null)[]> {
@@ -41,7 +41,7 @@ async function written(): Promise<(string | null)[]> {
 test('20 failures in a row open a breaker, not 19; known at once here, and to others when they read', async () => {
   const [here, there] = [await node(), await node()]
   expect(fail(here, BREAKER_THRESHOLD - 1)).not.toContain(true)
-  here.countSuccess(endpoint)
+  here.recordSuccess(endpoint)
   expect(fail(here, BREAKER_THRESHOLD - 1)).not.toContain(true)
   expect(here.stateOf(endpoint)).toBeNull()
   expect(fail(here, 1)).toEqual([true])
@@ -58,7 +58,7 @@ test('20 failures in a row open a breaker, not 19; known at once here, and to ot
 
 test('one failure is enough where it says so', async () => {
   const here = await node()
-  expect(here.countFailure(endpoint, 'HTTP_STATUS', true)).toBe(true)
+  expect(here.recordFailure(endpoint, 'HTTP_STATUS', true)).toBe(true)
   await eventually(async () => (await written()).join() === 'open')
 })
 
@@ -67,18 +67,18 @@ test.each(['QUEUE_FULL', 'QUEUE_TIMEOUT'])(
   async (error) => {
     const here = await node()
     for (let count = 0; count < 2 * BREAKER_THRESHOLD; count += 1)
-      expect(here.countFailure(endpoint, error, false)).toBe(false)
+      expect(here.recordFailure(endpoint, error, false)).toBe(false)
     fail(here, BREAKER_THRESHOLD)
-    expect(here.countFailure(endpoint, error, false)).toBe(true)
+    expect(here.recordFailure(endpoint, error, false)).toBe(true)
   },
 )
 
 test('a success closes it, for all nodes', async () => {
   const [here, there] = [await node(), await node()]
-  here.countFailure(endpoint, 'HTTP_STATUS', true)
+  here.recordFailure(endpoint, 'HTTP_STATUS', true)
   await eventually(async () => (await written()).join() === 'open')
   await there.runOnce()
-  there.countSuccess(endpoint)
+  there.recordSuccess(endpoint)
   expect(there.stateOf(endpoint)).toBe('recovering')
   await eventually(async () => (await written()).join() === 'recovering')
   await here.runOnce()
@@ -93,7 +93,7 @@ test('what waits there for an attempt is parked', async () => {
   const here = await node()
   const msgId = await storeDelivered(db, plan)
   await db.query('update event_deliveries set destination = $1, failed_attempts = 1', [endpoint.destination])
-  here.countFailure(endpoint, 'HTTP_STATUS', true)
+  here.recordFailure(endpoint, 'HTTP_STATUS', true)
   await eventually(async () => {
     const { rows } = await db.query(`select 1 from event_deliveries where msg_id = $1 and state = 'parked'`, [
       msgId,
@@ -109,8 +109,8 @@ describe('a pause', () => {
     await here.runOnce()
     expect(here.stateOf(endpoint)).toBe('paused')
     expect(fail(here, 1)).toEqual([true])
-    here.countSuccess(endpoint)
-    here.close(endpoint)
+    here.recordSuccess(endpoint)
+    here.closeBreaker(endpoint)
     await here.runOnce()
     expect(here.stateOf(endpoint)).toBe('paused')
     expect(log.lines).toEqual([])
@@ -119,7 +119,7 @@ describe('a pause', () => {
   test('that came while the breaker was opened here wins', async () => {
     const here = await node()
     await pauseDestination(db, endpoint, 'customer')
-    here.countFailure(endpoint, 'HTTP_STATUS', true)
+    here.recordFailure(endpoint, 'HTTP_STATUS', true)
     await eventually(() => here.stateOf(endpoint) === 'paused')
     expect(await written()).toEqual(['paused'])
   })
@@ -134,12 +134,12 @@ test('a plan with 1,000 destinations in trouble: no more breakers are opened, it
   const here = await node()
   expect(fail(here, 2 * BREAKER_THRESHOLD)).not.toContain(true)
   expect(here.stateOf(endpoint)).toBeNull()
-  expect(here.countFailure({ ...endpoint, planId: silentPlan }, 'HTTP_STATUS', true)).toBe(true)
+  expect(here.recordFailure({ ...endpoint, planId: silentPlan }, 'HTTP_STATUS', true)).toBe(true)
 })
 
 test('a node that starts knows what there is', async () => {
   const here = await node()
-  here.countFailure(endpoint, 'HTTP_STATUS', true)
+  here.recordFailure(endpoint, 'HTTP_STATUS', true)
   await eventually(async () => (await written()).join() === 'open')
   expect((await node()).stateOf(endpoint)).toBe('open')
 })
@@ -147,11 +147,11 @@ test('a node that starts knows what there is', async () => {
 test('what the database does not take is told, and tried again with the next failure', async () => {
   const here = await node()
   await db.query('alter table webhook_destinations rename to away')
-  here.countFailure(endpoint, 'HTTP_STATUS', true)
+  here.recordFailure(endpoint, 'HTTP_STATUS', true)
   await eventually(() => log.causes.some((cause) => String(cause).includes('webhook_destinations')))
   await db.query('alter table away rename to webhook_destinations')
   await here.runOnce()
   expect(here.stateOf(endpoint)).toBeNull()
-  here.countFailure(endpoint, 'HTTP_STATUS', true)
+  here.recordFailure(endpoint, 'HTTP_STATUS', true)
   await eventually(async () => (await written()).join() === 'open')
 })

@@ -93,49 +93,49 @@ describe('what is fetched', () => {
   })
 
   test('for a crowded endpoint, once few of its events wait: no more than it has room for', () => {
-    expect(memory.hungry()).toEqual([])
+    expect(memory.endpointsToRefill()).toEqual([])
     empty(crowded)
-    const [hungry, ...others] = memory.hungry()
+    const [refilled, ...others] = memory.endpointsToRefill()
     expect(others).toEqual([])
-    expect(hungry!.endpoint).toEqual(crowded)
-    expect(fill(crowded, hungry!.limit)).toBe(hungry!.limit)
+    expect(refilled!.endpoint).toEqual(crowded)
+    expect(fill(crowded, refilled!.limit)).toBe(refilled!.limit)
   })
 
   test('nothing where there is no room in its plan', () => {
     empty(crowded)
     for (let host = 0; host < 10; host += 1)
       for (let count = 0; count < 60; count += 1) addTo(endpointOf(1, String(host)))
-    expect(memory.hungry()).toEqual([])
+    expect(memory.endpointsToRefill()).toEqual([])
   })
 
   test('not for one in trouble; again when it recovers; no more once it is emptied', () => {
     empty(crowded)
     open = [crowded]
     // The same endpoint, as others say it.
-    expect(memory.hungry()).toEqual([])
+    expect(memory.endpointsToRefill()).toEqual([])
     open = []
     recovering = [crowded]
-    expect(memory.hungry()).toHaveLength(1)
+    expect(memory.endpointsToRefill()).toHaveLength(1)
     recovering = []
-    memory.emptied(memory.hungry()[0]!.endpoint)
-    expect(memory.hungry()).toEqual([])
+    memory.emptied(memory.endpointsToRefill()[0]!.endpoint)
+    expect(memory.endpointsToRefill()).toEqual([])
   })
 
   test('again when something was parked for the endpoint while it was fetched', () => {
     empty(crowded)
-    const [fetched] = memory.hungry()
+    const [fetched] = memory.endpointsToRefill()
     memory.parked(crowded)
     memory.emptied(fetched!.endpoint)
-    expect(memory.hungry()).toHaveLength(1)
+    expect(memory.endpointsToRefill()).toHaveLength(1)
   })
 
   test('for many endpoints: some each round, all in turn', () => {
     recovering = Array.from({ length: 40 }, (_, host) => endpointOf(2, String(host)))
     const seen = new Set<string>()
     for (let round = 0; round < 5; round += 1) {
-      const hungry = memory.hungry()
-      expect(hungry).toHaveLength(16)
-      for (const { endpoint } of hungry) seen.add(endpoint.destination)
+      const some = memory.endpointsToRefill()
+      expect(some).toHaveLength(16)
+      for (const { endpoint } of some) seen.add(endpoint.destination)
     }
     expect(seen.size).toBe(40)
   })
@@ -146,5 +146,5 @@ test('a plan with very many crowded destinations leaves room to remember those o
   memory.parked(endpointOf(2, 'a'))
   // The first plan has no room.
   for (let host = 0; fill(endpointOf(1, `other-${host}`)) > 0; ) host += 1
-  expect(memory.hungry().map(({ endpoint }) => endpoint)).toEqual([endpointOf(2, 'a')])
+  expect(memory.endpointsToRefill().map(({ endpoint }) => endpoint)).toEqual([endpointOf(2, 'a')])
 })

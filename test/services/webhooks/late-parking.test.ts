@@ -25,7 +25,7 @@ function fail(exchanges: readonly WebhookExchange[]): void {
 
 /** The last failure opened the breaker and its event was parked. It is delivered by the next look, before it is due. */
 async function expectFetched(): Promise<void> {
-  await eventually(() => walk.deliverer.held === 0)
+  await eventually(() => walk.deliverer.heldMessages === 0)
   expect((await deliveries()).filter(({ state }) => state === 'parked')).toHaveLength(1)
   await walk.destinations.runOnce()
   await walk.look()

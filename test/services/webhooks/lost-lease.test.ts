@@ -37,7 +37,7 @@ test('nothing is sent while the lease may be over, and everything once it is ren
   await eventually(() => held.length === 2)
   standStill()
   for (const exchange of held) exchange.respond(200)
-  await eventually(() => walk.deliverer.inFlight === 0 && walk.deliverer.held === 1)
+  await eventually(() => walk.deliverer.inFlight === 0 && walk.deliverer.heldMessages === 1)
   expect(walk.received).toHaveLength(2)
   await walk.lease.runOnce()
   await walk.settled()
@@ -49,10 +49,10 @@ test('behind an event that was under way when the lease was lost, nothing is sen
   await walk.enqueued({ delivered: true })
   await eventually(() => held.length === 1)
   await loseLease()
-  expect(walk.deliverer.held).toBe(0)
+  expect(walk.deliverer.heldMessages).toBe(0)
   held[0]!.respond(200)
   await eventually(() => walk.deliverer.inFlight === 0)
-  expect([walk.deliverer.held, walk.received.length]).toEqual([0, 1])
+  expect([walk.deliverer.heldMessages, walk.received.length]).toEqual([0, 1])
 })
 
 test('the answer to a request of a lost lease ends nothing that was read again', async () => {
@@ -78,7 +78,7 @@ test('the answer to a request of a lost lease ends nothing that was read again',
 test('an event that was written before the lease was lost is not sent from memory after it', async () => {
   heldRequests(0)
   await walk.enqueued({ meanwhile: loseLease })
-  await eventually(() => walk.deliverer.held === 0)
+  await eventually(() => walk.deliverer.heldMessages === 0)
   expect(walk.received).toEqual([])
   await walk.db.query('update event_deliveries set holder = null, due_at = now()')
   await walk.runOut()

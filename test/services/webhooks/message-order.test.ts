@@ -41,7 +41,7 @@ describe('the events of one message', () => {
 describe('a message whose event was requeued', () => {
   test('gives all of its events, and refuses later ones until a while after they were written', () => {
     for (const sequence of [1, 2]) order.add(event(sequence), 0)
-    const requeued = order.requeue(MESSAGE)
+    const requeued = order.takeOut(MESSAGE)
     expect(requeued.events.map(({ sequence }) => sequence)).toEqual([1, 2])
     expect(room.taken).toBe(0)
     expect(order.add(event(3), 1_001)).toBe('refuse')
@@ -55,23 +55,23 @@ describe('a message whose event was requeued', () => {
 
   test('that is requeued again refuses later ones, although the first time is written and over', () => {
     order.add(event(1), 0)
-    const first = order.requeue(MESSAGE)
+    const first = order.takeOut(MESSAGE)
     order.loaded(MESSAGE)
     order.add(event(1), 1)
-    order.requeue(MESSAGE)
+    order.takeOut(MESSAGE)
     order.written(first, 2)
     expect(order.add(event(2), 600_000)).toBe('refuse')
   })
 
   test('takes events again once one was taken from the database', () => {
     order.add(event(1), 0)
-    order.requeue(MESSAGE)
+    order.takeOut(MESSAGE)
     order.loaded(MESSAGE)
     expect(order.add(event(1), 1)).toBe('start')
   })
 
   test('is remembered until it is written; of those written, the oldest of 50,001 is forgotten', () => {
-    const requeued = Array.from({ length: 50_001 }, (_, number) => order.requeue(`message-${number}`))
+    const requeued = Array.from({ length: 50_001 }, (_, number) => order.takeOut(`message-${number}`))
     expect(order.add(event(1, 'message-0'), 1)).toBe('refuse')
     for (const one of requeued) order.written(one, 1)
     expect(order.add(event(1, 'message-0'), 2)).toBe('start')

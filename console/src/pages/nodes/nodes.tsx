@@ -66,7 +66,7 @@ const COLUMNS: readonly Column<Node>[] = [
   number('bound', 'Bound sessions', ({ boundLinks }) => boundLinks),
   number('progress', 'Messages in progress', ({ messagesInProgress }) => messagesInProgress),
   number('held', 'Messages to submit', ({ messagesHeld }) => messagesHeld),
-  number('webhooks', 'Webhook events', ({ webhooksHeld }) => webhooksHeld),
+  number('webhooks', 'Messages with events', ({ webhooksHeld }) => webhooksHeld),
 ]
 
 function number(key: string, title: string, countOf: (node: Node) => number | null): Column<Node> {

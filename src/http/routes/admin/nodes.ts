@@ -24,7 +24,7 @@ const Node = titled('Node', {
   boundLinks: nullableInteger({ description: 'sessions that are bound; a bind may have two' }),
   messagesInProgress: nullableInteger({ description: 'in its memory and journal' }),
   messagesHeld: nullableInteger({ description: 'of these, still to be submitted' }),
-  webhooksHeld: nullableInteger({ description: 'webhook events in its memory' }),
+  webhooksHeld: nullableInteger({ description: 'messages with webhook events in its memory' }),
   reportAgeMs: nullableInteger({
     description: 'how old the fields are that only the node itself knows; null: it has not reported them yet',
   }),

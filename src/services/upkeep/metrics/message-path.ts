@@ -131,7 +131,8 @@ export function messagePathMetrics(registry: Registry, parts: MeasuredParts): vo
     'what was learned of messages and is not yet in journal or tables',
     () => recorder.backlog + inProgress.pending,
   )
-  gauge('aldis_webhook_events_held', 'webhook events in memory, waiting or in flight', () => deliverer.held)
+  const heldHelp = 'messages with webhook events in memory, waiting or in flight'
+  gauge('aldis_webhook_events_held', heldHelp, () => deliverer.heldMessages)
   gauge(
     'aldis_webhook_requests_in_flight',
     'webhook requests whose answer is awaited',
