@@ -33,6 +33,8 @@ export interface IdRulesOptions extends NodeParts {
 const BATCH = 500
 /** How long a message that another node has in memory may be without a record, although one of its receipt's other spellings has one. */
 const UNRECORDED_MS = 5_000
+/** How much newer than its receipt a message may seem: nodes know the time to some milliseconds. */
+const SKEW_MS = 1_000
 /** How long a receipt of a carrier whose rule is not learned is retried, even if no submission of this node asks for it. */
 const RECENT_MS = 120_000
 
@@ -72,10 +74,9 @@ export class IdRules {
     return translated
   }
 
-  #isTooEarly({ carrierMessageId, receivedAt }: IncomingReceipt): boolean {
+  #isTooEarly(row: IncomingReceipt): boolean {
     const { clock, isAlone } = this.#options
-    const isAmbiguous = spellings(carrierMessageId).length > 1
-    return isAmbiguous && !isAlone() && clock() - Date.parse(receivedAt) < UNRECORDED_MS
+    return isAmbiguous(row) && !isAlone() && clock() - Date.parse(row.receivedAt) < UNRECORDED_MS
   }
 
   /**
@@ -128,7 +129,10 @@ export class IdRules {
     return translated
   }
 
-  /** Returns for each receipt a message with the only id that it can mean, or null. It means no message that is newer than itself. */
+  /**
+   * Returns for each receipt a message with the only id that it can mean, or null. An id that can be read in several ways means no message
+   * that is newer than its receipt.
+   */
   async #matches(
     receipts: readonly IncomingReceipt[],
     isAsked: (receipt: IncomingReceipt) => boolean,
@@ -143,9 +147,10 @@ export class IdRules {
       }))
     })
     const found = await findCandidates(this.#options.db, asked)
-    const possible = found.filter(
-      ({ index, msgId }) => createdAtMs(msgId) <= Date.parse(receipts[index]!.receivedAt),
-    )
+    const possible = found.filter(({ index, msgId }) => {
+      const receipt = receipts[index]!
+      return !isAmbiguous(receipt) || createdAtMs(msgId) <= Date.parse(receipt.receivedAt) + SKEW_MS
+    })
     const candidates = Map.groupBy(possible, ({ index }) => index)
     return receipts.map((_, index) => theOne(candidates.get(index) ?? []))
   }
@@ -194,6 +199,12 @@ function theOne(candidates: readonly Candidate[]): Candidate | null {
   const left = fitting.length > 0 ? fitting : candidates
   const isOneId = left.every(({ carrierMessageId }) => carrierMessageId === left[0]!.carrierMessageId)
   return isOneId ? (left[0] ?? null) : null
+}
+
+/** The id may be decimal or hexadecimal. */
+function isAmbiguous(receipt: IncomingReceipt): boolean {
+  const id = canonicalId(receiptedId(receipt), 'normalised', 'receipt')
+  return receipt.idRule === 'auto' && spellings(id).length > 1
 }
 
 function receiptedId({ receiptedId, carrierMessageId }: IncomingReceipt): string {

@@ -247,14 +247,23 @@ describe('while nothing is learned', () => {
     expect([await statusOf(db, other), await statusOf(db, msgId)]).toEqual(['SENT', 'DELIVERED'])
   })
 
-  test('a message that was accepted after the receipt came is not meant', async () => {
+  test('a number means no message that was accepted after the receipt came', async () => {
     await delivered('16')
+    await db.query(`update parked_receipts set received_at = received_at - interval '2 s'`)
     await storeMessages(['16'])
     await translateParked()
     expect(await countOf(db, 'parked_receipts')).toBe(1)
     const msgId = await accepted('10')
     await translateParked()
     expect(await statusOf(db, msgId)).toBe('DELIVERED')
+  })
+
+  test('a receipt that came before its message was accepted is of that message, if its id can be read in one way only', async () => {
+    await delivered('npm-1')
+    await db.query(`update parked_receipts set received_at = received_at - interval '30 s'`)
+    const [msgId] = await storeMessages(['npm-1'])
+    await translateParked()
+    expect(await statusOf(db, msgId!)).toBe('DELIVERED')
   })
 
   test('an id that the carrier has given again is of the newer message, as under any rule', async () => {
