@@ -57,7 +57,7 @@ export interface MessagesInProgressOptions extends NodeParts {
 type Take = (
   tx: Transaction,
   lane: number,
-  isHere: (msgId: string) => boolean,
+  isInMemory: (msgId: string) => boolean,
 ) => Promise<readonly LoadedMessage[]>
 
 const POLL_MS = 10

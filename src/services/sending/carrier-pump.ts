@@ -15,7 +15,7 @@ export interface Pumping extends Pick<NodeParts, 'log' | 'clock'> {
   readonly links: CarrierLinks<SubmitToken>
   readonly recorder: Pick<Recorder, 'backlog' | 'isStalled'>
   readonly inProgress: Pick<MessagesInProgress, 'begin' | 'hurry'>
-  readonly held: Pick<HeldMessages, 'begin' | 'begunPdus' | 'committed' | 'jobOf'>
+  readonly held: Pick<HeldMessages, 'begin' | 'countedPdus' | 'committed' | 'jobOf'>
   /** Its validity has ended. */
   readonly reconsider: (job: SubmitJob) => void
   readonly requeue: (job: SubmitJob, delayMs: number) => void
@@ -53,7 +53,7 @@ function sendAll(queue: CarrierQueue, carrierId: number, pumping: Pumping): void
     if (link === null) return
     const nowMs = performance.now()
     const isHeldUp = recorder.isStalled || recorder.backlog > MAX_BACKLOG || !lease.alive
-    // What begins waits for its COMMIT first, and for the rate only then.
+    // What begins waits for its COMMIT first, and for the rate limit only then.
     const waitMs = isHeldUp ? HOLD_MS : begun === null ? 0 : queue.throttle.waitMs(nowMs)
     if (waitMs > 0) {
       queue.pauseFor(waitMs)
@@ -66,7 +66,7 @@ function sendAll(queue: CarrierQueue, carrierId: number, pumping: Pumping): void
       queue.remove(job)
       pumping.requeue(job, queue.backOffs.leftMs(job.dispatch.recipient, nowMs))
     } else if (begun === null) {
-      if (held.begunPdus(carrierId) >= links.places(carrierId) || queue.hasEnoughBegun) return
+      if (held.countedPdus(carrierId) >= links.places(carrierId) || queue.hasEnoughBegun) return
       admit(queue, job, nowMs, pumping)
     } else if (!sendNext(queue, { job, index, sentAtMs: nowMs }, link, pumping)) return
   }
@@ -81,7 +81,7 @@ function backsOff({ backOffs }: CarrierQueue, { dispatch, startedAtMs }: SubmitJ
 
 /** Lets the head of the queue begin, unless its sender has to wait. */
 function admit(queue: CarrierQueue, job: SubmitJob, nowMs: number, pumping: Pumping): void {
-  const admission = queue.senderRate?.admit(job, nowMs)
+  const admission = queue.senderRateLimit?.admit(job, nowMs)
   if (admission === undefined || admission.kind === 'go') {
     begin(queue, job, nowMs, pumping)
     return

@@ -4,7 +4,7 @@ import { BackOffs } from '../../domain/carriers/statuses.ts'
 import { CarrierThrottle } from '../../domain/carriers/throttle.ts'
 import type { CarrierReport } from '../../domain/nodes.ts'
 import type { CarrierRateLimits } from '../links/carrier-links.ts'
-import { SenderRate } from './sender-rate.ts'
+import { SenderRateLimit } from './sender-rate-limit.ts'
 import type { SubmitJob } from './submit-job.ts'
 
 type CarrierTraffic = Pick<CarrierReport, 'queued' | 'sentLastSecond' | 'measuredRate'>
@@ -14,13 +14,13 @@ const MAX_BACK_OFFS = 10_000
 /** A message that would wait longer than this for a throttling carrier goes to another. */
 const LONG_WAIT_S = 5
 
-/** The messages this node holds for one carrier. Plans take turns, senders keep to their rate, full recipients wait. */
+/** The messages this node holds for one carrier. Plans take turns, senders keep to their rate limit, full recipients wait. */
 export class CarrierQueue {
   readonly backOffs = new BackOffs(MAX_BACK_OFFS)
   throttle = new CarrierThrottle(null, performance.now())
   readonly #jobs = new FairQueue<SubmitJob>()
   readonly #pump: () => void
-  #senderRate: SenderRate | null = null
+  #senderRateLimit: SenderRateLimit | null = null
   #messagesPerSecond: number | null = null
   #senderMessagesPerSecond: number | null = null
   #timer: NodeJS.Timeout | null = null
@@ -40,7 +40,7 @@ export class CarrierQueue {
     return this.throttle.isReduced && this.#jobs.size > LONG_WAIT_S * this.throttle.ratePerS
   }
 
-  /** What an operator sees of it. Messages that wait for their sender's rate are not among the queued. */
+  /** What an operator sees of it. Messages that wait for their sender's rate limit are not among the queued. */
   report(): CarrierTraffic {
     const { throttle } = this
     return {
@@ -50,7 +50,7 @@ export class CarrierQueue {
     }
   }
 
-  /** Why the job is not sent now. */
+  /** Why the job is not sent now. `throttled`: the carrier throttles at all; its condition is so only when `isCongested`. */
   causeOf(job: SubmitJob): HeldCause {
     if (!job.progress.isIdle) return 'in-flight'
     if (this.#beginning.has(job)) return 'queued'
@@ -65,12 +65,12 @@ export class CarrierQueue {
 
   /** PDUs of new messages that would be sent at once. */
   get burst(): number {
-    const isIdle = this.#jobs.size === 0 && this.#timer === null && this.#senderRate === null
+    const isIdle = this.#jobs.size === 0 && this.#timer === null && this.#senderRateLimit === null
     return isIdle ? this.throttle.burst : 0
   }
 
-  get senderRate(): SenderRate | null {
-    return this.#senderRate
+  get senderRateLimit(): SenderRateLimit | null {
+    return this.#senderRateLimit
   }
 
   /** Adopts new rate limits. A new one of the carrier discards what throttled answers have taught about the old one. */
@@ -81,13 +81,13 @@ export class CarrierQueue {
     }
     if (senderMessagesPerSecond === this.#senderMessagesPerSecond) return
     this.#senderMessagesPerSecond = senderMessagesPerSecond
-    const waiting = this.#senderRate?.drain() ?? []
+    const waiting = this.#senderRateLimit?.drain() ?? []
     const resume = (job: SubmitJob) => {
       this.#jobs.pushFront(job.dispatch.planId, job)
       this.#pump()
     }
-    this.#senderRate =
-      senderMessagesPerSecond === null ? null : new SenderRate(senderMessagesPerSecond, resume)
+    this.#senderRateLimit =
+      senderMessagesPerSecond === null ? null : new SenderRateLimit(senderMessagesPerSecond, resume)
     for (const job of waiting.reverse()) this.#jobs.pushFront(job.dispatch.planId, job)
   }
 
@@ -105,14 +105,14 @@ export class CarrierQueue {
   begin(job: SubmitJob, nowMs: number): void {
     this.#jobs.take(job.text.pdus.length)
     this.#beginning.add(job)
-    this.#senderRate?.sent(job, nowMs)
+    this.#senderRateLimit?.sent(job, nowMs)
   }
 
   get beginning(): number {
     return this.#beginning.size
   }
 
-  /** Whether as many PDUs have begun as the rate sends at once. Any more would overtake the other plans' next messages. */
+  /** Whether as many PDUs have begun as the carrier's rate limit sends at once. Any more would overtake the other plans' next messages. */
   get hasEnoughBegun(): boolean {
     const { burst } = this.throttle
     if (burst === Number.POSITIVE_INFINITY) return false
@@ -149,8 +149,8 @@ export class CarrierQueue {
     if (index >= 0) this.#begun.splice(index, 1)
     this.#jobs.remove(job)
     this.#beginning.delete(job)
-    this.#senderRate?.remove(job)
-    this.#senderRate?.left(job, performance.now())
+    this.#senderRateLimit?.remove(job)
+    this.#senderRateLimit?.left(job, performance.now())
   }
 
   /** The head waits behind others of its sender. */
@@ -162,7 +162,7 @@ export class CarrierQueue {
   drain(): SubmitJob[] {
     const first = [...this.#begun.splice(0), ...this.#beginning]
     this.#beginning.clear()
-    return [...first, ...this.#jobs.drain(), ...(this.#senderRate?.drain() ?? [])]
+    return [...first, ...this.#jobs.drain(), ...(this.#senderRateLimit?.drain() ?? [])]
   }
 
   pauseFor(waitMs: number): void {

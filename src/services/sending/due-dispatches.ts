@@ -23,10 +23,10 @@ export interface DueDispatchesOptions extends Pick<NodeParts, 'db' | 'directory'
   /** How many more messages of a plan have room in memory for their webhooks. */
   readonly webhookRoom: (planId: number) => number
   /** Whether this node may submit messages of the route that have no carrier yet. */
-  readonly isOpen: (route: Route) => boolean
+  readonly isRouteOpen: (route: Route) => boolean
   /** Carriers that this node submits to, and those that it leaves to other nodes. */
   readonly carriers: () => { readonly here: readonly number[]; readonly elsewhere: readonly number[] }
-  readonly take: (message: MessageInProgress) => void
+  readonly enqueue: (message: MessageInProgress) => void
   readonly pollMs?: number | undefined
   /** Default 60 s. */
   readonly recheckMs?: number | undefined
@@ -56,14 +56,14 @@ export class DueDispatches extends DueLoader {
   readonly #options: DueDispatchesOptions
   #expiredAtMs = Number.NEGATIVE_INFINITY
   #recheckUntilMs = Number.NEGATIVE_INFINITY
-  /** Null at the start, when nobody knows by which rules the rows got their labels. */
+  /** Null at the start, when nobody knows by which rules the rows got the routes that they name. */
   #rules: number | null = null
 
   constructor(options: DueDispatchesOptions) {
     const { held, inProgress, lease, log, pollMs = POLL_MS, recorder } = options
     const isFailing = () => recorder.isStalled
     const mayTake = () => lease.alive
-    // If a server of several is away, the next look leaves its plans out.
+    // If one of several database servers (Citus) is down, the next look leaves its plans out.
     const onFailed = () => inProgress.away.findsMore()
     const failure = 'due messages not read'
     super({ mayTake, log, pollMs, isFailing, room: held.room, failure, onFailed })
@@ -84,7 +84,7 @@ export class DueDispatches extends DueLoader {
   }
 
   protected async look(): Promise<number | undefined> {
-    const { db, inProgress, lease, recorder, take } = this.#options
+    const { db, inProgress, enqueue, lease, recorder } = this.#options
     if (!this.isOpen || recorder.backlog > MAX_BACKLOG || this.#limit < MIN_TAKEN) return undefined
     const waiting = await findWaitingPlans(db)
     const expired = performance.now() - this.#expiredAtMs >= EXPIRED_MS
@@ -93,11 +93,11 @@ export class DueDispatches extends DueLoader {
     if (!expired && request.plans.size === 0) return undefined
     if (expired) this.#expiredAtMs = performance.now()
     const load = () =>
-      inProgress.load(lease.nodeId, async (tx, lane, isHere) => {
-        const due = (await lockDueDispatches(tx, request)).filter(({ msgId }) => !isHere(msgId))
+      inProgress.load(lease.nodeId, async (tx, lane, isInMemory) => {
+        const due = (await lockDueDispatches(tx, request)).filter(({ msgId }) => !isInMemory(msgId))
         return due.length === 0 ? [] : takeDispatches(tx, lane, due)
       })
-    const taken = await this.take(request.limit, load, (messages) => messages.forEach(take))
+    const taken = await this.take(request.limit, load, (messages) => messages.forEach(enqueue))
     return taken >= MIN_TAKEN ? 0 : undefined
   }
 
@@ -108,10 +108,10 @@ export class DueDispatches extends DueLoader {
   }
 
   #request(waiting: readonly number[], expired: boolean): TakeRequest {
-    const { carriers, directory, isOpen, lease } = this.#options
+    const { carriers, directory, isRouteOpen, lease } = this.#options
     const { here, elsewhere } = carriers()
     const rechecks = performance.now() < this.#recheckUntilMs
-    const closed = directory().contents.routes.filter((route) => !isOpen(route))
+    const closed = directory().contents.routes.filter((route) => !isRouteOpen(route))
     return {
       buckets: lease.buckets,
       plans: this.#plans(waiting, new Set(closed), new Set(here), new Set(elsewhere)),
@@ -145,7 +145,7 @@ export class DueDispatches extends DueLoader {
         return room >= MIN_TAKEN || own < MIN_TAKEN ? Math.min(Math.max(room, 0), MAX_TAKEN) : 0
       }
       const rooms = routes.map((route) => roomOf(route.id))
-      // A message without a label may turn out to belong to any of these routes.
+      // A message whose row names no route may turn out to belong to any of these routes.
       const room = Math.min(...routes.map((route, index) => (closed.has(route) ? MAX_TAKEN : rooms[index]!)))
       // Only rooms that differ are listed: 5,000 plans with 50 routes each would be 4 MB in every look.
       const others = routes.flatMap((route, index) =>

@@ -20,8 +20,8 @@ interface Held {
   readonly isSandbox: boolean
   readonly places: number
   job: SubmitJob | null
-  /** The carrier in whose window its PDUs are counted, because it has begun for that carrier; 0: none. */
-  begunFor: number
+  /** The carrier in whose window its PDUs are counted, because its `begun` is appended or committed; 0: none. */
+  countedFor: number
   pdus: number
   /** Its `begun` is committed, so it may be sent. */
   isBegun: boolean
@@ -46,9 +46,9 @@ export class HeldMessages {
   /** The part of `#byFlow` that sandbox plans have. */
   readonly #bySandboxFlow = new SharedSlots(SANDBOX_PLACES)
   readonly #countByFlow = new Map<number, number>()
-  /** PDUs of the messages that have begun, by carrier. */
-  readonly #begunPdus = new Map<number, number>()
-  /** Carriers for which fewer PDUs have begun than when `onRoom` was last called. */
+  /** PDUs of the messages that are beginning or have begun, by carrier. */
+  readonly #countedPdus = new Map<number, number>()
+  /** Carriers for which fewer PDUs are counted than when `onRoom` was last called. */
   readonly #roomy = new Set<number>()
   readonly #onRoom: (carrierId: number) => void
   readonly #isSandbox: (planId: number) => boolean
@@ -87,9 +87,12 @@ export class HeldMessages {
     return Math.ceil(Math.min(room, most) / each)
   }
 
-  /** PDUs of the messages that have begun for the carrier, and whose outcome is not in the journal behind them. */
-  begunPdus(carrierId: number): number {
-    return this.#begunPdus.get(carrierId) ?? 0
+  /**
+   * PDUs in the carrier's window: of messages whose `begun` is appended to the journal, committed or not, and whose outcome is
+   * not yet appended.
+   */
+  countedPdus(carrierId: number): number {
+    return this.#countedPdus.get(carrierId) ?? 0
   }
 
   /** Whether the message may be sent to the carrier of its job now. */
@@ -97,19 +100,19 @@ export class HeldMessages {
     return this.#messages.get(msgId)?.isBegun ?? false
   }
 
-  /** Its `begun` is appended to the journal. */
+  /** Its `begun` is appended to the journal, and not committed yet. */
   begin(msgId: string, carrierId: number, pdus: number): void {
     const held = this.#messages.get(msgId)
     if (held === undefined) return
-    this.#unbegin(held)
-    held.begunFor = carrierId
+    this.#uncount(held)
+    held.countedFor = carrierId
     this.#count(held, pdus)
   }
 
   /** Its `begun`, if it has one, is committed. */
   committed(msgId: string): void {
     const held = this.#messages.get(msgId)
-    if (held !== undefined) held.isBegun = held.begunFor !== 0
+    if (held !== undefined) held.isBegun = held.countedFor !== 0
   }
 
   jobOf(msgId: string): SubmitJob | null {
@@ -127,7 +130,7 @@ export class HeldMessages {
     const places = Math.ceil(bytesOf(message) / PLACE_BYTES)
     const flow = flowOf(planId, routeId)
     const isSandbox = this.#isSandbox(planId)
-    const added = { flow, isSandbox, places, job: null, begunFor: 0, pdus: 0, isBegun: false }
+    const added = { flow, isSandbox, places, job: null, countedFor: 0, pdus: 0, isBegun: false }
     this.#messages.set(msgId, added)
     this.#enter(added)
   }
@@ -138,7 +141,7 @@ export class HeldMessages {
     const held = this.#messages.get(msgId)
     if (held === undefined) return
     held.job = job
-    if (!held.isBegun || held.begunFor !== job.carrier.id) this.#unbegin(held)
+    if (!held.isBegun || held.countedFor !== job.carrier.id) this.#uncount(held)
     else this.#count(held, job.text.pdus.length)
     const flow = flowOf(planId, job.route.id)
     if (flow === held.flow) return
@@ -152,33 +155,33 @@ export class HeldMessages {
     const held = this.#messages.get(msgId)
     if (held === undefined) return
     held.job = null
-    this.#unbegin(held)
+    this.#uncount(held)
   }
 
-  delete(msgId: string): void {
+  drop(msgId: string): void {
     const held = this.#messages.get(msgId)
     if (held === undefined) return
     this.#messages.delete(msgId)
-    this.#unbegin(held)
+    this.#uncount(held)
     this.#exit(held)
   }
 
-  #unbegin(held: Held): void {
-    if (held.begunFor === 0) return
+  #uncount(held: Held): void {
+    if (held.countedFor === 0) return
     this.#count(held, 0)
-    held.begunFor = 0
+    held.countedFor = 0
     held.isBegun = false
   }
 
-  /** Sets how many PDUs of a message that has begun are counted. A text of several segments may be a single PDU. */
+  /** Sets how many PDUs of a message are counted for its carrier. A text of several segments may be a single PDU. */
   #count(held: Held, pdus: number): void {
-    const { begunFor } = held
+    const { countedFor } = held
     const more = pdus - held.pdus
     held.pdus = pdus
-    this.#begunPdus.set(begunFor, this.begunPdus(begunFor) + more)
+    this.#countedPdus.set(countedFor, this.countedPdus(countedFor) + more)
     if (more >= 0) return
     if (this.#roomy.size === 0) queueMicrotask(() => this.#announceRoom())
-    this.#roomy.add(begunFor)
+    this.#roomy.add(countedFor)
   }
 
   #announceRoom(): void {

@@ -56,7 +56,7 @@ export class SubmitRecorder {
     const { directory, held, inProgress, clock } = this.#options
     const settled = settlementOf(dispatch, job, ending, { directory: directory(), nowMs: clock() })
     this.record(dispatch, ending.attempt ? [ending.attempt, settled] : [settled])
-    inProgress.whenAppended(dispatch.msgId, () => held.delete(dispatch.msgId))
+    inProgress.whenAppended(dispatch.msgId, () => held.drop(dispatch.msgId))
   }
 
   /** The message waits in the database. `attempt`: the one that was made, if any. */
@@ -65,7 +65,7 @@ export class SubmitRecorder {
     const { msgId } = dispatch
     const postponed = postponementOf(dispatch, change, clock())
     // If its lane was lost, the message is in doubt or due at its new owner.
-    if (!inProgress.addFacts(msgId, attempt === null ? [postponed] : [attempt, postponed])) held.delete(msgId)
+    if (!inProgress.addFacts(msgId, attempt === null ? [postponed] : [attempt, postponed])) held.drop(msgId)
     else inProgress.whenAppended(msgId, () => held.leave(msgId))
   }
 

@@ -75,11 +75,11 @@ export class Submitter implements SubmitEvents<SubmitToken> {
     this.#submits = submits
     const isOpen = () => this.#due.isOpen
     const mayBegin = (carrierId: number) =>
-      held.begunPdus(carrierId) < Math.min(links.places(carrierId), this.#queues.get(carrierId)?.burst ?? 0)
+      held.countedPdus(carrierId) < Math.min(links.places(carrierId), this.#queues.get(carrierId)?.burst ?? 0)
     this.placement = {
       place: placeNew({ choice, directory, held, isOpen, lease, mayBegin, clock, random }),
       enqueue: (msgId) => this.#enqueueNew(msgId),
-      release: (msgId) => held.delete(msgId),
+      release: (msgId) => held.drop(msgId),
     }
     const parts = { held, inProgress, lease, log, recorder }
     this.#pumping = {
@@ -95,9 +95,9 @@ export class Submitter implements SubmitEvents<SubmitToken> {
       db: options.db,
       directory,
       webhookRoom: options.webhookRoom,
-      isOpen: (route) => choice.isOpen(route),
+      isRouteOpen: (route) => choice.isOpen(route),
       carriers: () => conditions.carriersByNode(),
-      take: (message) => this.#take(message),
+      enqueue: (message) => this.#enqueueLoaded(message),
     })
   }
 
@@ -120,7 +120,7 @@ export class Submitter implements SubmitEvents<SubmitToken> {
       const job = this.#held.jobOf(msgId)
       if (job !== null) this.#queue(job.carrier).remove(job)
       // A message with a segment in flight stays until that is answered or lost.
-      if (!job?.progress.isInFlight) this.#held.delete(msgId)
+      if (!job?.progress.isInFlight) this.#held.drop(msgId)
     }
   }
 
@@ -255,12 +255,12 @@ export class Submitter implements SubmitEvents<SubmitToken> {
     this.#held.committed(msgId)
     const message = this.#options.inProgress.get(msgId)
     const dispatch = message === undefined ? null : dispatchOf(message)
-    if (dispatch === null) this.#held.delete(msgId)
+    if (dispatch === null) this.#held.drop(msgId)
     else this.#enqueue(dispatch, true)
   }
 
   /** Queues a message that was loaded from its record. */
-  #take(message: MessageInProgress): void {
+  #enqueueLoaded(message: MessageInProgress): void {
     const dispatch = dispatchOf(message)
     if (dispatch !== null) this.#enqueue(dispatch)
   }
@@ -269,8 +269,8 @@ export class Submitter implements SubmitEvents<SubmitToken> {
   #enqueue(dispatch: Dispatch, isNew = false): void {
     const { msgId, planId, sender, recipient } = dispatch
     // Its lane was lost, so the message is another node's.
-    if (!this.#isHere(msgId)) {
-      this.#held.delete(msgId)
+    if (!this.#isInMemory(msgId)) {
+      this.#held.drop(msgId)
       return
     }
     this.#held.add(dispatch)
@@ -310,7 +310,7 @@ export class Submitter implements SubmitEvents<SubmitToken> {
       this.#settle(job.dispatch, job, { status: 'SENT' })
       return
     }
-    const delayMs = isNew ? (queue.senderRate?.delayMs(job.dispatch, performance.now()) ?? null) : null
+    const delayMs = isNew ? (queue.senderRateLimit?.delayMs(job.dispatch, performance.now()) ?? null) : null
     if (delayMs !== null) {
       this.#submits.requeueJob(job, { delayMs })
       return
@@ -360,7 +360,7 @@ export class Submitter implements SubmitEvents<SubmitToken> {
   /** Puts the job back at the front of the queue. It was throttled, or interrupted by a rebind. */
   #resume(job: SubmitJob): void {
     if (this.#stopped) this.#submits.requeueJob(job, { delayMs: 0 })
-    else if (this.#isHere(job.dispatch.msgId) && this.#options.links.canSubmit(job.carrier.id))
+    else if (this.#isInMemory(job.dispatch.msgId) && this.#options.links.canSubmit(job.carrier.id))
       this.#queue(job.carrier).resume(job)
     else {
       this.#queue(job.carrier).remove(job)
@@ -387,7 +387,7 @@ export class Submitter implements SubmitEvents<SubmitToken> {
     this.#submits.settle(dispatch, job, ending)
   }
 
-  #isHere(msgId: string): boolean {
+  #isInMemory(msgId: string): boolean {
     return this.#options.inProgress.get(msgId) !== undefined
   }
 }

@@ -105,12 +105,12 @@ describe('rates', () => {
     const jobs = pushed(3)
     expect(sendHead()).toBe(jobs[0])
     for (const job of jobs.slice(1)) {
-      expect(queue.senderRate!.admit(job, performance.now()).kind).toBe('waits')
+      expect(queue.senderRateLimit!.admit(job, performance.now()).kind).toBe('waits')
       queue.stepAside(job)
     }
     expect(queue.head()).toBeNull()
     queue.adopt(UNLIMITED)
-    expect(queue.senderRate).toBeNull()
+    expect(queue.senderRateLimit).toBeNull()
     expect([sendHead(), sendHead()]).toEqual(jobs.slice(1))
   })
 })

@@ -62,9 +62,9 @@ function due(directory: () => Directory, changes: Partial<DueDispatchesOptions> 
     recorder: { isStalled: false, backlog: 0 },
     held,
     webhookRoom: () => 10_000,
-    isOpen: (route: Route) => route.id === open.id,
+    isRouteOpen: (route: Route) => route.id === open.id,
     carriers: () => ({ here: [], elsewhere: [] }),
-    take: ({ msgId, accepted }) => {
+    enqueue: ({ msgId, accepted }) => {
       held.add({ ...accepted, msgId }, accepted.routeId ?? 0)
       taken.push(msgId)
     },
@@ -93,7 +93,7 @@ test('the longest texts of two plans leave room for others', async () => {
   const plans = [plan, silentPlan].map((id) => aPlan({ id, route: open }))
   const { routingRules } = directoryOf(['+44']).contents
   const directory = aDirectory({ plans, routes: [open, closed], routingRules: [...routingRules] })
-  const look = due(() => directory, { isOpen: () => true })
+  const look = due(() => directory, { isRouteOpen: () => true })
   for (const plan_id of [plan, silentPlan]) {
     await store(1_000, 1, { ...long, plan_id })
     while ((await look.runOnce()) > 0);
@@ -123,7 +123,7 @@ test.each<[string, Partial<DueDispatchesOptions>]>([
   ['the lease may be over', { lease: { nodeId: 1, buckets: [], alive: false } }],
   ['the database does not take what is recorded', { recorder: { isStalled: true, backlog: 0 } }],
   ['outcomes wait to be written', { recorder: { isStalled: false, backlog: 6_000 } }],
-  ['no carrier is there', { isOpen: () => false }],
+  ['no carrier is there', { isRouteOpen: () => false }],
 ])('takes nothing while %s', async (_name, changes) => {
   await store(5, 1)
   expect(await due(() => directoryOf([]), changes).runOnce()).toBe(0)
@@ -144,13 +144,13 @@ test.each<[string, number, Partial<DueDispatchesOptions>]>([
   ['while memory is nearly full', 100, { inProgress: { ...loading(db), hasRoom: false } }],
 ])('a plan %s is given few messages at a time', async (_name, few, changes) => {
   await store(500, 1)
-  const take: DueDispatchesOptions['take'] = ({ msgId, accepted }) => {
+  const enqueue: DueDispatchesOptions['enqueue'] = ({ msgId, accepted }) => {
     held.add({ ...accepted, msgId }, open.id)
     taken.push(msgId)
   }
-  const look = due(() => directoryOf([]), { take, ...changes })
+  const look = due(() => directoryOf([]), { enqueue, ...changes })
   expect([await look.runOnce(), await look.runOnce()]).toEqual([few, 0])
-  for (const msgId of taken.splice(0)) held.delete(msgId)
+  for (const msgId of taken.splice(0)) held.drop(msgId)
   expect(await look.runOnce()).toBe(few)
 })
 

@@ -43,7 +43,7 @@ function pumpAll(): void {
       begin() {
         begun += 1
       },
-      begunPdus: () => begun,
+      countedPdus: () => begun,
       committed: nothing,
       jobOf: () => null,
     },

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
-import { SenderRate } from '../../../src/services/sending/sender-rate.ts'
+import { SenderRateLimit } from '../../../src/services/sending/sender-rate-limit.ts'
 import type { SubmitJob } from '../../../src/services/sending/submit-job.ts'
 import { eventually } from '../../support/service.ts'
 import { aJob } from '../../support/submit-jobs.ts'
 
-/** A rate whose resumed jobs are sent at once; `send` asks as the pump does. */
+/** A rate limit whose resumed jobs are sent at once; `send` asks as the pump does. */
 function rateOf(messagesPerSecond: number, clock = () => performance.now()) {
   const sent: SubmitJob[] = []
-  const rate = new SenderRate(messagesPerSecond, (job) => send(job))
+  const rate = new SenderRateLimit(messagesPerSecond, (job) => send(job))
   const send = (job: SubmitJob) => {
     const admission = rate.admit(job, clock())
     if (admission.kind === 'go') {
@@ -19,7 +19,7 @@ function rateOf(messagesPerSecond: number, clock = () => performance.now()) {
   return { rate, send, sent }
 }
 
-test('a sender is held to its rate; what waits goes in its order', async () => {
+test('a sender is held to its rate limit; what waits goes in its order', async () => {
   const { send, sent } = rateOf(50)
   const jobs = Array.from({ length: 20 }, () => aJob())
   const started = performance.now()
@@ -67,7 +67,7 @@ test('a message of several segments counts for as many', () => {
 
 test('one that leaves unsent lets the next go', async () => {
   const resumed: SubmitJob[] = []
-  const rate = new SenderRate(100, (job) => resumed.push(job))
+  const rate = new SenderRateLimit(100, (job) => resumed.push(job))
   const [first, second, third] = [aJob(), aJob(), aJob()]
   const nowMs = performance.now()
   rate.sent(aJob(), nowMs)

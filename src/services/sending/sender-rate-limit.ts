@@ -34,7 +34,7 @@ const SWEEP_AT = 10_000
  * Holds each sender to its messages per second towards one carrier, in order and without holding up other senders. A sender is
  * one plan and sender, so two plans that use the same name do not slow each other.
  */
-export class SenderRate {
+export class SenderRateLimit {
   readonly #intervalMs: number
   readonly #mostWaiting: number
   readonly #resume: (job: SubmitJob) => void
