@@ -17,7 +17,7 @@ export interface LaneBounds {
 
 /**
  * News since `positions` of every lane except `own`: entries in order and without a gap, as `readEntries` returns them.
- * An empty entry is the fence where the lane ends. A lane without a position is read from its cut. All of it is one
+ * An entry of 0 octets is the fence where the lane ends. A lane without a position is read from its cut. All of it is one
  * snapshot: what is up to the cut is in the records for every statement that begins later.
  */
 export async function readLanes(

@@ -14,16 +14,17 @@ export interface Entry<Item> {
   /** 0 while the entry has no number. */
   n: number
   items: readonly Item[]
-  /** When its first fact was appended; for an entry with its own transaction, when it got its number. Monotonic clock. */
+  /** When its first fact was appended; for an entry in a shared transaction, when it got its number. Monotonic clock. */
   sinceMs: number
   state: 'waiting' | 'appending' | 'written' | 'fenced'
   /** The answer to an append was lost, so the entry may be committed. */
   uncertain: boolean
-  /** Null if the entry has no transaction of its own. */
-  readonly transaction: OwnTransaction | null
+  /** Null if the entry is appended by itself. */
+  readonly transaction: SharedTransaction | null
 }
 
-interface OwnTransaction {
+/** A transaction that the entry shares with the statements of its `prepare`. */
+interface SharedTransaction {
   /** Resolves to true when all entries before it are committed, to false when the lane is lost. */
   readonly isNext: PromiseWithResolvers<boolean>
   readonly ended: PromiseWithResolvers<Appended>
@@ -40,7 +41,7 @@ export interface JournalTransactionsOptions<Item extends JournalFact> {
   /** Connections used only for entries. */
   readonly appends: Database
   readonly lane: () => Lane | null
-  /** Numbers the entry as soon as fewer are in flight, and lets it go on when all entries before it are committed. */
+  /** Numbers the entry as soon as there is room in flight, and lets it go on when all entries before it are committed. */
   readonly admit: (entry: Entry<Item>) => void
   /** Appends the entry under its number, with retries. `appendOnce` does it once. Never rejects. */
   readonly append: (
@@ -66,7 +67,7 @@ class LaneLostError extends Error {
 /** Each transaction holds a connection, and locks that other transactions wait for. */
 const MOST_TRANSACTIONS = 1
 
-/** Appends entries that have a transaction of their own (ADR 19). */
+/** Appends entries that share a transaction with other statements (ADR 19). */
 export class JournalTransactions<Item extends JournalFact> {
   readonly #options: JournalTransactionsOptions<Item>
   readonly #transactions: Batcher<Transact<Item>, Appended>
@@ -90,7 +91,7 @@ export class JournalTransactions<Item extends JournalFact> {
     const { db, lane: current, onChanged } = this.#options
     // A transaction that was meant for an earlier lane must not go into the current one.
     if (lane === null || lane !== current()) return 'lost'
-    const transaction: OwnTransaction = { isNext: Promise.withResolvers(), ended: Promise.withResolvers() }
+    const transaction: SharedTransaction = { isNext: Promise.withResolvers(), ended: Promise.withResolvers() }
     const given = { n: 0, items: [], sinceMs: 0, state: 'waiting', uncertain: false } as const
     const entry: Entry<Item> = { ...given, transaction }
     try {
@@ -115,7 +116,7 @@ export class JournalTransactions<Item extends JournalFact> {
   async #appendPrepared(
     entry: Entry<Item>,
     lane: Lane,
-    { isNext }: OwnTransaction,
+    { isNext }: SharedTransaction,
     tx: Transaction,
   ): Promise<void> {
     const data = encodeEntry(entry.items)
@@ -138,7 +139,9 @@ export class JournalTransactions<Item extends JournalFact> {
     if (entry.items.length === 0) throw error
   }
 
-  /** Nothing of the entry is stored. An empty entry takes its place, because those behind it count only without a gap. */
+  /**
+   * Nothing of the entry is stored. An entry without facts takes its place, because those behind it count only without a gap.
+   */
   #fillGap(entry: Entry<Item>, lane: Lane): void {
     entry.items = []
     if (entry.n > 0) void this.#options.append(entry, lane)

@@ -43,7 +43,7 @@ const RETRY_MS = 250
 const OVERDUE_MS = 10_000
 /** When the oldest fact has waited longer than this, nothing more should be begun. */
 const STALLED_MS = 1_000
-/** No more facts are taken when this many wait. */
+/** No new messages are accepted while this many facts wait. Facts of earlier messages are appended all the same. */
 const MOST_WAITING = 50_000
 
 /**
@@ -62,7 +62,7 @@ export class JournalWriter<Item extends JournalFact> {
   #waitingSinceMs = 0
   #isAwaited = false
   #inFlight: Entry<Item>[] = []
-  /** Entries that get a number as soon as fewer are in flight. */
+  /** Entries in shared transactions that get a number as soon as fewer than `MOST_IN_FLIGHT` are in flight. */
   #prepared: Entry<Item>[] = []
   readonly #transactions: JournalTransactions<Item>
   readonly #gathering: Gathering
@@ -121,7 +121,7 @@ export class JournalWriter<Item extends JournalFact> {
     return isAwake && nowMs - Math.max(sinceMs, this.#awakeAtMs) > STALLED_MS
   }
 
-  /** Whether facts can be appended. */
+  /** Whether new messages can be accepted. */
   get isOpen(): boolean {
     return this.#lane !== null && !this.#failing && this.#waiting.length < MOST_WAITING
   }

@@ -10,9 +10,9 @@ export interface LaneRecoveryOptions extends Pick<NodeParts, 'db' | 'directory' 
   readonly ambiguityWaitMs: number
 }
 
-/** A recovered lane is removed when nobody can append to it any more. */
+/** How often dead lanes are looked for, and recovered ones removed to which nobody can append any more. */
 const RECOVERY_MS = 10_000
-/** Shorter, because the messages of a dead node wait for the retry. */
+/** The pause after a failed run is shorter, because the messages of a dead node wait for the next one. */
 const RECOVERY_RETRY_MS = 500
 
 /**

@@ -87,7 +87,7 @@ test('an entry before it finds a connection, whatever the others of a pool wait 
   expect([told, await decided()]).toEqual([['committed a 1', 'committed b 2'], ['renewed, then another']])
 })
 
-describe('an entry with a transaction of its own', () => {
+describe('an entry in a shared transaction', () => {
   test('stands with what its transaction stores', async () => {
     using it = await aWriter()
     expect(await it.appendWith('a')).toBe('committed')
