@@ -20,10 +20,10 @@ export interface ReceiptOptions extends Announcing {
   /** No message with a submission is newer than this. */
   readonly newestMsgId: string
   /**
-   * Whether the receipt at this index waits in memory until the message has its record. Has it looked up later if it is to be
-   * parked instead, while its message is still being submitted here.
+   * Returns true if the receipt at this index is kept in memory until its message has a record. If not, it is parked, and looked
+   * up later if this process is still submitting the message.
    */
-  readonly waitsHere: (msgId: string, index: number) => boolean
+  readonly keepOrLookUpLater: (msgId: string, index: number) => boolean
 }
 
 interface RecordedReceipts {
@@ -66,7 +66,8 @@ export async function recordReceipts(
         if (receipt.parkedId !== null) unparked.push(receipt)
         if (match.message !== null)
           changes.add(match.message, factOf(receipt, match.message, match.segments, options))
-      } else if (match !== undefined && options.waitsHere(match.msgId, index)) here.set(index, match.msgId)
+      } else if (match !== undefined && options.keepOrLookUpLater(match.msgId, index))
+        here.set(index, match.msgId)
       else if (receipt.parkedId === null && !isIntermediate)
         parked.push({ ...receipt, msgId: match?.msgId ?? null })
     }

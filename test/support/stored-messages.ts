@@ -147,7 +147,7 @@ export function receiptOptions(changes: Partial<ReceiptOptions> = {}): ReceiptOp
     holder: HOLDER,
     atMs: Date.now(),
     newestMsgId: NEWEST,
-    waitsHere: () => false,
+    keepOrLookUpLater: () => false,
     ...changes,
   }
 }

@@ -12,15 +12,15 @@ import { isBeingSubmitted, type OwnedMessage, type OwnedMessages } from './owned
 export interface ReceiptMatcherOptions extends Pick<NodeParts, 'directory' | 'clock'> {
   readonly append: (owned: OwnedMessage, fact: JournalItem['fact'], waiting?: Partial<Waiting>) => void
   readonly ownedMessages: Pick<OwnedMessages, 'get'>
-  /** Has the message's record written as soon as possible. */
+  /** See `Projector.urge`. */
   readonly urge: (owned: OwnedMessage) => void
 }
 
 /**
- * `matched`: the receipt is among the facts of its message. Otherwise the messages whose records must be written before it can
- * be matched there, usually none.
+ * `matched`: the receipt is among the facts of its message. `unknown`: no message here has its id. Otherwise the records decide:
+ * those of the `unrecorded` messages must be written first.
  */
-export type MatchedOrUnrecorded = 'matched' | readonly string[]
+export type MatchHere = 'matched' | 'unknown' | { readonly unrecorded: readonly string[] }
 
 /**
  * Intermediate receipts of a message that are kept. They are answered at once, so no window holds a carrier back that repeats
@@ -47,14 +47,17 @@ export class ReceiptMatcher {
   }
 
   /**
-   * Adds a receipt of a segment that is known here to its message. A receipt that is not plain is left to the records; if its
-   * message is still being submitted, it is parked there, and looked up once the message has left memory.
+   * Adds a receipt of a segment that is known here to its message. A receipt that is not plain is left to the records. A message
+   * that is still being submitted is not among the `unrecorded`: its receipt is parked until it has left memory.
    */
-  match(row: IncomingReceipt, onCommitted: JournalItem['onCommitted']): MatchedOrUnrecorded {
-    if (row.untranslated) return this.#project(this.#spelledLike(row))
+  match(row: IncomingReceipt, onCommitted: JournalItem['onCommitted']): MatchHere {
+    if (row.untranslated) {
+      const alike = this.#spelledLike(row)
+      return alike.length === 0 ? 'unknown' : { unrecorded: this.#urge(alike) }
+    }
     const known = row.parkedId === null ? this.#ids.findOrRemember(row) : this.#ids.of(row)
-    if (known === undefined) return []
-    if (!isPlainReceipt(row, known)) return this.#project(known.map(({ owned }) => owned))
+    if (known === undefined) return 'unknown'
+    if (!isPlainReceipt(row, known)) return { unrecorded: this.#urge(known.map(({ owned }) => owned)) }
     const { append, directory, clock } = this.#options
     const [{ owned, segmentBits, segmentation }] = known
     if (row.outcome === 'SENT') owned.noted += 1
@@ -72,14 +75,14 @@ export class ReceiptMatcher {
   }
 
   /**
-   * A message that is not here got the same id from the carrier. Returns the messages whose records must be written, as
-   * `match` does.
+   * A message that is not here got this id from the carrier. Urges the messages here that have it too, and returns those whose
+   * records must be written, as `match` does.
    */
-  namesakes(id: SubmissionId): readonly string[] {
-    return this.#project((this.#ids.of(id) ?? []).map(({ owned }) => owned))
+  urgeNamesakes(id: SubmissionId): readonly string[] {
+    return this.#urge((this.#ids.of(id) ?? []).map(({ owned }) => owned))
   }
 
-  /** A receipt is parked. If its message is here, the message's record is written, so that the two are matched. */
+  /** A receipt is parked. A message here that has its id is urged, because the two are matched once it has its record. */
   receiptParked(id: SubmissionId): void {
     for (const { owned } of this.#ids.findOrRemember(id) ?? []) this.#options.urge(owned)
   }
@@ -115,8 +118,8 @@ export class ReceiptMatcher {
     return known.map(({ owned }) => owned)
   }
 
-  /** Urges the projection of these messages. Returns those that need not be submitted first. */
-  #project(ownedMessages: readonly OwnedMessage[]): string[] {
+  /** Urges these messages. Returns those that are not being submitted. */
+  #urge(ownedMessages: readonly OwnedMessage[]): string[] {
     for (const owned of ownedMessages) this.#options.urge(owned)
     return ownedMessages.filter((owned) => !isBeingSubmitted(owned)).map(({ message }) => message.msgId)
   }

@@ -93,7 +93,7 @@ export class Recorder {
     if (inProgress.addOutcome(outcome)) return
     for (const fact of outcome.facts) {
       if (fact.kind === 'submitted')
-        for (const msgId of inProgress.receipts.namesakes(submissionId(fact))) this.#toProject.add(msgId)
+        for (const msgId of inProgress.receipts.urgeNamesakes(submissionId(fact))) this.#toProject.add(msgId)
       this.#add(outcome, fact)
     }
   }
@@ -104,7 +104,7 @@ export class Recorder {
     this.#wake()
   }
 
-  /** A receipt was parked. If its message is in progress here, the message's record is written, so that the two are matched. */
+  /** A receipt was parked. If its message is in progress here, the two are matched once it is submitted and has its record. */
   receiptParked({ msgId, ...id }: ParkedId): void {
     if (msgId === null) this.#options.inProgress.receipts.receiptParked(id)
     else if (this.#options.inProgress.receipts.lookUpOnceLeft(msgId, id)) return
@@ -115,9 +115,9 @@ export class Recorder {
   }
 
   addReceipt(item: ReceiptItem): void {
-    const unrecorded = this.#options.inProgress.receipts.match(item.row, item.done)
-    if (unrecorded === 'matched') return
-    for (const msgId of unrecorded) this.#toProject.add(msgId)
+    const match = this.#options.inProgress.receipts.match(item.row, item.done)
+    if (match === 'matched') return
+    if (match !== 'unknown') for (const msgId of match.unrecorded) this.#toProject.add(msgId)
     if (this.#receipts.length >= (item.row.outcome === 'SENT' ? MAX_WITH_INTERMEDIATE : MAX_RECEIPTS)) {
       item.done?.(false)
       return
@@ -320,7 +320,7 @@ export class Recorder {
       directory: directory(),
       atMs: clock(),
       newestMsgId: highestIdAt(clock() + CLOCK_SKEW_MS),
-      waitsHere: (msgId: string, index: number) =>
+      keepOrLookUpLater: (msgId: string, index: number) =>
         items[index]!.hasWaited === undefined &&
         !inProgress.receipts.lookUpOnceLeft(msgId, rows[index]!) &&
         inProgress.has(msgId),

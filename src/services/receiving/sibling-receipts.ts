@@ -60,9 +60,9 @@ export class SiblingReceipts {
     if (!receiptsHere.isKnown(row)) await behindPoll()
     const { promise, resolve } = Promise.withResolvers<HandedReceipt>()
     const done = (recorded: boolean) => resolve(recorded ? 'recorded' : 'refused')
-    const unrecorded = receiptsHere.match(row, done)
-    if (unrecorded !== 'matched' && unrecorded.length === 0 && !receiptsHere.isKnown(row)) return 'unknown'
-    if (unrecorded !== 'matched') recorder.addReceipt({ row, done })
+    const match = receiptsHere.match(row, done)
+    if (match === 'unknown') return 'unknown'
+    if (match !== 'matched') recorder.addReceipt({ row, done })
     return await promise
   }
 

@@ -182,7 +182,7 @@ describe('the facts of a message', () => {
     expect(inProgress.addOutcome(sent(plan, msgId))).toBe(false)
     expect(inProgress.addOutcome(submission(plan, msgId, 'another'))).toBe(false)
     expect(inProgress.eventTaken(msgId, taken(1))).toBe(false)
-    expect(inProgress.receipts.match(receipt(msgId, 'DELIVERED'), null)).toEqual([msgId])
+    expect(inProgress.receipts.match(receipt(msgId, 'DELIVERED'), null)).toEqual({ unrecorded: [msgId] })
     going.resolve()
     await projected
     expect([inProgress.has(msgId), await statusOf(db, msgId), node.projected]).toEqual([
@@ -237,7 +237,7 @@ describe('a receipt', () => {
 
   test('that came before its answer has the message recorded, so that both are found there', async () => {
     const msgId = await accept()
-    expect(node.inProgress.receipts.match(receipt(msgId, 'DELIVERED'), null)).toEqual([])
+    expect(node.inProgress.receipts.match(receipt(msgId, 'DELIVERED'), null)).toBe('unknown')
     node.inProgress.addOutcome(submission(plan, msgId, msgId))
     node.inProgress.addOutcome(sent(plan, msgId))
     await gone(msgId)
@@ -254,9 +254,9 @@ describe('a receipt', () => {
   test('that comes again, or to another number, is left to the record', async () => {
     const msgId = await acceptedByCarrier()
     const other = receipt(msgId, 'DELIVERED', { addresses: ['4930'] })
-    expect(node.inProgress.receipts.match(other, null)).toEqual([msgId])
+    expect(node.inProgress.receipts.match(other, null)).toEqual({ unrecorded: [msgId] })
     await delivered(msgId)
-    expect(node.inProgress.receipts.match(receipt(msgId, 'FAILED'), null)).toEqual([msgId])
+    expect(node.inProgress.receipts.match(receipt(msgId, 'FAILED'), null)).toEqual({ unrecorded: [msgId] })
   })
 
   test('of an id that two messages have is left to their records, where they go at once', async () => {
@@ -264,11 +264,11 @@ describe('a receipt', () => {
     const known = { carrierId: CARRIER_ID, carrierMessageId: 'twice' }
     for (const msgId of [one, other]) node.inProgress.addOutcome(submission(plan, msgId, 'twice'))
     // As long as they are being submitted the receipt waits for them.
-    expect(node.inProgress.receipts.namesakes(known)).toEqual([])
-    expect(node.inProgress.receipts.match(receipt('twice', 'DELIVERED'), null)).toEqual([])
+    expect(node.inProgress.receipts.urgeNamesakes(known)).toEqual([])
+    expect(node.inProgress.receipts.match(receipt('twice', 'DELIVERED'), null)).toEqual({ unrecorded: [] })
     for (const msgId of [one, other]) node.inProgress.addOutcome(sent(plan, msgId))
     await Promise.all([one, other].map(gone))
-    expect(node.inProgress.receipts.namesakes(known)).toEqual([])
+    expect(node.inProgress.receipts.urgeNamesakes(known)).toEqual([])
   })
 
   test('of a carrier whose id rule is not learned is left to the records of those it may be for', async () => {
@@ -283,7 +283,11 @@ describe('a receipt', () => {
     }
     const untranslated = (id: string) =>
       node.inProgress.receipts.match(receipt(id, 'DELIVERED', { untranslated: true, idRule: 'auto' }), null)
-    expect(['0AF', '175', 'c1'].map(untranslated)).toEqual([[one], [one], []])
+    expect(['0AF', '175', 'c1'].map(untranslated)).toEqual([
+      { unrecorded: [one] },
+      { unrecorded: [one] },
+      'unknown',
+    ])
     await gone(one)
     expect(node.projected).toEqual(['af'])
   })
@@ -295,8 +299,8 @@ describe('a receipt', () => {
     })
     const msgId = await accept()
     node.inProgress.addOutcome(submission(plan, msgId, msgId))
-    expect(node.inProgress.receipts.match(receipt('0AF', 'DELIVERED', { untranslated: true }), null)).toEqual(
-      [],
+    expect(node.inProgress.receipts.match(receipt('0AF', 'DELIVERED', { untranslated: true }), null)).toBe(
+      'unknown',
     )
     node.inProgress.addOutcome(sent(plan, msgId))
     await gone(msgId)
