@@ -73,7 +73,7 @@ async function aProjector(around: Around = (_, run) => run()) {
       n += 1
       await appendEntry(db, lane, n, encodeEntry([{ msgId, fact: acceptedFact(planId, msgId) }]))
       ownedMessages.set(msgId, {
-        ...newlyOwned(message, { owner: NODE, entry: n }),
+        ...newlyOwned(message, { ownerNodeId: NODE, entry: n }),
         delivers: true,
         postponed: true,
       })

@@ -31,7 +31,10 @@ export interface IdRulesOptions extends NodeParts {
 }
 
 const BATCH = 500
-/** How long a message that another node has in memory may be without a record, although one of its receipt's other spellings has one. */
+/**
+ * How long a receipt waits for the records of other nodes. Until then one of them may have its message in memory, while a message
+ * with another spelling of its id is recorded already.
+ */
 const UNRECORDED_MS = 5_000
 /** How much newer than its receipt a message may seem: nodes know the time to some milliseconds. */
 const SKEW_MS = 1_000
@@ -39,8 +42,8 @@ const SKEW_MS = 1_000
 const RECENT_MS = 120_000
 
 /**
- * Translates the ids of receipts whose carrier has the id rule `auto` and none learned yet. Each receipt is looked up under every spelling its
- * id may have, and a match tells the rule. A rule that enough messages agree on is stored, for all nodes.
+ * Translates the ids of receipts whose carrier has the id rule `auto` and none learned yet. Each receipt is looked up under every
+ * spelling its id may have, and a match tells the rule. A rule that enough messages agree on is stored, for all nodes.
  */
 export class IdRules {
   readonly #options: IdRulesOptions
@@ -59,8 +62,8 @@ export class IdRules {
   }
 
   /**
-   * Returns the same receipts. Untranslated ones that can only mean one id now have that id. With several nodes this is known only
-   * of those that are some seconds old.
+   * Returns the receipts, with untranslated ids translated where only one is possible. With several nodes this is known only of
+   * receipts that are some seconds old.
    */
   async translate(receipts: readonly IncomingReceipt[]): Promise<readonly IncomingReceipt[]> {
     if (!receipts.some(({ untranslated }) => untranslated)) return receipts
@@ -112,7 +115,7 @@ export class IdRules {
     const { directory } = this.#options
     const asked = stale.map((row) => {
       const carrier = directory().carrierById(row.carrierId)!
-      const carrierMessageId = canonicalId(receiptedId(row), idRuleOf(carrier), 'receipt')
+      const carrierMessageId = canonicalId(idAsReceived(row), idRuleOf(carrier), 'receipt')
       return {
         ...row,
         carrierMessageId,
@@ -130,8 +133,8 @@ export class IdRules {
   }
 
   /**
-   * Returns for each receipt a message with the only id that it can mean, or null. An id that can be read in several ways means no message
-   * that is newer than its receipt.
+   * Returns for each receipt a message with the only id that it can mean, or null. An id that can be read in several ways
+   * means no message that is newer than its receipt.
    */
   async #matches(
     receipts: readonly IncomingReceipt[],
@@ -139,7 +142,7 @@ export class IdRules {
   ): Promise<readonly (Candidate | null)[]> {
     const asked = receipts.flatMap((row, index) => {
       const { carrierId, addresses, idRule } = row
-      return (isAsked(row) ? storedForms(receiptedId(row), idRule) : []).map((carrierMessageId) => ({
+      return (isAsked(row) ? storedForms(idAsReceived(row), idRule) : []).map((carrierMessageId) => ({
         index,
         carrierId,
         carrierMessageId,
@@ -203,10 +206,10 @@ function theOne(candidates: readonly Candidate[]): Candidate | null {
 
 /** The id may be decimal or hexadecimal. */
 function isAmbiguous(receipt: IncomingReceipt): boolean {
-  const id = canonicalId(receiptedId(receipt), 'normalised', 'receipt')
+  const id = canonicalId(idAsReceived(receipt), 'normalised', 'receipt')
   return receipt.idRule === 'auto' && spellings(id).length > 1
 }
 
-function receiptedId({ receiptedId, carrierMessageId }: IncomingReceipt): string {
+function idAsReceived({ receiptedId, carrierMessageId }: IncomingReceipt): string {
   return receiptedId ?? carrierMessageId
 }

@@ -28,7 +28,7 @@ export interface JournalItem extends JournalFact {
   /** Null while the message is being accepted or loaded. */
   readonly owned: OwnedMessage | null
   /** The node that accepted or loaded the message. */
-  readonly owner: number
+  readonly ownerNodeId: number
   readonly onAccepted: ((acceptance: Acceptance) => void) | null
   /** True when the fact is committed. False when its lane was lost before, or when the carrier must keep the receipt. */
   readonly onCommitted: ((committed: boolean) => void) | null
@@ -70,21 +70,26 @@ export const NOBODY: MessagesListeners = {
 export function journalItem(
   msgId: string,
   fact: JournalFact['fact'],
-  { owned, owner }: Pick<JournalItem, 'owned' | 'owner'>,
+  { owned, ownerNodeId }: Pick<JournalItem, 'owned' | 'ownerNodeId'>,
   { onAccepted = null, onCommitted = null, outcome = null, mayStore = null }: Partial<Waiting> = {},
 ): JournalItem {
-  return { msgId, fact, owner, owned, onAccepted, onCommitted, outcome, mayStore }
+  return { msgId, fact, ownerNodeId, owned, onAccepted, onCommitted, outcome, mayStore }
 }
 
 export function acceptedItem(
-  { msgId, owner, accepted, mayStore }: KeptMessage,
+  { msgId, owner: ownerNodeId, accepted, mayStore }: KeptMessage,
   onAccepted: JournalItem['onAccepted'],
 ): JournalItem {
-  return journalItem(msgId, accepted, { owned: null, owner }, { onAccepted, mayStore: mayStore ?? null })
+  return journalItem(
+    msgId,
+    accepted,
+    { owned: null, ownerNodeId },
+    { onAccepted, mayStore: mayStore ?? null },
+  )
 }
 
-export function loadedItem({ msgId, ...loaded }: LoadedMessage, owner: number): JournalItem {
-  return journalItem(msgId, { kind: 'loaded', ...loaded }, { owned: null, owner })
+export function loadedItem({ msgId, ...loaded }: LoadedMessage, ownerNodeId: number): JournalItem {
+  return journalItem(msgId, { kind: 'loaded', ...loaded }, { owned: null, ownerNodeId })
 }
 
 /** Whether anything of the message is missing in its record, apart from what is left to be submitted. */
@@ -106,7 +111,7 @@ export function renewedItem(owned: OwnedMessage): JournalItem {
     owned.delivers && events.some(({ sequence, taken }) => taken === null && sequence > owned.unpushed)
   const hasWaitingEvents = isWaiting || (loaded?.hasWaitingEvents ?? false)
   const fact = { kind: 'loaded', accepted, state, hasWaitingEvents } as const
-  return journalItem(msgId, fact, { owner: owned.owner, owned })
+  return journalItem(msgId, fact, { ownerNodeId: owned.ownerNodeId, owned })
 }
 
 /** These items are not in the journal. Tells those who wait, and returns the outcomes to write into records instead. */

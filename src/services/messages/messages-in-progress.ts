@@ -240,11 +240,11 @@ export class MessagesInProgress implements AcceptanceJournal {
    * messages that are here: the caller must ask again whether their records are written. Resolves to the messages that are
    * here afterwards. Rejects when they are still in the records.
    */
-  async load(owner: number, take: Take): Promise<MessageInProgress[]> {
+  async load(ownerNodeId: number, take: Take): Promise<MessageInProgress[]> {
     let loaded: readonly LoadedMessage[] = []
     await this.#writer.appendWith(async (tx) => {
       loaded = this.lane === null ? [] : await take(tx, this.lane, (msgId) => this.get(msgId) !== undefined)
-      return loaded.map((one) => loadedItem(one, owner))
+      return loaded.map((one) => loadedItem(one, ownerNodeId))
     })
     return loaded.flatMap(({ msgId }) => this.get(msgId) ?? [])
   }
@@ -306,7 +306,7 @@ export class MessagesInProgress implements AcceptanceJournal {
   #append(owned: OwnedMessage, fact: JournalFact['fact'], waiting?: Partial<Waiting>): void {
     owned.pending += 1
     const { msgId } = owned.message
-    const item = journalItem(msgId, fact, { owned, owner: owned.owner }, waiting)
+    const item = journalItem(msgId, fact, { owned, ownerNodeId: owned.ownerNodeId }, waiting)
     if (owned.deferred === null) this.#writer.append(item)
     else
       owned.deferred.push(() => {
@@ -340,10 +340,10 @@ export class MessagesInProgress implements AcceptanceJournal {
     if (changed.length > 0) this.#listeners.onChanged(changed, holder)
   }
 
-  #enter({ msgId, owner, owned }: Item, first: FirstFact, n: number): void {
+  #enter({ msgId, ownerNodeId, owned }: Item, first: FirstFact, n: number): void {
     const entered = enteredBy(msgId, first)
     this.#ownedMessages.add(
-      owned === null ? newlyOwned(entered, { owner, entry: n }) : reenter(owned, entered, n),
+      owned === null ? newlyOwned(entered, { ownerNodeId, entry: n }) : reenter(owned, entered, n),
     )
   }
 
@@ -354,7 +354,7 @@ export class MessagesInProgress implements AcceptanceJournal {
     owned.delivers ||= isPushed(callbackUrl, this.#options.directory().planById(planId), event)
     if (!owned.delivers) owned.unpushed = sequence
     // A new event waits in the records if one before it does, or if its record will name another holder.
-    const held = owned.delivers && holder === owned.owner && owned.inRecords === null
+    const held = owned.delivers && holder === owned.ownerNodeId && owned.inRecords === null
     if (owned.delivers && !held) {
       owned.inRecords ??= new Set()
       owned.inRecords.add(sequence)

@@ -6,7 +6,7 @@ import type { SubmissionId } from '../../store/receipt-matches.ts'
 export interface OwnedMessage {
   message: MessageInProgress
   /** The node that accepted or loaded it: this process, possibly under a node id whose lease it has lost since. */
-  readonly owner: number
+  readonly ownerNodeId: number
   /** The entry with which it begins in the journal. */
   entry: number
   /** When that entry was committed, by the monotonic clock. */
@@ -25,7 +25,8 @@ export interface OwnedMessage {
   unpushed: number
   /**
    * Null: every event that is not taken yet is held in memory. Otherwise events of the message wait in the records, and its
-   * next events will wait there behind them. The set has their sequences, except of events from before it was loaded.
+   * next events will wait there behind them. The set has their sequences, without those from before it was loaded; it is
+   * empty if all are.
    */
   inRecords: Set<number> | null
   /** The keys under which its segments are found by the carrier's message ids. */
@@ -41,7 +42,7 @@ export interface OwnedMessage {
 /** A message that was just accepted, or loaded from its record, by this entry. */
 export function newlyOwned(
   message: MessageInProgress,
-  by: Pick<OwnedMessage, 'owner' | 'entry'>,
+  by: Pick<OwnedMessage, 'ownerNodeId' | 'entry'>,
 ): OwnedMessage {
   return {
     ...by,
@@ -92,7 +93,10 @@ export function bytesOf({ body, segments }: Pick<Accepted, 'body' | 'segments'>)
   return 4_500 + 1_500 * segments + 2 * body.length
 }
 
-/** Every message in progress here, until its record is written: also those that are only waiting for a receipt. */
+/**
+ * Every message in progress here, also those that are only waiting for a receipt. They leave when their records are written,
+ * except messages that are renewed.
+ */
 export class OwnedMessages {
   readonly #mostBytes: number
   readonly #messages = new MessagesByPlan<OwnedMessage>(({ message }) => message)

@@ -18,13 +18,13 @@ export interface ProjectorOptions extends Pick<NodeParts, 'db' | 'log'> {
   readonly away: Pick<AwayServers, 'byServer' | 'hasFailed' | 'isAny'>
   /** The records of these messages are committed, and the messages have left memory. */
   readonly onProjected: (ownedMessages: readonly OwnedMessage[]) => void
-  /** Writes the records of these messages and begins them anew in the journal. Rejects if nothing has changed. */
+  /** Writes the records of these messages and begins them anew in the journal. If it rejects, nothing was written. */
   readonly renew: (ownedMessages: readonly OwnedMessage[]) => Promise<unknown>
   /** The lane was taken over. */
   readonly onFenced: () => void
   readonly onBatch?: BatchMeter | undefined
   readonly onWritten?: OnWritten | undefined
-  /** How long a message waits here for its receipt. Default 10 s. */
+  /** How long after its entry was committed a message gets its record, even while it is being submitted. Default 10 s. */
   readonly ageMs?: number | undefined
   /** Time between rounds. Default 50 ms. */
   readonly roundMs?: number | undefined
@@ -84,7 +84,10 @@ export class Projector {
     this.urge(owned)
   }
 
-  /** The message is projected as soon as its pending facts are committed. */
+  /**
+   * The message is projected as soon as its facts are committed and it is not being submitted any more. While it is, it is
+   * renewed, but only if `project` waits for its record or it is old.
+   */
   urge(owned: OwnedMessage): void {
     if (owned.leaving) return
     this.#urgent.set(owned.message.msgId, owned)
@@ -345,6 +348,7 @@ function isDone({ message: { state, events }, delivers, unpushed }: OwnedMessage
   return hasEnded && (!delivers || events.every(isToldOf))
 }
 
-export function projectionOf({ message, owner: holder, delivers, unpushed, inRecords }: OwnedMessage) {
-  return { message, holder, delivers, unpushed, ...(inRecords !== null && { inRecords }) }
+/** The owner's node is the holder of those events that wait in memory: from there they are delivered. */
+export function projectionOf({ message, ownerNodeId, delivers, unpushed, inRecords }: OwnedMessage) {
+  return { message, holder: ownerNodeId, delivers, unpushed, ...(inRecords !== null && { inRecords }) }
 }

@@ -61,7 +61,7 @@ async function aProjector(messages: readonly MessageInProgress[], changes: Parti
 }
 
 function anOwned(message: MessageInProgress, entry: number): OwnedMessage {
-  return { ...newlyOwned(message, { owner: NODE, entry }), delivers: true, postponed: true }
+  return { ...newlyOwned(message, { ownerNodeId: NODE, entry }), delivers: true, postponed: true }
 }
 
 const waiting = (count: number) => Array.from({ length: count }, () => inMemory(plan))
