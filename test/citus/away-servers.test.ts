@@ -371,7 +371,7 @@ test('inbound messages for a worker that hangs are left to the carrier, and thos
   const receiver = new Receiver({
     ...{ ...node, lease, inProgress, offers, random: randomBytes },
     recorder: { failing: false, isStalled: false } as Recorder,
-    siblings: { offer: () => false },
+    siblings: { handOver: () => false },
     refusedPdus: { add: (...of) => refused.push(of) },
     writeEvents: (write) => write(HOLDER),
     onReceived: () => undefined,

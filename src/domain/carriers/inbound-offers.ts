@@ -3,12 +3,12 @@
 /** What this node knows of an earlier PDU with the same contents. Times are of one monotonic clock. */
 export interface EarlierOffer {
   readonly arrivedAtMs: number
-  /** taken: answered ESME_ROK; refused: the carrier was asked to keep it, or may have missed the answer; null: not answered. */
-  readonly answer: 'taken' | 'refused' | null
+  /** acknowledged: answered ESME_ROK; refused: the carrier was asked to keep it, or may have missed the answer; null: not answered. */
+  readonly answer: 'acknowledged' | 'refused' | null
   /** When it was answered. */
   readonly answeredAtMs: number | null
   /** The session it came over. */
-  readonly link: {
+  readonly session: {
     /** The carrier sent its last octets no earlier than this. */
     readonly lastReceivedMs: number
     /** Why and when it ended; null while it has not. */
@@ -22,31 +22,31 @@ export interface EarlierOffer {
  */
 export const LEAST_TIMEOUT_MS = 5_000
 
-/** A PDU that comes this long after an answer was written proves that its link works in both directions. */
+/** A PDU that comes this long after an answer was written proves that its session works in both directions. */
 export const CONFIRMED_AFTER_MS = 2_000
 
 /**
  * True when the carrier cannot have been satisfied with the answer to the earlier PDU by the time this one arrived: the
- * PDU was refused, the link ended before the answer is known to have arrived, or the answer was so late that the carrier
- * may have given up on it. An answer sent in time over a living link is read, since TCP loses nothing, so the same
+ * PDU was refused, the session ended before the answer is known to have arrived, or the answer was so late that the carrier
+ * may have given up on it. An answer sent in time over a living session is read, since TCP loses nothing, so the same
  * contents are then a second message.
  */
 export function isOfferedAgain(earlier: EarlierOffer, arrivedAtMs: number): boolean {
   if (isAnswerRead(earlier)) return false
-  const { answer, answeredAtMs, link } = earlier
-  if (link.closed !== null && link.closed.atMs <= arrivedAtMs) return true
+  const { answer, answeredAtMs, session } = earlier
+  if (session.closed !== null && session.closed.atMs <= arrivedAtMs) return true
   if (answer === 'refused' && answeredAtMs! <= arrivedAtMs) return true
   return Math.min(answeredAtMs ?? arrivedAtMs, arrivedAtMs) - earlier.arrivedAtMs >= LEAST_TIMEOUT_MS
 }
 
-/** It was taken in time, and its link was heard from long enough afterwards, or was ended by our unbind. */
+/** It was acknowledged in time, and its session was heard from long enough afterwards, or was ended by our unbind. */
 export function isAnswerRead(earlier: EarlierOffer): boolean {
-  const { answer, answeredAtMs, link } = earlier
-  if (answer !== 'taken' || isAnsweredLate(earlier)) return false
-  return link.lastReceivedMs - answeredAtMs! >= CONFIRMED_AFTER_MS || link.closed?.code === 'unbound'
+  const { answer, answeredAtMs, session } = earlier
+  if (answer !== 'acknowledged' || isAnsweredLate(earlier)) return false
+  return session.lastReceivedMs - answeredAtMs! >= CONFIRMED_AFTER_MS || session.closed?.code === 'unbound'
 }
 
-/** The carrier may have given up on the answer, so later PDUs over its link do not prove that it was read. */
+/** The carrier may have given up on the answer, so later PDUs over its session do not prove that it was read. */
 export function isAnsweredLate({ arrivedAtMs, answeredAtMs }: EarlierOffer): boolean {
   return answeredAtMs !== null && answeredAtMs - arrivedAtMs >= LEAST_TIMEOUT_MS
 }

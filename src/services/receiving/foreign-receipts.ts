@@ -10,22 +10,25 @@ export interface ForeignReceiptsOptions extends Pick<NodeParts, 'db' | 'log' | '
 }
 
 const POLL_MS = 100
-/** A receipt is committed within this time after it is parked. A later one waits for its message's record. */
+/** `parked_at` is set before the COMMIT, which follows within this time. A receipt that is later waits for its message's record. */
 const OVERLAP_MS = 1_000
 const PAGE = 1_000
 const MAX_PAGES = 20
 
 /**
  * A receipt may arrive over another node's link while this node has its message in memory. The other node parks it. This node
- * reads what others park, and applies such a receipt once the message has its record.
+ * reads what is parked, and has the records of such messages written, with which the receipts are then matched.
  */
 export function foreignReceipts({ db, lease, clock, recorder, log }: ForeignReceiptsOptions): PeriodicTask {
-  /** Older receipts have been looked at; null before the first look. Maintenance applies those parked before that. */
-  let lookedUntilMs: number | null = null
+  /**
+   * Where the next look begins; null before the first. It moves on even if this node was alone or more was parked than
+   * it reads: maintenance applies what nobody has looked at.
+   */
+  let nextFromMs: number | null = null
   const run = async () => {
     const untilMs = clock()
-    lookedUntilMs ??= untilMs
-    const fromMs = lookedUntilMs - OVERLAP_MS
+    nextFromMs ??= untilMs
+    const fromMs = nextFromMs - OVERLAP_MS
     let after: ParkedPlace = { parkedAt: new Date(fromMs).toISOString(), parkedId: 0 }
     for (let pages = lease.isAlone ? 0 : MAX_PAGES; pages > 0; pages -= 1) {
       const receipts = await findNewParkedReceipts(db, after, PAGE)
@@ -33,7 +36,7 @@ export function foreignReceipts({ db, lease, clock, recorder, log }: ForeignRece
       if (receipts.length < PAGE) break
       after = receipts.at(-1)!
     }
-    lookedUntilMs = untilMs
+    nextFromMs = untilMs
   }
   return new PeriodicTask(log, 'parked receipts not read', POLL_MS, run)
 }

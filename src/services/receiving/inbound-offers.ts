@@ -29,7 +29,7 @@ export interface InboundOffersOptions extends Pick<NodeParts, 'db' | 'log'> {
 }
 
 /** The session a PDU came over, as far as it tells whether the answer arrived. */
-export type OfferingLink = Pick<Connection, 'lastReceivedMs' | 'closed' | 'whenClosed'>
+export type OfferingSession = Pick<Connection, 'lastReceivedMs' | 'closed' | 'whenClosed'>
 
 /** A PDU of a carrier, until its answer is known to have arrived. */
 export interface Offer {
@@ -38,7 +38,7 @@ export interface Offer {
   readonly arrivedAtMs: number
   /** The lease of this node was not over when the PDU came. */
   readonly isTimely: boolean
-  readonly link: OfferingLink
+  readonly session: OfferingSession
   /** Its own id, or the id of the earlier PDU that it repeats, once that is known. */
   offerId: string
   /** If it is new: its place behind all PDUs with the same contents that were known when it was judged. */
@@ -67,7 +67,7 @@ const MAX_BATCH = 1_000
 
 /**
  * Recognises an inbound PDU that a carrier offers again, to this node or another (docs/adr/0017). A recorded PDU is in
- * inbound_offers until its answer has arrived. The node over whose link it came knows the answer.
+ * inbound_offers until its answer has arrived. The node over whose session it came knows the answer.
  */
 export class InboundOffers {
   readonly #options: InboundOffersOptions
@@ -76,13 +76,16 @@ export class InboundOffers {
   /** Answered ESME_ROK, in the order of the answers. */
   readonly #unconfirmed = new Set<Offer>()
   readonly #confirmed = new Set<Offer>()
-  /** In doubt since `sinceMs`. The row is released in the database after `untilMs`. */
-  readonly #doubtful = new Map<Offer, { readonly sinceMs: number; readonly untilMs: number }>()
+  /**
+   * Those whose answer may not have arrived, since `sinceMs`. Their rows are released again and again until `untilMs`, because
+   * a COMMIT may come late.
+   */
+  readonly #unread = new Map<Offer, { readonly sinceMs: number; readonly untilMs: number }>()
   /** In order of arrival. */
   readonly #unanswered = new Set<Offer>()
   /** Node ids of this process. After losing its lease it is another node, and still knows what it recorded before. */
   readonly #nodeIds = new Set<number>()
-  readonly #watched = new WeakSet<OfferingLink>()
+  readonly #watched = new WeakSet<OfferingSession>()
   readonly #task: PeriodicTask
 
   constructor(options: InboundOffersOptions) {
@@ -99,17 +102,17 @@ export class InboundOffers {
     return this.#known.size
   }
 
-  arrived(pdu: PduOf<'deliver_sm' | 'data_sm'>, carrierId: number, link: OfferingLink): Offer {
-    if (!this.#watched.has(link)) {
-      this.#watched.add(link)
-      void link.whenClosed().then(() => this.#task.wake())
+  arrived(pdu: PduOf<'deliver_sm' | 'data_sm'>, carrierId: number, session: OfferingSession): Offer {
+    if (!this.#watched.has(session)) {
+      this.#watched.add(session)
+      void session.whenClosed().then(() => this.#task.wake())
     }
     const offer: Offer = {
       carrierId,
       fingerprint: fingerprintOf(pdu),
       arrivedAtMs: this.#options.clock(),
       isTimely: this.#options.lease.alive,
-      link,
+      session,
       offerId: this.#options.newOfferId(),
       turn: 0,
       isRepeat: false,
@@ -165,7 +168,7 @@ export class InboundOffers {
   /** `isRead`: false when the session says that the answer may not be read. A refused PDU may be recorded (`mayBeRecorded`). */
   answered(
     offer: Offer,
-    answer: 'taken' | 'refused',
+    answer: 'acknowledged' | 'refused',
     { isRead = true, mayBeRecorded = true }: { isRead?: boolean; mayBeRecorded?: boolean } = {},
   ): void {
     this.#unanswered.delete(offer)
@@ -174,13 +177,13 @@ export class InboundOffers {
     // An offer that was repeated meanwhile decides nothing any more.
     if (this.#known.get(offer.offerId) !== offer) return
     if (answer === 'refused' && !mayBeRecorded && !offer.isRepeat) this.#known.delete(offer.offerId)
-    else if (answer === 'refused') this.#doubt(offer, LATE_COMMIT_MS)
-    else if (!isRead || isAnsweredLate(offer)) this.#doubt(offer, 0)
+    else if (answer === 'refused') this.#countAsUnread(offer, LATE_COMMIT_MS)
+    else if (!isRead || isAnsweredLate(offer)) this.#countAsUnread(offer, 0)
     else this.#unconfirmed.add(offer)
     if (this.#unconfirmed.size > MAX_UNCONFIRMED) this.#confirm(this.#unconfirmed.values().next().value!)
   }
 
-  /** Writes what is known of the answers. If that fails, they are in doubt once this node is gone. */
+  /** Writes what is known of the answers. If that fails, they count as unread once this node is gone. */
   async stop(): Promise<void> {
     await this.#task.stop()
     await this.#work().catch((error) => this.#options.log.error({ err: error }, NOT_NOTED))
@@ -210,8 +213,8 @@ export class InboundOffers {
     const { db, lease } = this.#options
     const isMine = ({ offerId }: RecordedOffer) => {
       const known = this.#known.get(offerId)
-      // An offer in doubt may have been released, so another node may have it.
-      return known !== undefined && !this.#doubtful.has(known)
+      // Its row may have been released, so another node may have it.
+      return known !== undefined && !this.#unread.has(known)
     }
     const known = found.filter(isMine)
     const others = found.filter((row) => !isMine(row))
@@ -223,7 +226,7 @@ export class InboundOffers {
     const before = this.#known.get(offerId)
     if (before !== undefined) {
       this.#unconfirmed.delete(before)
-      this.#doubtful.delete(before)
+      this.#unread.delete(before)
     }
     // Another node was quicker, so there is no row with the id that this offer had.
     if (this.#known.get(offer.offerId) === offer) this.#known.delete(offer.offerId)
@@ -233,10 +236,10 @@ export class InboundOffers {
     return 'again'
   }
 
-  #doubt(offer: Offer, forMs: number): void {
+  #countAsUnread(offer: Offer, forMs: number): void {
     this.#unconfirmed.delete(offer)
     const sinceMs = this.#options.clock()
-    this.#doubtful.set(offer, { sinceMs, untilMs: sinceMs + forMs })
+    this.#unread.set(offer, { sinceMs, untilMs: sinceMs + forMs })
   }
 
   #confirm(offer: Offer): void {
@@ -248,22 +251,22 @@ export class InboundOffers {
     this.#nodeIds.add(this.#options.lease.nodeId)
     for (const offer of this.#unconfirmed) {
       if (isAnswerRead(offer)) this.#confirm(offer)
-      else if (offer.link.closed !== null) this.#doubt(offer, 0)
+      else if (offer.session.closed !== null) this.#countAsUnread(offer, 0)
     }
     await this.#write([...this.#confirmed], deleteOffers, (offer) => this.#confirmed.delete(offer))
-    await this.#write([...this.#doubtful.keys()], releaseOffers, (offer) => this.#isSettled(offer))
+    await this.#write([...this.#unread.keys()], releaseOffers, (offer) => this.#endReleases(offer))
   }
 
   /**
-   * The offer was in doubt long enough. PDUs that arrived before are judged first: only this node knows that they are no
-   * repeats.
+   * Its row was just released. Returns true, and releases it no more, if that was long enough. PDUs that arrived before are judged
+   * first: only this node knows that they are no repeats.
    */
-  #isSettled(offer: Offer): boolean {
-    const doubt = this.#doubtful.get(offer)
+  #endReleases(offer: Offer): boolean {
+    const unread = this.#unread.get(offer)
     const [oldest] = this.#unanswered
-    if (doubt === undefined || doubt.untilMs > this.#options.clock()) return false
-    if (oldest !== undefined && oldest.arrivedAtMs < doubt.sinceMs) return false
-    return this.#doubtful.delete(offer)
+    if (unread === undefined || unread.untilMs > this.#options.clock()) return false
+    if (oldest !== undefined && oldest.arrivedAtMs < unread.sinceMs) return false
+    return this.#unread.delete(offer)
   }
 
   async #write(

@@ -42,7 +42,7 @@ export interface ReceiverOptions extends NodeParts {
   readonly lease: NodeLease
   readonly inProgress: Pick<MessagesInProgress, 'hurry' | 'away'>
   readonly recorder: Recorder
-  readonly siblings: Pick<SiblingReceipts, 'offer'>
+  readonly siblings: Pick<SiblingReceipts, 'handOver'>
   readonly offers: InboundOffers
   readonly refusedPdus: Pick<RefusedPdus, 'add'>
   readonly writeEvents: WriteEvents
@@ -65,16 +65,19 @@ interface InboundItem {
   readonly offer: Offer
 }
 
-/** refused: another node knows what became of it, so the carrier is to offer it again; otherwise why it was not recorded. */
-type InboundOutcome = 'taken' | 'refused' | { readonly error: unknown }
+/**
+ * acknowledged: it is recorded; refused: another node knows what became of it, so the carrier is to offer it again; otherwise
+ * why it was not recorded.
+ */
+type InboundOutcome = 'acknowledged' | 'refused' | { readonly error: unknown }
 
 const MAX_BATCH = 100
 /** How often a batch is judged while other nodes record PDUs of it. */
 const MAX_ROUNDS = 3
 
 /**
- * Takes what carriers send: receipts go to the recorder, MO messages into the database. Answers after COMMIT; a receipt that
- * changes no status is answered at once.
+ * Takes what carriers send: receipts go to the recorder, MO messages into the database. Answers after COMMIT; an intermediate
+ * receipt, or one without an id, is answered at once.
  */
 export class Receiver {
   readonly #options: ReceiverOptions
@@ -146,7 +149,8 @@ export class Receiver {
     const row = this.#row(receipt, carrier, keptOf(text, pdu))
     const { outcome } = RECEIPT_STATES[receipt.state]
     if (outcome === 'SENT') {
-      // Not a final receipt. Its message was submitted and so is SENT already; losing the receipt would change nothing.
+      // Not a final receipt. Its message was submitted and so is SENT already; losing the receipt would change nothing. So it is
+      // not parked either until its id can be translated: it is for the message with this very id, or for none.
       this.#options.recorder.addReceipt({
         row: { ...row, outcome, addresses: [], senderName: null, untranslated: false },
         done: null,
@@ -155,7 +159,7 @@ export class Receiver {
       return
     }
     const item = { row: { ...row, outcome, ...addressesOf(pdu) }, done: answer }
-    if (!this.#options.siblings.offer(item)) this.#options.recorder.addReceipt(item)
+    if (!this.#options.siblings.handOver(item)) this.#options.recorder.addReceipt(item)
   }
 
   #row(
@@ -206,7 +210,7 @@ export class Receiver {
     }
     this.#inbound.add({ segment, offer }).then((outcome) => {
       if (typeof outcome === 'object') failed(outcome.error)
-      else offers.answered(offer, outcome, { isRead: answer(outcome === 'taken') })
+      else offers.answered(offer, outcome, { isRead: answer(outcome === 'acknowledged') })
     }, failed)
   }
 
@@ -218,7 +222,7 @@ export class Receiver {
     const outcomes = (await this.#recordedByServer(fresh, rounds)).values()
     return verdicts.map((verdict) => {
       if (verdict === 'new') return outcomes.next().value!
-      return verdict === 'again' ? 'taken' : 'refused'
+      return verdict === 'again' ? 'acknowledged' : 'refused'
     })
   }
 
@@ -247,7 +251,7 @@ export class Receiver {
     if (fresh.length === 0) return []
     try {
       await this.#record(fresh)
-      return fresh.map(() => 'taken')
+      return fresh.map(() => 'acknowledged')
     } catch (error) {
       const failed = (why: unknown) => fresh.map(() => ({ error: why }))
       // Another node was offered one of these too and was quicker. Its row can be found now.

@@ -15,7 +15,7 @@ export interface SiblingReceiptsOptions {
     | undefined
 }
 
-/** Receipts that wait to be offered. With more than this, they go through the tables. */
+/** Receipts that wait to be handed over. With more than this, they go through the tables. */
 const MOST_WAITING = 5_000
 const MAX_BATCH = 500
 
@@ -26,23 +26,23 @@ const MAX_BATCH = 500
  */
 export class SiblingReceipts {
   readonly #options: SiblingReceiptsOptions
-  readonly #offers: Batcher<IncomingReceipt, HandedReceipt>
+  readonly #handOvers: Batcher<IncomingReceipt, HandedReceipt>
 
   constructor(options: SiblingReceiptsOptions) {
     this.#options = options
-    this.#offers = new Batcher({ write: (rows) => this.#offer(rows), maxBatch: MAX_BATCH, maxInFlight: 4 })
+    this.#handOvers = new Batcher({ write: (rows) => this.#ask(rows), maxBatch: MAX_BATCH, maxInFlight: 4 })
   }
 
   /**
-   * Offers a receipt that came over a bind of this process to the other workers, and records it if they do not know its message.
-   * Returns false if it is not offered.
+   * Hands a receipt that came over a bind of this process to the other workers, and records it if they do not know its message.
+   * Returns false if it is not handed over.
    */
-  offer(item: ReceiptItem): boolean {
+  handOver(item: ReceiptItem): boolean {
     const { ask, receiptsHere, recorder } = this.#options
     const { row, done } = item
     if (ask === undefined || row.untranslated || receiptsHere.isKnown(row)) return false
-    if (this.#offers.waiting >= MOST_WAITING) return false
-    void this.#offers.add(row).then((answer) => {
+    if (this.#handOvers.waiting >= MOST_WAITING) return false
+    void this.#handOvers.add(row).then((answer) => {
       if (answer === 'unknown') recorder.addReceipt(item)
       else done?.(answer === 'recorded')
     })
@@ -67,7 +67,7 @@ export class SiblingReceipts {
   }
 
   /** One worker that has the message is enough, because no two have the same one. */
-  async #offer(rows: readonly IncomingReceipt[]): Promise<readonly HandedReceipt[]> {
+  async #ask(rows: readonly IncomingReceipt[]): Promise<readonly HandedReceipt[]> {
     const answers = await this.#options.ask!(rows)
     return rows.map(
       (_, index) => answers.map((of) => of[index]).find((answer) => answer !== 'unknown') ?? 'unknown',

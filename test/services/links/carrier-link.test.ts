@@ -7,7 +7,7 @@ import {
   type LinkTimings,
   type SubmitEvents,
 } from '../../../src/services/links/carrier-link.ts'
-import type { OfferingLink } from '../../../src/services/receiving/inbound-offers.ts'
+import type { OfferingSession } from '../../../src/services/receiving/inbound-offers.ts'
 import { STATUSES } from '../../../src/smpp/statuses.ts'
 import { aCarrier } from '../../support/directory.ts'
 import { quietLog } from '../../support/log.ts'
@@ -169,19 +169,19 @@ describe('a session that the carrier calls out of order', () => {
 })
 
 test('silence after an answer: an enquire_link brings the proof that the answer was read', async () => {
-  const answered = Promise.withResolvers<{ link: OfferingLink; atMs: number }>()
+  const answered = Promise.withResolvers<{ session: OfferingSession; atMs: number }>()
   await bind(
     {},
     {
       onRequest: (pdu, connection) => {
         connection.respond(pdu, STATUSES.ESME_ROK)
-        answered.resolve({ link: connection, atMs: performance.now() })
+        answered.resolve({ session: connection, atMs: performance.now() })
       },
     },
   )
   expect(await smsc.deliver({ source_addr: '1', destination_addr: '2' })).toBe(STATUSES.ESME_ROK)
   const answer = await answered.promise
-  await eventually(() => answer.link.lastReceivedMs - answer.atMs >= CONFIRMED_AFTER_MS)
+  await eventually(() => answer.session.lastReceivedMs - answer.atMs >= CONFIRMED_AFTER_MS)
   expect(smsc.heard.filter(({ pdu }) => pdu.command === 'enquire_link')).toHaveLength(1)
 })
 

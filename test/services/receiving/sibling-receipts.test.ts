@@ -53,7 +53,7 @@ function workerThatAsks(ask: Ask): SiblingReceipts {
 }
 
 function answerTo(worker: SiblingReceipts, row: IncomingReceipt): Promise<boolean> {
-  return new Promise((done) => expect(worker.offer({ row, done })).toBe(true))
+  return new Promise((done) => expect(worker.handOver({ row, done })).toBe(true))
 }
 
 async function accepted(): Promise<string> {
@@ -113,6 +113,6 @@ test.each<[string, Ask]>([
 
 test('one whose id cannot be read yet is not offered', () => {
   const { asked, worker } = workers()
-  const isOffered = worker.offer({ row: receipt('raw', 'DELIVERED', { untranslated: true }), done: null })
+  const isOffered = worker.handOver({ row: receipt('raw', 'DELIVERED', { untranslated: true }), done: null })
   expect([isOffered, recorded.length, asked]).toEqual([false, 0, []])
 })

@@ -80,7 +80,7 @@ beforeEach(async () => {
       clock: Date.now,
       inProgress: { hurry },
       recorder: { failing: false },
-      siblings: { offer: ({ done }) => received.push(() => done?.(true)) > 0 },
+      siblings: { handOver: ({ done }) => received.push(() => done?.(true)) > 0 },
     } as ReceiverOptions),
   })
   links.adopt(directory, () => true)
