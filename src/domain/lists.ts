@@ -125,6 +125,7 @@ export interface MessageFilters extends DateWindow {
   readonly mccmnc: string | null
 }
 
+/** Applied to messages at rest by store/message-list.ts, and to those in progress by `isWanted` in messages/message-search.ts. */
 export const MESSAGE_FILTERS: FilterRules<MessageFilters> = {
   from: SENDER_RULE,
   to: { parse: (text) => (isE164(text) ? text : null), meaning: 'must be an E.164 number' },

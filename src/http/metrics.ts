@@ -8,6 +8,7 @@ import { sharedAnswer } from './shared-answer.ts'
 /** The figures of one process. */
 export type Metrics = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
 
+/** A send is counted where it is answered: by short-sends.ts in the usual case, otherwise by request-records.ts. */
 export interface HttpMetrics {
   readonly registry: Registry
   /** `route` is a pattern of ours or a fixed word, so the number of series is bounded by the code. */

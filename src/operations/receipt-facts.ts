@@ -1,4 +1,7 @@
-/** A receipt as a fact of its message. */
+/**
+ * A receipt as a fact of its message, once that is found: by `ReceiptMatcher` in memory, by record-receipts.ts in the records, or
+ * by record-receipts-in-doubt.ts.
+ */
 import type { Directory } from '../domain/configuration/directory.ts'
 import type { JournalReceipt, Noted } from '../domain/journal/message-facts.ts'
 import type { MessageInProgress } from '../domain/journal/messages-in-progress.ts'

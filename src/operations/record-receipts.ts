@@ -36,8 +36,9 @@ interface RecordedReceipts {
 }
 
 /**
- * Records receipts in the order given. A receipt without a message, or whose message another process has in progress, is
- * parked, unless it is intermediate. A parked one is unparked when it matches. A repeated call changes no message.
+ * Records receipts that `ReceiptMatcher` left to the records, in the order given. A receipt without a message, or whose
+ * message another process has in progress, is parked, unless it is intermediate. A parked one is unparked when it matches. A
+ * repeated call changes no message.
  *
  * On several servers (store/citus.ts), a record may show a little after its submissions, so there the receipt of a message
  * without a record is parked as well.

@@ -1,5 +1,6 @@
 /**
- * command_status values by name (SMPP 3.4 §5.1.3). A code outside the table is still a value: see `statusName`.
+ * command_status values by name (SMPP 3.4 §5.1.3). A code outside the table is still a value: see `statusName`. What one means
+ * for a message is in domain/carriers/statuses.ts.
  */
 export const STATUSES = {
   ESME_ROK: 0x00,

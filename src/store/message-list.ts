@@ -16,7 +16,7 @@ type Days = readonly number[]
 const COLUMNS = raw(`${MESSAGE_COLUMNS}, m.lane`)
 
 /**
- * Messages of one plan, newest first.
+ * Recorded messages of one plan, newest first. Those in progress are filtered by `isWanted` (domain/messages/message-search.ts).
  *
  * A recipient's messages are together in an index. For the other filters `message_kinds` says on which days which kinds of
  * messages match, and an index has each kind's messages in order. So rare messages are found without looking at those

@@ -5,6 +5,8 @@ import { byPlan, isSharded } from './citus.ts'
 import type { Queryable } from './database.ts'
 import type { MessageKey } from './messages-at-rest.ts'
 
+/** The messages of receipts, by the ids in the records. Those in memory are found by `ReceiptMatcher`. */
+
 /** What one receipt says. */
 export interface IncomingReceipt {
   readonly carrierId: number

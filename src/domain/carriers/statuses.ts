@@ -4,7 +4,7 @@ import { jittered, MINUTE_MS, SECOND_MS } from '../instants.ts'
 
 /**
  * What a carrier's statuses mean for a message: the command_status of a submit and the state of a receipt; and when a refused
- * message is tried again.
+ * message is tried again. The names of the statuses are in smpp/statuses.ts.
  */
 
 /**

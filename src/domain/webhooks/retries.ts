@@ -2,6 +2,11 @@ import { BoundedMap } from '../../collections/bounded-map.ts'
 import { HOUR_MS, JITTER, jittered, MINUTE_MS, SECOND_MS } from '../instants.ts'
 import { type Endpoint, endpointKey } from './targets.ts'
 
+/**
+ * When an event is tried again, and the numbers of a destination's breaker. `Destinations` opens and closes breakers;
+ * `Deliverer` asks the breaker first, then `afterAttempt`.
+ */
+
 /** Milliseconds before attempt 1, 2, 3 …, each counted from the end of the attempt before it. */
 export const ATTEMPT_DELAYS_MS: readonly number[] = [
   0,

@@ -326,12 +326,12 @@ export class GroupAccepter {
     }
   }
 
-  /** The answer to a send whose key was used before; null: it was not. Stores nothing. Rejects if that cannot be told. */
+  /** The answer to a send whose key was used before; otherwise null. Stores nothing. Rejects if that cannot be told. */
   async repeatedAnswer({ plan, idempotencyKey }: AcceptRequest): Promise<AcceptOutcome | null> {
     return idempotencyKey && (await this.#answerRepeated(plan.id, idempotencyKey))
   }
 
-  /** Answers from the first message with this key, wherever it is. Null: there is none. */
+  /** Answers from the first message with this key, wherever it is. Null: there is none, or it is gone or was not queued. */
   async #answerRepeated(planId: number, { keyHash, requestHash }: SendKey): Promise<AcceptOutcome | null> {
     const first = await this.#firsts.add({ planId, keyHash })
     if (first === null) return null

@@ -28,7 +28,10 @@ export type MatchHere = 'matched' | 'unknown' | { readonly unrecorded: readonly 
  */
 const MOST_NOTED = 32
 
-/** Matches receipts with the messages in this process's memory. A receipt that is not plain is left to their records. */
+/**
+ * Matches receipts with the messages in this process's memory. A receipt that is not plain is left to their records
+ * (operations/record-receipts.ts).
+ */
 export class ReceiptMatcher {
   readonly #options: ReceiptMatcherOptions
   readonly #ids = new SubmittedIds()

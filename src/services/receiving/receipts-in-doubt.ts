@@ -29,9 +29,9 @@ const MAX_PAGES = 10
 const OLDEST: ParkedPlace = { parkedAt: new Date(0).toISOString(), parkedId: 0 }
 
 /**
- * Matches parked receipts by their addresses with messages in doubt. A receipt may overtake the answer to its submit, which would
- * tell its id. So a receipt is left alone for as long as an answer is awaited. If nobody knows its id then, its submit was not
- * answered. Every node looks, and the first to unpark a receipt applies it.
+ * Matches parked receipts by their addresses with messages in doubt; elsewhere receipts are matched by their ids. A receipt may
+ * overtake the answer to its submit, which would tell its id. So a receipt is left alone for as long as an answer is awaited.
+ * If nobody knows its id then, its submit was not answered. Every node looks, and the first to unpark a receipt applies it.
  */
 export function receiptsInDoubt(options: ReceiptsInDoubtOptions): PeriodicTask {
   const { db, clock, log, responseTimeoutMs = RESPONSE_TIMEOUT_MS } = options
