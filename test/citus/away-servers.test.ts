@@ -124,7 +124,7 @@ test.each([
   const none = await worker.run(`alter system set ${setting} = '${value}'`, 'select pg_reload_conf()')
   expect(none.rows).toHaveLength(1)
   try {
-    await eventually(() => it.away.isAny())
+    await eventually(() => it.away.probe())
     expect(isAwayAsSeen()).toEqual([...gone])
     expect(isAwayAsSeen().some((planId) => there.has(planId))).toBe(false)
   } finally {
@@ -166,7 +166,7 @@ test('a plan whose row of feeds is locked does not make its server one that is a
   await holder.query('begin')
   for (const planId of plans)
     await holder.query('update feeds set position = position where plan_id = $1', [planId])
-  expect(await it.away.isAny()).toBe(false)
+  expect(await it.away.probe()).toBe(false)
   await holder.query('rollback')
   holder.release()
 })
@@ -240,7 +240,7 @@ test.each([
   const all = it.keys
   try {
     for (const owned of it.ownedMessages.values()) it.projector.changed(owned)
-    await eventually(() => it.away.areAny)
+    await eventually(() => it.away.knowsOfAny)
     await it.add(5)
     all.push(...it.keys.filter(({ msgId }) => !all.some((key) => key.msgId === msgId)))
     const later = it.ofPlans(there).filter(({ leaving }) => !leaving)
@@ -258,7 +258,7 @@ test('a look-up of a plan whose worker hangs is refused at once, and nothing mor
   const away = new AwayServers({ db, log: new KeptLog(), onBack: () => undefined })
   signalAll(worker.pids, 'SIGSTOP')
   try {
-    expect(await away.isAny()).toBe(true)
+    expect(await away.probe()).toBe(true)
     const [ofGone, ofThere] = [[...gone][0]!, [...there][0]!]
     await expect(findMessage(db, [ofGone], newId(Date.now()))).rejects.toThrow(ServerAwayError)
     expect(await findMessage(db, [ofThere], newId(Date.now()))).toBeNull()
@@ -269,12 +269,12 @@ test('a look-up of a plan whose worker hangs is refused at once, and nothing mor
           and pid <> pg_backend_pid()`)
       return rows[0].n
     }
-    for (let looks = 0; looks < 3; looks += 1) expect(await away.isAny()).toBe(true)
+    for (let looks = 0; looks < 3; looks += 1) expect(await away.probe()).toBe(true)
     expect(await waiting()).toBe(1)
   } finally {
     signalAll(worker.pids, 'SIGCONT')
   }
-  await eventually(() => !away.areAny)
+  await eventually(() => !away.knowsOfAny)
   await away.stop()
 })
 
@@ -308,12 +308,12 @@ test('receipts for a worker that hangs are left to the carrier, and those of the
   const { there, worker } = await divided()
   signalAll(worker.pids, 'SIGSTOP')
   try {
-    expect(await inProgress.away.isAny()).toBe(true)
+    expect(await inProgress.away.probe()).toBe(true)
     expect(await answers()).toEqual(messages.map(({ planId }) => there.has(planId)))
   } finally {
     signalAll(worker.pids, 'SIGCONT')
   }
-  await eventually(() => !inProgress.away.areAny)
+  await eventually(() => !inProgress.away.knowsOfAny)
   expect(await answers()).toEqual(messages.map(() => true))
   await inProgress.away.stop()
 })
@@ -390,7 +390,7 @@ test('inbound messages for a worker that hangs are left to the carrier, and thos
   } finally {
     signalAll(worker.pids, 'SIGCONT')
   }
-  await eventually(() => !inProgress.away.areAny)
+  await eventually(() => !inProgress.away.knowsOfAny)
   // The carrier offers again what was refused.
   const again = await offer(receiver, [...gone], 'second')
   expect([...again.values()]).toEqual([...gone].map(() => 'ESME_ROK'))

@@ -19,7 +19,8 @@ const NO_ANSWER = new Error(`no answer within ${REACH_MS} ms`)
 
 /**
  * Where records are on several servers (store/citus.ts): those that are away. What is to be written there waits in memory and
- * in the journal, and everything else goes on. With one server there is nothing to look for, and no statement is sent.
+ * in the journal, and everything else goes on. With one server there is nothing to look for, and no statement is sent. Here a
+ * worker is such a server of Citus, not a process of Node.js.
  */
 export class AwayServers {
   readonly #options: AwayServersOptions
@@ -43,18 +44,18 @@ export class AwayServers {
   }
 
   /** Some server is away, as far as this process knows. */
-  get areAny(): boolean {
+  get knowsOfAny(): boolean {
     return this.#away.size > 0
   }
 
-  /** Called when something failed: whether a server was just found to be away. Never rejects. */
-  async findsMore(): Promise<boolean> {
+  /** Called when something failed. Probes the servers: true if one is away that was not known to be. Never rejects. */
+  async probeFindsNew(): Promise<boolean> {
     const before = this.#away
-    return (await this.isAny()) && [...this.#away].some((server) => !before.has(server))
+    return (await this.probe()) && [...this.#away].some((server) => !before.has(server))
   }
 
-  /** Called when records could not be written: whether a server is away, or was just found to be. Never rejects. */
-  async isAny(): Promise<boolean> {
+  /** Called when records could not be written. Probes the servers: true if one is away. Never rejects. */
+  async probe(): Promise<boolean> {
     if (!isSharded(this.#options.db)) return false
     await this.#look().catch(() => undefined)
     return this.#away.size > 0
@@ -68,7 +69,7 @@ export class AwayServers {
     const server = this.#servers.get(planId)
     if (server !== undefined && isOfWorker(error))
       this.#refusing.set(server, { untilMs: performance.now() + REFUSES_MS, error })
-    return await this.isAny()
+    return await this.probe()
   }
 
   /**

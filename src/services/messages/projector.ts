@@ -15,7 +15,7 @@ export interface ProjectorOptions extends Pick<NodeParts, 'db' | 'log'> {
   readonly lane: () => Lane | null
   /** The last committed entry. */
   readonly committed: () => number
-  readonly away: Pick<AwayServers, 'byServer' | 'hasFailed' | 'isAny'>
+  readonly away: Pick<AwayServers, 'byServer' | 'hasFailed' | 'probe'>
   /** The records of these messages are committed, and the messages have left memory. */
   readonly onProjected: (ownedMessages: readonly OwnedMessage[]) => void
   /** Writes the records of these messages and begins them anew in the journal. If it rejects, nothing was written. */
@@ -291,7 +291,7 @@ export class Projector {
     } catch (error) {
       failed = true
       log.error({ err: error }, NOT_RECORDED)
-      if (await this.#options.away.isAny()) this.#rejectAway()
+      if (await this.#options.away.probe()) this.#rejectAway()
       else this.failed(error)
     }
     for (const owned of batch) {

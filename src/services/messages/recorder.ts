@@ -176,13 +176,16 @@ export class Recorder {
       await this.#recordFacts()
       await this.#recordReceipts()
       this.#failing = false
-      if (this.#options.inProgress.away.areAny || this.#facts.some(({ sinceMs }) => sinceMs !== undefined))
+      if (
+        this.#options.inProgress.away.knowsOfAny ||
+        this.#facts.some(({ sinceMs }) => sinceMs !== undefined)
+      )
         await wait(WAIT_MS)
     } catch (error) {
       // If a server of several is away, only what is for it waits from now on.
       const isOfAway = error instanceof ServerAwayError
       if (isOfAway) await wait(WAIT_MS)
-      if (isOfAway || isConflict(error) || (await this.#options.inProgress.away.findsMore())) return
+      if (isOfAway || isConflict(error) || (await this.#options.inProgress.away.probeFindsNew())) return
       this.#failing = true
       this.#options.log.error({ err: error }, 'carrier outcomes not recorded yet')
       // The carriers keep unacknowledged receipts, parked ones are in the database anyway, and nothing depends on others.
@@ -312,7 +315,7 @@ export class Recorder {
     onBatch?.('receipts', items.length)
     const given = items.map(({ row }) => row)
     const rows = await idRules.translate(given).catch((error) => {
-      if (!inProgress.away.areAny) throw error
+      if (!inProgress.away.knowsOfAny) throw error
       // Their messages may be on the server that is away: they are parked as they came.
       return given
     })

@@ -258,7 +258,7 @@ export class Receiver {
       if (isTurnTaken(error) && rounds > 1) return await this.#receive(fresh, rounds - 1).catch(failed)
       if (!isRowFault(error) || fresh.length === 1) {
         // If a server of several is away, the next batch leaves its plans out.
-        await this.#options.inProgress.away.findsMore()
+        await this.#options.inProgress.away.probeFindsNew()
         return failed(error)
       }
       const half = fresh.length >> 1

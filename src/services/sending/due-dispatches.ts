@@ -64,7 +64,7 @@ export class DueDispatches extends DueLoader {
     const isFailing = () => recorder.isStalled
     const mayTake = () => lease.alive
     // If one of several database servers (Citus) is down, the next look leaves its plans out.
-    const onFailed = () => inProgress.away.findsMore()
+    const onFailed = () => inProgress.away.probeFindsNew()
     const failure = 'due messages not read'
     super({ mayTake, log, pollMs, isFailing, room: held.room, failure, onFailed })
     this.#options = options

@@ -43,7 +43,7 @@ export class DueEvents extends DueLoader {
     const failure = 'due webhook events not read'
     const mayTake = () => lease.buckets.length > 0
     // If one of several database servers (Citus) is down, the next look leaves its plans out.
-    const onFailed = () => inProgress.away.findsMore()
+    const onFailed = () => inProgress.away.probeFindsNew()
     super({ mayTake, log, pollMs: POLL_MS, isFailing, room: memory.room, failure, onFailed })
     this.#options = options
     this.#rows = new HeldRows({

@@ -105,7 +105,7 @@ export class OutcomeWriter {
         this.#failing = false
         return isReachable.map((is) => is || this.#ended)
       } catch (error) {
-        if (error instanceof ServerAwayError || (await away.findsMore())) continue
+        if (error instanceof ServerAwayError || (await away.probeFindsNew())) continue
         this.#failing = true
         this.#options.log.error({ err: error }, 'webhook outcomes not recorded yet')
         if (this.#ended) return rows.map(() => true)
