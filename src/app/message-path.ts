@@ -13,7 +13,7 @@ import { qualityMeters } from '../services/quality/quality-meters.ts'
 import { QualityWatch } from '../services/quality/quality-watch.ts'
 import { foreignReceipts } from '../services/receiving/foreign-receipts.ts'
 import { InboundOffers } from '../services/receiving/inbound-offers.ts'
-import { receiptsInDoubt } from '../services/receiving/receipts-in-doubt.ts'
+import { receiptsByAddress } from '../services/receiving/receipts-by-address.ts'
 import { Receiver } from '../services/receiving/receiver.ts'
 import { RefusedPdus } from '../services/receiving/refused-pdus.ts'
 import { SiblingReceipts } from '../services/receiving/sibling-receipts.ts'
@@ -322,14 +322,14 @@ function keepUp(
 ) {
   const foreign = foreignReceipts({ ...parts, lease, recorder })
   shutdown.add('receipts over other nodes', () => foreign.stop())
-  const inDoubt = receiptsInDoubt({
+  const byAddress = receiptsByAddress({
     ...parts,
     writeEvents: deliverer.due.write,
     onChanged,
     onState,
     responseTimeoutMs: linkTimings?.responseTimeoutMs,
   })
-  shutdown.add('receipts of messages in doubt', () => inDoubt.stop())
+  shutdown.add('receipts of messages in doubt', () => byAddress.stop())
   const maintenance = new Maintenance({
     ...parts,
     retentionDays,
@@ -343,5 +343,5 @@ function keepUp(
     onState,
   })
   shutdown.add('maintenance', () => maintenance.stop())
-  return [foreign, inDoubt, maintenance]
+  return [foreign, byAddress, maintenance]
 }

@@ -1,6 +1,6 @@
 /**
  * A receipt as a fact of its message, once that is found: by `ReceiptMatcher` in memory, by record-receipts.ts in the records, or
- * by record-receipts-in-doubt.ts.
+ * by record-receipts-by-address.ts.
  */
 import type { Directory } from '../domain/configuration/directory.ts'
 import type { JournalReceipt, Noted } from '../domain/journal/message-facts.ts'

@@ -37,7 +37,7 @@ export async function areSubmitsKnown(db: Queryable): Promise<boolean> {
 }
 
 /** A parked receipt, and the only message whose submit it may be of. */
-export interface ReceiptInDoubt extends MessageKey {
+export interface ReceiptByAddress extends MessageKey {
   readonly receipt: IncomingReceipt
   /** How often the message was submitted without an answer. */
   readonly copies: number
@@ -51,14 +51,14 @@ const SKEW_MS = 5_000
  * message has, and which can only be of one message: of those submitted without an answer to this carrier in the `withinMs`
  * before the receipt came, only this one has its two addresses, in either order. `last` is where to continue; null at the end.
  */
-export async function findReceiptsInDoubt(
+export async function findReceiptsByAddress(
   db: Queryable,
   { after, waitMs, withinMs, limit }: { after: ParkedPlace; waitMs: number; withinMs: number; limit: number },
-): Promise<{ found: ReceiptInDoubt[]; last: ParkedPlace | null }> {
+): Promise<{ found: ReceiptByAddress[]; last: ParkedPlace | null }> {
   const { rows } = await db.query<
     ParkedRow & { at: string; planId: number | null; msgId: string; copies: number }
   >({
-    name: 'find_receipts_in_doubt',
+    name: 'find_receipts_by_address',
     text: `
       select ${PARKED_COLUMNS}, p.parked_at::text as at, u."planId", u."msgId", u.copies
       from (

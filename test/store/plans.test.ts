@@ -130,7 +130,7 @@ const CALLS: readonly ((db: Queryable) => Promise<unknown>)[] = [
   (db) => unanswered.addUnansweredSubmits(db, []),
   unanswered.areSubmitsKnown,
   (db) =>
-    unanswered.findReceiptsInDoubt(db, {
+    unanswered.findReceiptsByAddress(db, {
       after: { parkedAt: NOW.toISOString(), parkedId: 1 },
       waitMs: 1,
       withinMs: 1,

@@ -8,7 +8,7 @@ import {
   areSubmitsKnown,
   deleteAnsweredSubmits,
   deleteOldUnansweredSubmits,
-  findReceiptsInDoubt,
+  findReceiptsByAddress,
 } from '../../src/store/unanswered-submits.ts'
 import { CARRIER_ID, installedDatabase, newId } from '../support/installation.ts'
 import { receipt, recordOutcomes, storeMessage, submission } from '../support/stored-messages.ts'
@@ -33,7 +33,7 @@ function park(id: string, changes: Parameters<typeof receipt>[2] & { msgId?: str
 async function found(limit = 100): Promise<string[]> {
   const all: string[] = []
   for (let after: ParkedPlace | null = OLDEST; after !== null; ) {
-    const page = await findReceiptsInDoubt(db, { after, waitMs: 0, withinMs: 72 * HOUR_MS, limit })
+    const page = await findReceiptsByAddress(db, { after, waitMs: 0, withinMs: 72 * HOUR_MS, limit })
     all.push(
       ...page.found.map(({ receipt: { carrierMessageId }, copies }) => `${carrierMessageId} ${copies}`),
     )

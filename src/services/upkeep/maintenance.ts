@@ -31,7 +31,7 @@ import { unparkStray } from '../../store/webhook-destinations.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
 import { PeriodicTask } from '../loops/periodic-task.ts'
 import { OFFERED_AGAIN_WITHIN_MS } from '../receiving/inbound-offers.ts'
-import { UNANSWERED_LIFETIME_MS } from '../receiving/receipts-in-doubt.ts'
+import { UNANSWERED_LIFETIME_MS } from '../receiving/receipts-by-address.ts'
 import { dropOldPartitions, ensurePartitions, findKept } from './day-partitions.ts'
 
 export interface MaintenanceOptions extends NodeParts {

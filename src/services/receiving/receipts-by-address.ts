@@ -3,15 +3,19 @@ import { HOUR_MS, MINUTE_MS } from '../../domain/instants.ts'
 import type { ChangedMessage } from '../../domain/journal/messages-in-progress.ts'
 import { writeInHalves } from '../../operations/batches.ts'
 import type { Announcing } from '../../operations/record-facts.ts'
-import { recordReceiptsInDoubt } from '../../operations/record-receipts-in-doubt.ts'
+import { recordReceiptsByAddress } from '../../operations/record-receipts-by-address.ts'
 import { RESPONSE_TIMEOUT_MS } from '../../smpp/session-options.ts'
 import { isAway } from '../../store/citus.ts'
 import type { ParkedPlace } from '../../store/parked-receipts.ts'
-import { areSubmitsKnown, findReceiptsInDoubt, type ReceiptInDoubt } from '../../store/unanswered-submits.ts'
+import {
+  areSubmitsKnown,
+  findReceiptsByAddress,
+  type ReceiptByAddress,
+} from '../../store/unanswered-submits.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
 import { PeriodicTask } from '../loops/periodic-task.ts'
 
-export interface ReceiptsInDoubtOptions extends NodeParts {
+export interface ReceiptsByAddressOptions extends NodeParts {
   readonly writeEvents: WriteEvents
   readonly onChanged: (messages: readonly ChangedMessage[], holder: number | null) => void
   readonly onState?: Announcing['onState']
@@ -33,14 +37,14 @@ const OLDEST: ParkedPlace = { parkedAt: new Date(0).toISOString(), parkedId: 0 }
  * overtake the answer to its submit, which would tell its id. So a receipt is left alone for as long as an answer is awaited.
  * If nobody knows its id then, its submit was not answered. Every node looks, and the first to unpark a receipt applies it.
  */
-export function receiptsInDoubt(options: ReceiptsInDoubtOptions): PeriodicTask {
+export function receiptsByAddress(options: ReceiptsByAddressOptions): PeriodicTask {
   const { db, clock, log, responseTimeoutMs = RESPONSE_TIMEOUT_MS } = options
   // A quarter more, for what was not answered to get into the records.
   const waitMs = responseTimeoutMs * 1.25
   let lookedTo = OLDEST
   const look = async (after: ParkedPlace) => {
     const within = { after, waitMs, withinMs: UNANSWERED_LIFETIME_MS, limit: PAGE }
-    const { found, last } = await findReceiptsInDoubt(db, within)
+    const { found, last } = await findReceiptsByAddress(db, within)
     await apply(found, options)
     return last
   }
@@ -53,7 +57,7 @@ export function receiptsInDoubt(options: ReceiptsInDoubtOptions): PeriodicTask {
   })
 }
 
-async function apply(found: readonly ReceiptInDoubt[], options: ReceiptsInDoubtOptions): Promise<void> {
+async function apply(found: readonly ReceiptByAddress[], options: ReceiptsByAddressOptions): Promise<void> {
   const { db, directory, clock, writeEvents, onChanged, onState, log } = options
   const here = found.filter(({ planId }) => !isAway(db, planId))
   if (here.length === 0) return
@@ -62,7 +66,7 @@ async function apply(found: readonly ReceiptInDoubt[], options: ReceiptsInDoubtO
     (part) =>
       writeEvents(async (holder) => {
         const announcing = { directory: directory(), atMs: clock(), holder, onState }
-        onChanged(await recordReceiptsInDoubt(db, part, announcing), holder.nodeId)
+        onChanged(await recordReceiptsByAddress(db, part, announcing), holder.nodeId)
         return part
       }),
     (one, error) => {

@@ -9,7 +9,7 @@ import { type Database, withTransaction } from '../store/database.ts'
 import { lockMessages } from '../store/messages-at-rest.ts'
 import { unparkReceipts } from '../store/parked-receipts.ts'
 import type { IncomingReceipt } from '../store/receipt-matches.ts'
-import { deleteAnsweredSubmits, type ReceiptInDoubt } from '../store/unanswered-submits.ts'
+import { deleteAnsweredSubmits, type ReceiptByAddress } from '../store/unanswered-submits.ts'
 import { receiptFact } from './receipt-facts.ts'
 import { type Announcing, ChangesAtRest } from './record-facts.ts'
 
@@ -29,9 +29,9 @@ const REASON = 'not answered; matched with a receipt by its addresses'
  *
  * @param atMs Unix milliseconds
  */
-export async function recordReceiptsInDoubt(
+export async function recordReceiptsByAddress(
   db: Database,
-  found: readonly ReceiptInDoubt[],
+  found: readonly ReceiptByAddress[],
   { atMs, ...announcing }: Announcing & { readonly atMs: number },
 ): Promise<readonly ChangedMessage[]> {
   const { directory } = announcing
@@ -68,7 +68,7 @@ export async function recordReceiptsInDoubt(
 
 /** Of a message that was sent several times, a carrier may reject one copy because it has another. */
 function segmentsOf(
-  { receipt: { carrierId, outcome }, copies }: ReceiptInDoubt,
+  { receipt: { carrierId, outcome }, copies }: ReceiptByAddress,
   { state }: MessageInProgress,
   directory: Directory,
 ): bigint {
