@@ -70,7 +70,8 @@ export async function listenHttp(
   const heldCause = (msgId: string) => submitter.backlog({ only: msgId })[0]?.cause ?? null
   const gate = { isOpen: false }
   const sessions = sessionsOf(options, platform)
-  const shared = { records, guard, testEvents, messages, carrierCondition, heldCause, clock }
+  const headerSettings = { secretKey, tracedShare: options.traces?.share ?? 0 }
+  const shared = { records, headerSettings, guard, testEvents, messages, carrierCondition, heldCause, clock }
   const deps: ServerDeps = {
     ...shared,
     directory: freshDirectory(directoryService),

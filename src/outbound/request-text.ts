@@ -1,5 +1,5 @@
 import type { CallbackTarget } from '../domain/webhooks/callback-url.ts'
-import { isReservedHeader } from '../domain/webhooks/requests.ts'
+import { commonHeaders } from '../domain/webhooks/requests.ts'
 
 export interface RequestParts {
   /** '': a GET. */
@@ -53,14 +53,10 @@ export function requestText(
 function startOf(target: CallbackTarget, accountHeaders: Readonly<Record<string, string>>): RequestStart {
   const { authorization, origin, protocol, path } = target
   const secrets = { ...accountHeaders, ...(authorization !== null && { authorization }) }
-  const own = Object.entries(secrets).filter(([name]) => !isReservedHeader(name.toLowerCase()))
   const lines = fieldLines({
     host: origin.slice(`${protocol}//`.length),
     connection: 'keep-alive',
-    'user-agent': 'Aldis',
-    // The body is not inflated, so it should not come compressed.
-    'accept-encoding': 'identity',
-    ...Object.fromEntries(own),
+    ...commonHeaders(secrets),
   })
   const text = lines === null || !PATH.test(path) ? null : `${path} HTTP/1.1\r\n${lines}`
   return { accountHeaders, text, secrets }

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks'
-import { webhookTraceparent } from '../domain/trace-context.ts'
-import { maskEchoes, type Webhook, webhookHeaders } from '../domain/webhooks/requests.ts'
+import { attemptHeaders } from '../domain/webhooks/attempt-headers.ts'
+import { maskEchoes, type Webhook } from '../domain/webhooks/requests.ts'
 import { parseRetryAfter } from '../domain/webhooks/retries.ts'
 import type { DeliveryErrorName } from './delivery-errors.ts'
 import { requestText, type SecretHeaders } from './request-text.ts'
@@ -78,9 +78,7 @@ export async function sendWebhook(
   const { url, body } = webhook
   const startMs = performance.now()
   try {
-    const headers = webhookHeaders(webhook, webhookSecrets)
-    const traceparent = webhookTraceparent(webhook, tracedShare)
-    if (traceparent !== null) headers.traceparent = traceparent
+    const headers = attemptHeaders(webhook, webhookSecrets, tracedShare)
     return await postWebhook(sockets, { url, body, headers, accountHeaders, lease })
   } catch (error) {
     onDefect(error)

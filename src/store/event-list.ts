@@ -33,7 +33,7 @@ export interface EventRecord extends EventKey {
 }
 
 /** One POST. */
-export interface EventAttempt extends Omit<TravelWebhook, 'event' | 'attemptedAt'> {
+interface EventAttempt extends Omit<TravelWebhook, 'event' | 'attemptedAt'> {
   readonly attemptedAt: Date
 }
 
@@ -88,18 +88,22 @@ export async function listEvents(db: Queryable, page: Page<EventFilters, EventKe
   return rows
 }
 
-/** One event of a plan, with its attempts, earliest first; null when there is none. */
-export async function findEvent(
-  db: Queryable,
-  planId: number,
-  key: EventKey,
-): Promise<(EventRecord & { readonly attemptRecords: EventAttempt[] }) | null> {
+/** An event with its attempts, earliest first. */
+export interface EventDetail extends EventRecord {
+  /** Of its message, as stored; null of an inbound one. */
+  readonly callbackUrl: string | null
+  readonly attemptRecords: readonly EventAttempt[]
+}
+
+/** One event of a plan; null when there is none. */
+export async function findEvent(db: Queryable, planId: number, key: EventKey): Promise<EventDetail | null> {
   mustBeHere(db, [planId])
-  const { rows } = await db.query<EventRecord>(sql`
+  const { rows } = await db.query<Omit<EventDetail, 'attemptRecords'>>(sql`
     ${deliveriesOf(db, planId)}
-    select ${RECORD}
+    select ${RECORD}, m.callback_url as "callbackUrl"
     from events e
     left join event_deliveries d using (${raw(KEY)})
+    left join messages m on m.plan_id = ${planId} and m.msg_id = ${key.msgId}
     ${lastAttempt(planId)}
     where e.plan_id = ${planId} and e.msg_id = ${key.msgId} and e.sequence = ${key.sequence}`)
   const [event] = rows

@@ -106,7 +106,7 @@ async function findOverdueOnShards(
 }
 
 /** An outbound message as the operator sees it: the public record, and everything known about its way. */
-interface AdminMessageRecord extends Omit<Message, 'planId'> {
+export interface AdminMessageRecord extends Omit<Message, 'planId'> {
   readonly accountId: string
   readonly servicePlanId: string
   readonly route: string | null

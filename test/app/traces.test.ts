@@ -122,6 +122,9 @@ test('one trace from the request at one node to the webhook of another', async (
     const names = new Set(batchesOf(msgId).map(({ name }) => name))
     return ['journal', 'projection', 'webhook-attempts'].every((name) => names.has(name))
   })
+  const { webhookAttempts } = await service.admin('GET', `/messages/${msgId}`)
+  type Shown = { readonly requestHeaders: Readonly<Record<string, string>> }
+  expect(webhookAttempts.map(({ requestHeaders }: Shown) => requestHeaders.traceparent)).toEqual(received)
 })
 
 test('each request of a kept connection is linked from its own trace', async () => {

@@ -2,7 +2,9 @@ import { pino } from 'pino'
 import { Webhook } from 'standardwebhooks'
 import { afterEach, expect, test } from 'vitest'
 import type { Database } from '../../src/store/database.ts'
+import { foldedNames, headersToShow } from '../support/attempt-headers.ts'
 import { eventually, RECIPIENT, type Service } from '../support/service.ts'
+import { call } from '../support/tenant.ts'
 import { serviceOfFile } from '../support/tenant-per-test.ts'
 import { acknowledge, type ReceivedWebhook, type WebhookAnswer } from '../support/webhook-receiver.ts'
 
@@ -86,6 +88,40 @@ test('every webhook of the account carries its headers and credentials, and noth
     expect(await tablesWith(service.db, secret)).toEqual([])
   }
   expect(await tablesWith(service.db, '***')).not.toEqual([])
+})
+
+test('the headers of an attempt are shown as they came, but for what is secret', async () => {
+  service = await tenant({ account: GUARDED })
+  const own = service.receiver.origin.replace('https://', 'https://own:secret@')
+  const msgId = await failed(echo, 'HTTP_STATUS')
+  await service.makeDue()
+  const other = await service.sent({ callbackUrl: `${own}/own` })
+  for (const [id, ...statuses] of [
+    [msgId, 'SENT', 'SENT', 'DELIVERED'] as const,
+    [other, 'SENT', 'DELIVERED'] as const,
+  ])
+    await service.untilWebhooks(id, statuses)
+  await service.simulator.sendInbound({ from: RECIPIENT, to: service.inboundNumber, body: 'inbound' })
+  await service.receiver.next(({ path }) => path === '/mo')
+  const came = service.receiver.received
+  expect(came).toHaveLength(6)
+  for (const webhook of came) {
+    const path = `/webhook-events/${webhook.eventId}`
+    const recorded = await eventually(async () => {
+      const { attemptRecords } = await service.admin('GET', path)
+      return attemptRecords.find(({ attempt }: { attempt: number }) => attempt === webhook.attempt)
+    })
+    expect(foldedNames(recorded.requestHeaders)).toEqual(headersToShow(webhook))
+    const url = `${service.app.url}/v1/webhooks/events/${webhook.eventId}?servicePlanId=${service.servicePlanId}`
+    const { body } = await call(url, service.token)
+    expect(body.attemptRecords).toContainEqual(recorded)
+    if (webhook.sequence === 0) continue
+    const { webhookAttempts } = await service.admin('GET', `/messages/${webhook.msgId}`)
+    const { attempt, requestHeaders } = recorded
+    expect(webhookAttempts).toContainEqual(
+      expect.objectContaining({ event: webhook.sequence, attempt, requestHeaders }),
+    )
+  }
 })
 
 test('what the account has when an event is sent counts, also for one that failed before', async () => {

@@ -277,7 +277,12 @@ describe('an open message', () => {
     const { page } = opened
     await opened.goto(`/messages/${msgId}`)
     const told = story(opened)
-    await told.getByText('SENT → HTTP 500').first().waitFor()
+    await told.getByText('SENT → HTTP 500').first().click()
+    const attempt = told.getByRole('figure').filter({ hasText: 'Headers of the request' })
+    const [came] = tenant.receiver.received.filter((webhook) => webhook.msgId === msgId)
+    const signed = ['webhook-id', 'webhook-timestamp'].map((name) => `${name}: ${came!.headers[name]}`)
+    for (const line of ['user-agent: Aldis', 'webhook-signature: ***', 'aldis-attempt: 1', ...signed])
+      await attempt.first().getByText(line, { exact: false }).waitFor()
     expect(await opened.problems()).toEqual([])
     tenant.receiver.answerWith(acknowledge)
     await page.getByRole('button', { name: 'Deliver now: SENT' }).click()

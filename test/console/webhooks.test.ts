@@ -57,6 +57,12 @@ describe('events', () => {
     await page.keyboard.press('Enter')
     await page.getByText('It wants no more of these', { exact: false }).waitFor()
     await page.getByText('no such hook').waitFor()
+    await page.getByText('Headers of the request').focus()
+    await page.keyboard.press('Enter')
+    const headers = page.getByRole('region', { name: 'Headers of the request' })
+    expect((await headers.innerText()).split('\n')).toEqual(
+      expect.arrayContaining(['user-agent: Aldis', 'webhook-signature: ***', 'aldis-attempt: 1']),
+    )
     expect(await opened.problems()).toEqual([])
     tenant.receiver.answerWith(acknowledge, '/gone')
     await page.getByRole('button', { name: 'Redeliver' }).focus()

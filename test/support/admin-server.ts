@@ -108,6 +108,7 @@ export async function startAdminServer(
         records: db,
         directory,
         secretKey,
+        headerSettings: { secretKey, tracedShare: 0 },
         operatorTokenHashes,
         sessions,
         clock,

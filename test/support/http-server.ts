@@ -81,6 +81,7 @@ export async function startHttpServer(options: Options): Promise<HttpServer> {
     }),
     guard: realGuard,
     testEvents,
+    headerSettings: { secretKey, tracedShare: 0 },
     // Without carrier links there is no simulator.
     sandbox: { outcomes: OUTCOME_TABLE, send: async () => null },
     carrierCondition: () => 'usable',

@@ -10,6 +10,8 @@ export interface EventAttempt {
   latencyMs: number
   responseStatus: number | null
   error: string | null
+  /** Headers that were sent, or would have been with a connection, without Host, Connection and Content-Length. ***: the signature, and values of the account's own headers and credentials, as they are configured now. Null: these cannot be decrypted. */
+  requestHeaders: Record<string, string> | null
   /** the first 1 KiB of the answer. */
   responseHead: string | null
 }

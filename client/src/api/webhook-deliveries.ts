@@ -73,6 +73,8 @@ export interface WebhookAttempt {
   latencyMs: number
   responseStatus: number | null
   error: string | null
+  /** Headers that were sent, or would have been with a connection, without Host, Connection and Content-Length. ***: the signature, and values of the account's own headers and credentials, as they are configured now. Null: these cannot be decrypted. */
+  requestHeaders: Record<string, string> | null
   /** The first 1 KiB of the answer. */
   responseHead: string | null
 }
@@ -183,7 +185,7 @@ export interface WebhookDeliveriesOperations {
     }
     answer: WebhookEventList
   }
-  /** Get an event with every attempt to deliver it. Has the response of your receiver to each attempt, up to its first 1 KiB. */
+  /** Get an event with every attempt to deliver it. Has the headers of each attempt, and the response of your receiver, up to its first 1 KiB. */
   getWebhookEvent: {
     input: {
       /** Service plan: 24 hex digits. */

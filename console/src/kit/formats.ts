@@ -28,6 +28,14 @@ export function money(amount: number, currency: string | null): string {
   return currency === null ? text : `${text} ${currency}`
 }
 
+/** A header a line, as it was sent. */
+export function headerLines(headers: Readonly<Record<string, string>> | null): string | null {
+  if (headers === null) return null
+  return Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join('\n')
+}
+
 const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS
 const HOUR_MS = 60 * MINUTE_MS

@@ -36,6 +36,17 @@ export function webhookHeaders(
   }
 }
 
+/** Headers of all requests of an account to a URL, but for those of the connection. `own`: the account's, and those of the URL. */
+export function commonHeaders(own: Readonly<Record<string, string>>): Record<string, string> {
+  const sent = Object.entries(own).filter(([name]) => !isReservedHeader(name.toLowerCase()))
+  return {
+    'user-agent': 'Aldis',
+    // The body of the answer is not inflated, so it should not come compressed.
+    'accept-encoding': 'identity',
+    ...Object.fromEntries(sent),
+  }
+}
+
 /** Standard Webhooks headers, under the names the specification gives them. */
 interface WebhookSignatureHeaders {
   'webhook-id': string
@@ -206,7 +217,7 @@ function whyRefused(
 }
 
 /** `name`: in lower case. */
-export function isReservedHeader(name: string): boolean {
+function isReservedHeader(name: string): boolean {
   return RESERVED_NAMES.has(name) || RESERVED_PREFIXES.some((prefix) => name.startsWith(prefix))
 }
 

@@ -28,13 +28,23 @@ export function webhookTarget(
   key: SecretKeys,
 ): WebhookTarget | null {
   const callbackUrl = payload.direction === 'MT' ? payload.message.callbackUrl : null
-  const stored = callbackUrl ?? (payload.direction === 'MO' ? plan.inboundUrl : plan.account.defaultDlrUrl)
-  if (stored === null) return null
-  const opened = openCallbackUrl(key, stored)
+  const opened = openTarget(payload.direction, callbackUrl, plan, key)
+  if (opened === null) return null
   const asksForReports = payload.direction === 'MT' && isDlrUrl(opened)
   const url = asksForReports ? dlrUrl(opened, payload.message) : opened
   if (url === null) return null
   return { url, destination: destinationOf(url), own: callbackUrl !== null, isDlrUrl: asksForReports }
+}
+
+/** The URL that it has in what is stored, opened. A URL for reports still has its escapes. @throws as `webhookTarget` */
+export function openTarget(
+  direction: EventPayload['direction'],
+  callbackUrl: string | null,
+  plan: ServicePlan,
+  key: SecretKeys,
+): string | null {
+  const stored = callbackUrl ?? (direction === 'MO' ? plan.inboundUrl : plan.account.defaultDlrUrl)
+  return stored === null ? null : openCallbackUrl(key, stored)
 }
 
 /** An account uses the same URL for most of its messages, and parsing one costs 1 µs. */

@@ -28,10 +28,9 @@ import {
   TestEventSchema,
   WebhookEventDetailSchema,
 } from '../schemas/webhooks.ts'
-import type { LookupDeps } from './messages.ts'
-import { eventOfPath } from './webhook-events.ts'
+import { type EventDetailDeps, eventOfPath } from './webhook-events.ts'
 
-export interface WebhookActionDeps extends LookupDeps {
+export interface WebhookActionDeps extends EventDetailDeps {
   /** For statements that write: `db` has a short timeout. */
   readonly writes: Queryable
   readonly testEvents: TestEvents
@@ -135,7 +134,7 @@ export function registerRedeliveries(app: FastifyInstance, deps: WebhookActionDe
     await retryConflicts(() => redeliverEvent(writes, plan.id, key))
     const event = await findEvent(writes, plan.id, key)
     if (event === null) throw notFound('event')
-    return reply.code(202).send(presentEventDetail(event, plan.servicePlanId))
+    return reply.code(202).send(presentEventDetail(event, plan, deps.headerSettings))
   })
 
   const turns = new Redeliveries(deps.clock)

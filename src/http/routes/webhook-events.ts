@@ -3,6 +3,7 @@ import type { Static } from 'typebox'
 import { EVENT_STATES } from '../../domain/events.ts'
 import type { EventKey } from '../../domain/identifiers.ts'
 import { EVENT_FILTERS, type EventFilters } from '../../domain/lists.ts'
+import type { HeaderSettings } from '../../domain/webhooks/attempt-headers.ts'
 import { notFound } from '../../errors.ts'
 import { findEvent, listEvents } from '../../store/event-list.ts'
 import { planToRead } from '../authentication.ts'
@@ -51,14 +52,19 @@ const DETAIL = {
   ...COMMON,
   operationId: 'getWebhookEvent',
   summary: 'Get an event with every attempt to deliver it',
-  description: 'Has the response of your receiver to each attempt, up to its first 1 KiB.',
+  description: 'Has the headers of each attempt, and the response of your receiver, up to its first 1 KiB.',
   params: EventPathSchema,
   querystring: LookupQuerySchema,
   response: answered(200, WebhookEventDetailSchema, 'The event', WEBHOOK_EVENT_DETAIL, [404]),
 }
 
+export interface EventDetailDeps extends LookupDeps {
+  /** For the headers of attempts. */
+  readonly headerSettings: HeaderSettings
+}
+
 /** `GET /v1/webhooks/events` and `/v1/webhooks/events/{eventId}`. */
-export function registerWebhookEvents(app: FastifyInstance, deps: ListDeps & LookupDeps): void {
+export function registerWebhookEvents(app: FastifyInstance, deps: ListDeps & EventDetailDeps): void {
   const { records, directory, messages } = deps
   const pages = new CursorPages<EventFilters, EventKey>(deps, 'events', EVENT_FILTERS)
   app.get('/v1/webhooks/events', { schema: LIST }, async (request) => {
@@ -78,7 +84,7 @@ export function registerWebhookEvents(app: FastifyInstance, deps: ListDeps & Loo
     await messages.untilRecorded([key.msgId], plan.id)
     const event = await findEvent(records, plan.id, key)
     if (event === null) throw notFound('event')
-    return presentEventDetail(event, plan.servicePlanId)
+    return presentEventDetail(event, plan, deps.headerSettings)
   })
 }
 

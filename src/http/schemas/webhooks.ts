@@ -1,8 +1,10 @@
 import type { TObject } from 'typebox'
+import type { ServicePlan } from '../../domain/configuration/configuration.ts'
 import { EVENT_STATES, type EventType, eventType } from '../../domain/events.ts'
 import { eventId } from '../../domain/identifiers.ts'
 import { MESSAGE_STATUSES } from '../../domain/messages/messages.ts'
-import type { EventAttempt, EventRecord } from '../../store/event-list.ts'
+import { type HeaderSettings, shownHeaders } from '../../domain/webhooks/attempt-headers.ts'
+import type { EventDetail, EventRecord } from '../../store/event-list.ts'
 import { Type } from './schema-builder.ts'
 import {
   instant,
@@ -82,6 +84,14 @@ const FIELDS = {
 
 export const WebhookEventSchema = titled('WebhookEvent', FIELDS)
 
+/** Of an attempt. */
+export const RequestHeaders = Nullable(
+  Type.Record(Type.String(), Type.String(), {
+    description:
+      "Headers that were sent, or would have been with a connection, without Host, Connection and Content-Length. ***: the signature, and values of the account's own headers and credentials, as they are configured now. Null: these cannot be decrypted",
+  }),
+)
+
 export const WebhookEventDetailSchema = titled('WebhookEventDetail', {
   ...FIELDS,
   attemptRecords: Type.Array(
@@ -91,6 +101,7 @@ export const WebhookEventDetailSchema = titled('WebhookEventDetail', {
       latencyMs: Type.Integer(),
       responseStatus: nullableInteger(),
       error: nullableString(),
+      requestHeaders: RequestHeaders,
       responseHead: nullableString({ description: 'The first 1 KiB of the answer' }),
     }),
     { description: 'Oldest first' },
@@ -103,10 +114,18 @@ export function presentEvent(event: EventRecord, servicePlanId: string) {
 }
 
 export function presentEventDetail(
-  event: EventRecord & { readonly attemptRecords: readonly EventAttempt[] },
-  servicePlanId: string,
+  { attemptRecords, callbackUrl, ...event }: EventDetail,
+  plan: ServicePlan,
+  settings: HeaderSettings,
 ) {
-  return { ...presentEvent(event, servicePlanId), attemptRecords: [...event.attemptRecords] }
+  const { msgId, sequence } = event
+  return {
+    ...presentEvent(event, plan.servicePlanId),
+    attemptRecords: attemptRecords.map((attempt) => ({
+      ...attempt,
+      requestHeaders: shownHeaders({ msgId, sequence, callbackUrl, plan }, attempt, settings),
+    })),
+  }
 }
 
 /** Events behind an earlier event of their message are not counted: they have no destination yet. */

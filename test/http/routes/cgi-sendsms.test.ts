@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { anyText } from '../../support/any-text.ts'
+import { headersToShow } from '../../support/attempt-headers.ts'
 import { STRICT_CALLBACK_POLICY } from '../../support/callback-policy.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type Service, startService } from '../../support/service.ts'
@@ -208,6 +209,9 @@ describe('delivery reports', () => {
     const delivered = webhookEvents.filter(({ state }) => state === 'delivered')
     expect(delivered.length).toBe(types.length)
     expect(reportsAt(path).length).toBe(types.length)
+    const { attemptRecords } = await service.admin('GET', `/webhook-events/${got[0]!.eventId}`)
+    expect(attemptRecords).toMatchObject([{ requestHeaders: headersToShow(got[0]!) }])
+    expect(attemptRecords[0].requestHeaders).not.toHaveProperty('content-type')
   })
 
   it('replaces the escapes', async () => {

@@ -182,6 +182,16 @@ describe('GET /v1/webhooks/events/{eventId}', () => {
       latencyMs: 12,
       responseStatus: 503,
       error: null,
+      requestHeaders: {
+        'user-agent': 'Aldis',
+        'accept-encoding': 'identity',
+        'content-type': 'application/json',
+        'webhook-id': ids[1],
+        'webhook-timestamp': String((START_MS + 72_000) / 1_000),
+        'webhook-signature': '***',
+        'aldis-attempt': '12',
+        'aldis-sequence': '1',
+      },
       responseHead: 'busy',
     })
   })

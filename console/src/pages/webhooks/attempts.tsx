@@ -1,10 +1,10 @@
 import { Group, Text } from '@mantine/core'
 import type { WebhookAttempt, WebhookEventDetail } from '../../../../client/src/api.ts'
-import { duration } from '../../kit/formats.ts'
+import { duration, headerLines } from '../../kit/formats.ts'
 import { StatusBadge } from '../../kit/status-badge.tsx'
 import { Time } from '../../kit/time.tsx'
 import { attemptInWords } from '../../kit/webhook-errors.ts'
-import { AnswerHead } from './answer-head.tsx'
+import { FoldedText } from './folded-text.tsx'
 
 /** Each attempt and what the receiver made of it, the last one first. */
 export function Attempts({ event: { attemptRecords } }: { event: WebhookEventDetail }) {
@@ -21,7 +21,7 @@ export function Attempts({ event: { attemptRecords } }: { event: WebhookEventDet
 }
 
 function Attempt({ attempt: record, isLast }: { attempt: WebhookAttempt; isLast: boolean }) {
-  const { attempt, attemptedAt, latencyMs, responseStatus, error, responseHead } = record
+  const { attempt, attemptedAt, latencyMs, responseStatus, error, requestHeaders, responseHead } = record
   return (
     <>
       <Group gap="xs">
@@ -39,7 +39,8 @@ function Attempt({ attempt: record, isLast }: { attempt: WebhookAttempt; isLast:
         </Text>
       </Group>
       <Text size="sm">{attemptInWords(record)}</Text>
-      <AnswerHead head={responseHead} isOpen={isLast} />
+      <FoldedText name="Headers of the request" text={headerLines(requestHeaders)} isOpen={false} />
+      <FoldedText name="Head of the answer" text={responseHead} isOpen={isLast} />
     </>
   )
 }

@@ -9,7 +9,7 @@ import { duration } from '../../kit/formats.ts'
 import { KeyValues } from '../../kit/key-values.tsx'
 import { StatusBadge } from '../../kit/status-badge.tsx'
 import { attemptInWords } from '../../kit/webhook-errors.ts'
-import { AnswerHead } from './answer-head.tsx'
+import { FoldedText } from './folded-text.tsx'
 import type { Test, WebhookSide } from './side.ts'
 
 interface TestDialogProps {
@@ -107,7 +107,7 @@ function Result({ result }: { result: TestEvent }) {
           ['Latency', duration(latencyMs)],
         ]}
       />
-      <AnswerHead head={responseHead} />
+      <FoldedText name="Head of the answer" text={responseHead} />
     </section>
   )
 }

@@ -3,14 +3,16 @@ import { createdAtMs, eventId } from '../../../domain/identifiers.ts'
 import { parseSearch } from '../../../domain/messages/message-search.ts'
 import { attemptsOf, receiptsOf, timelineOf } from '../../../domain/messages/message-timeline.ts'
 import { decimal } from '../../../domain/routing/rates.ts'
+import { shownHeaders } from '../../../domain/webhooks/attempt-headers.ts'
 import { AppError, checked } from '../../../errors.ts'
 import { waitOf } from '../../../operations/explain-waits.ts'
 import { keyOfCarrier, keyOfPlan } from '../../../operations/manage/configuration-rows.ts'
 import type { FoundMessage } from '../../../store/message-search.ts'
-import { findMessageForOperator } from '../../../store/messages.ts'
+import { type AdminMessageRecord, findMessageForOperator } from '../../../store/messages.ts'
 import { Type } from '../../schemas/schema-builder.ts'
 import { instant, Nullable, oneOf, titled } from '../../schemas/shapes.ts'
 import { MOST_COUNTED, presentCounts, StatusCountsSchema } from '../../schemas/statistics.ts'
+import { RequestHeaders } from '../../schemas/webhooks.ts'
 import { shownUrl } from './callback-urls.ts'
 import {
   described,
@@ -112,6 +114,7 @@ const Message = titled('InspectedMessage', {
       latencyMs: Type.Integer(),
       responseStatus: Nullable(Type.Integer()),
       error: NullableText,
+      requestHeaders: RequestHeaders,
       responseHead: Nullable(Type.String({ description: 'the first 1 KiB of the answer' })),
     }),
   ),
@@ -162,6 +165,7 @@ export function registerMessages(scope: AdminScope, deps: AdminDeps): void {
         to: recipient,
         price: decimal(message.price),
         ptf: decimal(message.ptf),
+        webhookAttempts: attemptsShown(deps, message),
         webhookEvents: message.webhookEvents.map((event) => ({
           eventId: eventId({ msgId: message.msgId, sequence: event.event }),
           ...event,
@@ -187,6 +191,16 @@ export function registerMessages(scope: AdminScope, deps: AdminDeps): void {
         timeline: timelineOf(travelled),
       }
     },
+  })
+}
+
+/** Null headers: the plan is not known to this node yet. */
+function attemptsShown({ directory, headerSettings }: AdminDeps, message: AdminMessageRecord) {
+  const { msgId, callbackUrl, servicePlanId, webhookAttempts } = message
+  const plan = directory.current().planByPublicId(servicePlanId)
+  return webhookAttempts.map((attempt) => {
+    const event = plan && { msgId, sequence: attempt.event, callbackUrl, plan }
+    return { ...attempt, requestHeaders: event ? shownHeaders(event, attempt, headerSettings) : null }
   })
 }
 

@@ -7,6 +7,7 @@ import type { Directory } from '../../../domain/configuration/directory.ts'
 import type { Operator } from '../../../domain/credentials.ts'
 import type { LinkSummary } from '../../../domain/nodes.ts'
 import type { SecretKeys } from '../../../domain/secrets.ts'
+import type { HeaderSettings } from '../../../domain/webhooks/attempt-headers.ts'
 import type { CallbackChecker } from '../../../domain/webhooks/callback-url.ts'
 import type { WaitsOfNode } from '../../../operations/explain-waits.ts'
 import type { Changed } from '../../../operations/manage/audited-changes.ts'
@@ -52,6 +53,8 @@ export interface AdminDeps {
   }
   /** `deriveKey(masterKey, 'secrets')`. */
   readonly secretKey: SecretKeys
+  /** For the headers of webhooks' attempts. */
+  readonly headerSettings: HeaderSettings
   /** Unix milliseconds. */
   readonly clock: () => number
   readonly guard: CallbackChecker

@@ -147,11 +147,11 @@ async function locate({ reads, messages }: AdminDeps, id: string): Promise<Event
   return { planId, key }
 }
 
-async function show({ records, directory }: AdminDeps, { planId, key }: EventLocation) {
+async function show({ records, directory, headerSettings }: AdminDeps, { planId, key }: EventLocation) {
   const plan = directory.current().planById(planId)
   const event = await findEvent(records, planId, key)
   if (event === null || plan === undefined) throw notFound('event')
-  return presentEventDetail(event, plan.servicePlanId)
+  return presentEventDetail(event, plan, headerSettings)
 }
 
 function filtersOf(texts: Parameters<typeof parseEventFilters>[0]) {

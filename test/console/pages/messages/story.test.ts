@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { InspectedMessage } from '../../../../client/src/admin-api.ts'
-import type { StoryEvent } from '../../../../console/src/pages/messages/story/entries.ts'
+import type { StoryAttempt, StoryEvent } from '../../../../console/src/pages/messages/story/entries.ts'
 import { nextLookMs } from '../../../../console/src/pages/messages/story/next-look.ts'
 import { operatorStory } from '../../../../console/src/pages/messages/story/operator-story.ts'
 import { momentsOf, TimeScale } from '../../../../console/src/pages/messages/story/time-axis.ts'
@@ -26,6 +26,7 @@ const EVENT: StoryEvent = {
       latencyMs: 5,
       responseStatus: 500,
       error: 'HTTP 500',
+      requestHeaders: { 'user-agent': 'Aldis', 'aldis-attempt': '1' },
       responseHead: 'no',
     },
   ],
@@ -42,6 +43,18 @@ it('an event is its attempts, and what comes of them', () => {
   expect(told({ state: 'failed', nextAttemptAt: null })).toEqual(['10 SENT → HTTP 500', '15 SENT given up'])
   expect(told({ state: 'kept', attempts: 0, attemptRecords: [] })).toEqual(['9 SENT kept'])
   expect(told({ state: 'delivered', deliveredAt: at(99), attemptRecords: [] })).toEqual(['99 SENT → taken'])
+})
+
+it('an attempt has the headers it was sent with, and what was answered', () => {
+  const rawOf = (changes: Partial<StoryAttempt>) => {
+    const attemptRecords = EVENT.attemptRecords.map((attempt) => ({ ...attempt, ...changes }))
+    return webhookEntries([{ ...EVENT, attemptRecords }], null)[0]!.raw
+  }
+  expect(rawOf({})).toEqual([
+    ['Headers of the request', 'user-agent: Aldis\naldis-attempt: 1'],
+    ['Head of the answer', 'no'],
+  ])
+  expect(rawOf({ requestHeaders: null, responseHead: null })).toEqual([])
 })
 
 it('a message waits for a carrier, then for its receipt, and then for nothing', () => {

@@ -103,7 +103,11 @@ describe('one event', () => {
     const { status, body } = await server.request('GET', `/webhook-events/${ids[1]!.toUpperCase()}-1`)
     expect(status).toBe(200)
     expect(body).toMatchObject({ eventId: `${ids[1]}-1`, servicePlanId, state: 'failed', attempts: 2 })
-    const attempt = { latencyMs: 1, responseStatus: 503, error: null, responseHead: 'busy' }
+    const requestHeaders = expect.objectContaining({
+      'webhook-id': `${ids[1]}-1`,
+      'webhook-signature': '***',
+    })
+    const attempt = { latencyMs: 1, responseStatus: 503, error: null, requestHeaders, responseHead: 'busy' }
     expect(body.attemptRecords).toEqual([
       { ...attempt, attempt: 1, attemptedAt: iso(AT + 2_000) },
       { ...attempt, attempt: 2, attemptedAt: iso(AT + 3_000), latencyMs: 2 },

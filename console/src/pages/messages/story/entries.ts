@@ -26,7 +26,7 @@ export interface StoryEntry {
   readonly detail?: string | null
   /** Names and values; null values are not shown. */
   readonly facts: readonly (readonly [name: string, value: string | number | null])[]
-  /** As it came: a receipt's text, the head of an answer. */
+  /** As it came: a receipt's text, the headers of a webhook, the head of an answer. */
   readonly raw?: readonly (readonly [name: string, text: string])[]
   readonly isPlanned?: boolean
   /** The webhook event that can be redelivered from here. */
@@ -65,6 +65,7 @@ export interface StoryAttempt {
   readonly latencyMs: number
   readonly responseStatus: number | null
   readonly error: string | null
+  readonly requestHeaders: Readonly<Record<string, string>> | null
   readonly responseHead: string | null
 }
 

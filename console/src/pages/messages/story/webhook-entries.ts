@@ -1,4 +1,4 @@
-import { counted, duration } from '../../../kit/formats.ts'
+import { counted, duration, headerLines } from '../../../kit/formats.ts'
 import type { StoryAttempt, StoryEntry, StoryEvent } from './entries.ts'
 
 /** What the customer's receiver was told, and what it answered. */
@@ -15,8 +15,12 @@ export function webhookEntries(events: readonly StoryEvent[], url: string | null
 }
 
 function attemptEntry(event: StoryEvent, record: StoryAttempt, target: string | null): StoryEntry {
-  const { attempt, attemptedAt, latencyMs, responseStatus, error, responseHead } = record
+  const { attempt, attemptedAt, latencyMs, responseStatus, error, requestHeaders, responseHead } = record
   const atMs = Date.parse(attemptedAt)
+  const raw = [
+    ['Headers of the request', headerLines(requestHeaders) ?? ''],
+    ['Head of the answer', responseHead ?? ''],
+  ] as const
   const isTaken = responseStatus !== null && responseStatus < 300 && error === null
   return {
     id: `${event.eventId}/${attempt}`,
@@ -36,7 +40,7 @@ function attemptEntry(event: StoryEvent, record: StoryAttempt, target: string | 
       ['Latency', duration(latencyMs)],
       ['Error', error],
     ],
-    ...(responseHead !== null && responseHead !== '' && { raw: [['Head of the answer', responseHead]] }),
+    raw: raw.filter(([, text]) => text !== ''),
   }
 }
 
