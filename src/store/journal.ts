@@ -65,7 +65,8 @@ export async function appendEntry(
   return rowCount === 1 || (await isWritten(db, lane, n, data)) ? 'written' : 'fenced'
 }
 
-const EMPTY_GROUP = encodeEntry([])
+/** An entry without facts. */
+export const EMPTY_GROUP = encodeEntry([])
 
 /**
  * Finds out what became of an entry whose COMMIT was not answered. `void`: it is not committed and never will be, because
@@ -116,6 +117,46 @@ export async function readEntries(
   })
   const fence = rows.findIndex(({ data }) => data.length === 0)
   return fence === -1 ? rows : rows.slice(0, fence)
+}
+
+/** Numbers without an entry, from the lane's cut up to `last`. Null when the lane was taken over. */
+export async function findGaps(
+  db: Queryable,
+  { lane, epoch }: Lane,
+  last: number,
+): Promise<readonly number[] | null> {
+  const { rows } = await db.query<{ gaps: number[] }>({
+    text: `
+      select array(
+        select g.n from generate_series(l.cut + 1, $3::bigint) as g (n)
+        where not exists (select from journal j where j.lane = $1 and j.n = g.n) order by g.n
+      ) as gaps
+      from lanes l where l.lane = $1 and l.epoch = $2`,
+    values: [lane, epoch, last],
+  })
+  return rows[0]?.gaps ?? null
+}
+
+/**
+ * Writes entries into gaps. False when one of them was not written. The lock keeps a takeover waiting, because it fences fewer
+ * places than may be written here.
+ */
+export async function fillGaps(
+  db: Queryable,
+  { lane, epoch }: Lane,
+  entries: readonly JournalEntry[],
+): Promise<boolean> {
+  const { rowCount } = await db.query({
+    text: `
+      with held as (
+        select lane from lanes where lane = $1 and epoch = $2 for share
+      )
+      insert into journal (lane, n, data)
+      select held.lane, e.n, e.data from held cross join unnest($3::bigint[], $4::bytea[]) as e (n, data)
+      on conflict do nothing`,
+    values: [lane, epoch, entries.map(({ n }) => n), entries.map(({ data }) => data)],
+  })
+  return rowCount === entries.length
 }
 
 /**

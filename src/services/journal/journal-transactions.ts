@@ -14,6 +14,8 @@ export interface Entry<Item> {
   /** 0 while the entry has no number. */
   n: number
   items: readonly Item[]
+  /** As it was last appended; null: not yet. */
+  data: Buffer | null
   /** When its first fact was appended; for an entry in a shared transaction, when it got its number. Monotonic clock. */
   sinceMs: number
   state: 'waiting' | 'appending' | 'written' | 'fenced'
@@ -92,7 +94,7 @@ export class JournalTransactions<Item extends JournalFact> {
     // A transaction that was meant for an earlier lane must not go into the current one.
     if (lane === null || lane !== current()) return 'lost'
     const transaction: SharedTransaction = { isNext: Promise.withResolvers(), ended: Promise.withResolvers() }
-    const given = { n: 0, items: [], sinceMs: 0, state: 'waiting', uncertain: false } as const
+    const given = { n: 0, items: [], data: null, sinceMs: 0, state: 'waiting', uncertain: false } as const
     const entry: Entry<Item> = { ...given, transaction }
     try {
       await withTransaction(db, async (tx) => {
@@ -120,6 +122,7 @@ export class JournalTransactions<Item extends JournalFact> {
     tx: Transaction,
   ): Promise<void> {
     const data = encodeEntry(entry.items)
+    entry.data = data
     if (this.#options.lane() !== lane) throw new LaneLostError()
     this.#options.admit(entry)
     if (!(await isNext.promise)) throw new LaneLostError()

@@ -6,7 +6,9 @@ import { type Database, isOutcomeUnknown } from '../../store/database.ts'
 import { appendEntry, type Lane, MOST_APPENDS, moveLane, openLane } from '../../store/journal.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
 import { PeriodicTask } from '../loops/periodic-task.ts'
+import { Gathering } from './gathering.ts'
 import { type Appended, type Entry, JournalTransactions, type Prepare } from './journal-transactions.ts'
+import { LaneGaps } from './lane-gaps.ts'
 
 export interface JournalWriterOptions<Item extends JournalFact> extends Pick<NodeParts, 'db' | 'log'> {
   /** Connections used only for entries: a transaction on `db` may itself wait for an entry. */
@@ -36,9 +38,6 @@ export interface JournalWriterOptions<Item extends JournalFact> extends Pick<Nod
 const MOST_IN_FLIGHT = MOST_APPENDS - 1
 /** Facts per entry. At most half a megabyte, except with very long texts. */
 const MOST_FACTS = 1_000
-/** How long facts gather for the next entry when the last one had at least `LARGE`: fewer, larger commits cost less. */
-const GATHER_MS = 4
-const LARGE = 24
 const RETRY_MS = 250
 const OVERDUE_MS = 10_000
 /** When the oldest fact has waited longer than this, nothing more should be begun. */
@@ -65,6 +64,8 @@ export class JournalWriter<Item extends JournalFact> {
   /** Entries in shared transactions that get a number as soon as fewer than `MOST_IN_FLIGHT` are in flight. */
   #prepared: Entry<Item>[] = []
   readonly #transactions: JournalTransactions<Item>
+  readonly #gaps: LaneGaps
+  #isFilling = false
   readonly #gathering: Gathering
   readonly #watch: PeriodicTask
   #watchedAtMs = performance.now()
@@ -73,6 +74,7 @@ export class JournalWriter<Item extends JournalFact> {
 
   constructor(options: JournalWriterOptions<Item>) {
     this.#options = options
+    this.#gaps = new LaneGaps(options.db, options.appends)
     this.#gathering = new Gathering(() => this.#flush(), options.gatherMs)
     this.#transactions = new JournalTransactions({
       db: options.db,
@@ -136,6 +138,7 @@ export class JournalWriter<Item extends JournalFact> {
     this.lose()
     this.#last = 0
     this.#committed = 0
+    this.#gaps.clear()
     const lane = await openLane(db, nodeId)
     // The writer ended meanwhile. Nobody appends to the new lane, and it is removed with its node.
     if (this.#ended) return
@@ -197,7 +200,7 @@ export class JournalWriter<Item extends JournalFact> {
     if (items.length === 0) return void this.#schedule()
     this.#last += 1
     const begun = { sinceMs: this.#waitingSinceMs, state: 'appending', uncertain: false } as const
-    const entry: Entry<Item> = { n: this.#last, items, ...begun, transaction: null }
+    const entry: Entry<Item> = { n: this.#last, items, data: null, ...begun, transaction: null }
     this.#isAwaited &&= this.#waiting.length > 0
     this.#gathering.groupBegun(items.length)
     this.#inFlight.push(entry)
@@ -213,10 +216,10 @@ export class JournalWriter<Item extends JournalFact> {
     appendOnce = (data: Buffer) => appendEntry(this.#options.appends, lane, entry.n, data),
   ): Promise<void> {
     const { onFailed, log } = this.#options
-    let data = encodeEntry(entry.items)
+    entry.data = encodeEntry(entry.items)
     while (this.#lane === lane) {
       try {
-        entry.state = await appendOnce(data)
+        entry.state = await appendOnce(entry.data)
         this.#failing = false
         break
       } catch (error) {
@@ -228,7 +231,7 @@ export class JournalWriter<Item extends JournalFact> {
         entry.uncertain ||= isOutcomeUnknown(error)
         if (!entry.uncertain) {
           entry.items = this.#retract(entry.items)
-          data = encodeEntry(entry.items)
+          entry.data = encodeEntry(entry.items)
         }
         this.#waiting = this.#retract(this.#waiting)
         await wait(RETRY_MS)
@@ -248,9 +251,11 @@ export class JournalWriter<Item extends JournalFact> {
 
   /** Reports entries in order: one that is written waits for all before it. */
   #reportWritten(): void {
+    if (this.#gaps.areSuspected && this.#inFlight[0]?.state === 'written') return void this.#fillGaps()
     for (let head = this.#inFlight[0]; head?.state === 'written'; head = this.#inFlight[0]) {
       this.#inFlight.shift()
       this.#committed = head.n
+      this.#gaps.keep(head)
       this.#options.onCommitted(head.items, head.n, head.sinceMs)
       head.transaction?.ended.resolve('committed')
     }
@@ -259,6 +264,36 @@ export class JournalWriter<Item extends JournalFact> {
     if (head?.state === 'fenced') this.lose(head.uncertain)
     this.#admit()
     this.#schedule()
+  }
+
+  /** Never rejects. Retries until every entry is found, or another process has the lane. Then reports what is written. */
+  async #fillGaps(): Promise<void> {
+    const { appends, log, onFailed } = this.#options
+    const lane = this.#lane
+    if (lane === null || this.#isFilling) return
+    this.#isFilling = true
+    while (this.#lane === lane && this.#gaps.areSuspected) {
+      const answered = this.#inFlight.filter(({ state }) => state === 'written')
+      try {
+        const filled = await this.#gaps.fill(appends, lane, this.#committed, answered)
+        if (this.#lane !== lane) break
+        this.#failing = false
+        if (filled === null) this.lose()
+        else if (filled > 0)
+          log.warn(
+            { entries: filled },
+            'the database had lost journal entries, as after a failover: written again',
+          )
+      } catch (error) {
+        if (this.#lane !== lane) break
+        log.error({ err: error }, 'journal not searched for gaps yet')
+        onFailed(error)
+        this.#failing = true
+        await wait(RETRY_MS)
+      }
+    }
+    this.#isFilling = false
+    if (this.#lane !== null) this.#reportWritten()
   }
 
   /** Another process has the lane. `uncertain`: it may have found any entry in flight in it. */
@@ -299,68 +334,9 @@ export class JournalWriter<Item extends JournalFact> {
     const lane = this.#lane
     this.#ended = true
     void this.#watch.stop()
+    this.#gaps.end()
     this.#lane = null
     this.#endTransactions(true)
     return lane
-  }
-}
-
-/**
- * Decides when the next group commit begins. When groups are large, the next one begins 4 ms after the last has begun, or at
- * once if none is in flight or `hurry` was called. Small groups begin at once. Facts that nobody waits for go with the next
- * group, or alone after 4 ms.
- */
-class Gathering {
-  readonly #begin: () => void
-  readonly #gatherMs: number
-  #next: 'unplanned' | 'now' | NodeJS.Immediate | NodeJS.Timeout = 'unplanned'
-  #isHurried = false
-  /** Nobody waits for the facts of the planned group. */
-  #isPatient = false
-  #begunAtMs = 0
-  #lastSize = 0
-
-  constructor(begin: () => void, gatherMs: number = GATHER_MS) {
-    this.#begin = begin
-    this.#gatherMs = gatherMs
-  }
-
-  /** Plans the next group. `isBusy`: another group is in flight. `isAwaited`: somebody waits for a fact of it. */
-  plan(isBusy: boolean, isAwaited: boolean): void {
-    if (this.#next !== 'unplanned' && !(isAwaited && this.#isPatient)) return
-    this.#unplan()
-    this.#isPatient = !isAwaited
-    const isGathering = isBusy && !this.#isHurried && this.#lastSize >= LARGE
-    let gatherMs = isAwaited ? 0 : this.#gatherMs
-    if (isAwaited && isGathering) gatherMs = this.#begunAtMs + this.#gatherMs - performance.now()
-    const end = () => this.#end()
-    // "At once" still gathers everything that arrives in this turn of the event loop.
-    this.#next = gatherMs > 0 ? setTimeout(end, gatherMs) : setImmediate(end)
-  }
-
-  /** Begins the group before other sockets are read, because no more facts arrive until it is committed. */
-  hurry(): void {
-    this.#isHurried = true
-    if (this.#next === 'now') return
-    this.#unplan()
-    this.#next = 'now'
-    process.nextTick(() => this.#end())
-  }
-
-  /** A group of `size` facts has begun. */
-  groupBegun(size: number): void {
-    this.#isHurried = false
-    this.#begunAtMs = performance.now()
-    this.#lastSize = size
-  }
-
-  #unplan(): void {
-    if (typeof this.#next === 'object') this.#next[Symbol.dispose]()
-    this.#isPatient = false
-  }
-
-  #end(): void {
-    this.#next = 'unplanned'
-    this.#begin()
   }
 }
