@@ -73,7 +73,8 @@ export async function findReceiptsByAddress(
         where not p.untranslated and p.msg_id is null and recipient = any (p.addresses) and sender <> recipient
           and (sender = any (p.addresses) or sender = p.sender_name)
           and coalesce(carrier_id, p.carrier_id) = p.carrier_id
-          and sent_at between p.received_at - $4 * interval '1 ms' and p.received_at + ${SKEW_MS} * interval '1 ms'
+          -- As a difference, since PostgreSQL 15 took the index of ages for a range of times.
+          and p.received_at - sent_at between ${-SKEW_MS} * interval '1 ms' and $4 * interval '1 ms'
           and not exists (select from submissions s where s.carrier_id = p.carrier_id
                                                     and s.carrier_message_id = p.carrier_message_id)
         having count(distinct msg_id) = 1

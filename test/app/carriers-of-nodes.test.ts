@@ -203,6 +203,8 @@ test('when the node with the first carrier dies, its messages go over the other,
   const [first, second] = await sent(20, [alive])
   expect(first! + second!).toBe(20)
   nodes = [alive]
+  // Until it notices, the living node explains what held before.
+  await eventually(async () => ![name, undefined].includes((await bindsOf(service))[`${CARRIER}/0`]))
   await explained(`${CARRIER} usable 100, ${other} usable 0`)
   expect(await sent(20)).toEqual([20, 0])
   await service.db.query('alter table nodes drop constraint silence')
