@@ -138,8 +138,8 @@ export class JournalWriter<Item extends JournalFact> {
     this.lose()
     this.#last = 0
     this.#committed = 0
-    this.#gaps.clear()
     const lane = await openLane(db, nodeId)
+    this.#gaps.laneOpened()
     // The writer ended meanwhile. Nobody appends to the new lane, and it is removed with its node.
     if (this.#ended) return
     this.#lane = lane

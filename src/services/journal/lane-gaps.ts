@@ -14,8 +14,8 @@ type Written = Pick<Entry<unknown>, 'n' | 'items' | 'data'>
  */
 export class LaneGaps {
   readonly #pools: ReadonlySet<Database>
-  /** Connections made so far, and how many there were at the last look that has found every entry. */
-  #made = 1
+  /** Connections made so far, and how many there were when every entry was last known to be there. */
+  #made = 0
   #looked = 0
   /** The newest entries by number. */
   readonly #kept = new Map<number, Buffer>()
@@ -68,10 +68,11 @@ export class LaneGaps {
     return missing.length
   }
 
-  /** The next entries are those of another lane. */
-  clear(): void {
+  /** A new lane has been opened, which has no entries yet. */
+  laneOpened(): void {
     this.#kept.clear()
     this.#octets = 0
+    this.#looked = this.#made
   }
 
   end(): void {
