@@ -159,7 +159,7 @@ describe('a standby is promoted while its primary goes on taking writes', () => 
     await eventually(async () => (await ask(primary, sessions)).length === 0)
   })
 
-  test('whoever starts takes the promoted one, in whichever order they are named', async () => {
+  test('a node that starts takes the promoted one, in either order of their names', async () => {
     const { primary, standby } = forked
     for (const ports of [
       [primary.port, standby.port],

@@ -176,7 +176,7 @@ export interface RouteExplanation {
   readonly country: string | null
   readonly mccmnc: string | null
   readonly isActive: boolean
-  /** The plan has a route of its own. Without one it cannot send, whatever rules match. */
+  /** The plan has a route of its own. Without one it cannot send, even if a rule matches. */
   readonly isComplete: boolean
   readonly senderRefusal: SenderRefusal | null
   readonly recipientRefusal: LimitRefusal | null

@@ -5,7 +5,7 @@ import type { Server as HttpServer } from 'node:http'
 /** Node's own field of a server: the listening socket. */
 type Server = HttpServer & { _handle?: { listen(backlog: number): number } | null }
 
-/** Twice as many as Node lets wait. */
+/** Node lets 511 wait. */
 const MOST_WAITING = 1_024
 
 /**

@@ -5,8 +5,8 @@ import type { Destinations } from './destinations.ts'
 /** Messages with events in memory; an event has about 1 KiB. Those of more messages stay in the database. */
 const MAX_HELD = 20_000
 /**
- * Endpoints for which parked events are remembered, of a plan as many as are still free. Events of other endpoints are fetched when
- * they are due.
+ * Endpoints for which parked events are remembered. A plan may have no more of them than are still free. Events of other endpoints are
+ * fetched when they are due.
  */
 const MAX_PARKED = 10_000
 /**

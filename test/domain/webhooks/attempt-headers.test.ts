@@ -35,7 +35,7 @@ test('those of a webhook, the account’s own by their names', () => {
   })
 })
 
-test('a URL with credentials has Authorization, whoever configured it', () => {
+test('a URL with credentials has Authorization, of a message or configured', () => {
   const url = 'https://me:hush@hooks.example.com/x'
   const plan = aPlan({ account: anAccount({ defaultDlrUrl: seal(url) }), inboundUrl: seal(url) })
   for (const headers of [shown({ callbackUrl: seal(url) }), shown({ plan }), shown({ plan, sequence: 0 })])
