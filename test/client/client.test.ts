@@ -134,7 +134,8 @@ describe('with the service', () => {
   })
 
   it('429 with the seconds to wait', async () => {
-    await using limited = await startHttpService({ accountRateLimit: { perSecond: 0.1, burst: 1 } })
+    const accountRateLimit = { perSecond: 0.1, burst: 1 }
+    await using limited = await startHttpService({ database: service.database, accountRateLimit })
     const once = new AldisClient({ baseUrl: `http://127.0.0.1:${limited.port}`, token: TOKEN })
     await once.sendSms(sms())
     const error = await once.sendSms(sms()).catch((caught: unknown) => caught)

@@ -27,7 +27,7 @@ let quick: HttpService
 beforeAll(async () => {
   service = await startHttpService({ baseUrl: 'https://sms.example.com' })
   const limits = { headersTimeoutMs: 500, requestTimeoutMs: 600, timeoutCheckMs: 50, keepAliveTimeoutMs: 100 }
-  quick = await startHttpService({ limits })
+  quick = await startHttpService({ database: service.database, limits })
 })
 afterAll(async () => {
   await service[Symbol.asyncDispose]()
@@ -171,7 +171,8 @@ async function floodOfOneToken(): Promise<null> {
   // While its clock stands still, the bucket is not filled again, however long the sends take.
   const nowMs = Date.now()
   const accountRateLimit = { perSecond: 50, burst: 100 }
-  await using limited = await startHttpService({ accountRateLimit, clock: () => nowMs })
+  const { database } = service
+  await using limited = await startHttpService({ database, accountRateLimit, clock: () => nowMs })
   const flood = Promise.all(Array.from({ length: 8 }, () => pipelined(limited.port, 125)))
   const other = { authorization: `Bearer ${TOKEN_OTHER}` }
   for (let n = 0; n < 20; n += 1) {

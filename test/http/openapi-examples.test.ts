@@ -9,6 +9,7 @@ import { PLAN_LIMITS } from '../../src/http/schemas/response-examples.ts'
 import { NameResolver } from '../../src/outbound/resolver.ts'
 import { writeStatistics } from '../../src/store/statistics.ts'
 import { startAdminServer } from '../support/admin-server.ts'
+import { databaseOfFile } from '../support/database.ts'
 import { startDnsServer } from '../support/dns-server.ts'
 import {
   answerFaults,
@@ -46,7 +47,9 @@ let looks = 0
 const clock = () => startMs + 1_000 * looks++
 // Nobody listens there: the answer says so.
 const alarms = testAlarmsTo('https://127.0.0.1:1/')
+const database = await databaseOfFile({ state: 'anyDay' })
 const server = await startAdminServer({
+  database,
   resolver,
   clock,
   backlog: { read: async () => NOTHING_WAITS },
@@ -177,7 +180,6 @@ const TABLES = ['messages', 'inbound_messages', 'events', 'webhook_attempts']
 /** The message that the examples name, outbound and inbound, its event, and a carrier out of use. */
 async function storeHistory(): Promise<void> {
   const { db } = server.database
-  for (const table of TABLES) await db.query(`create table ${table}_any_day partition of ${table} default`)
   await storeEvent(db, { planId: 1, msgId: MSG_ID, state: 'failed', attempts: 2 })
   await storeEvent(db, { planId: 1, msgId: MSG_ID, sequence: 0, state: 'delivered' })
   await db.query(

@@ -1,12 +1,14 @@
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { databaseOfFile } from '../support/database.ts'
 import { type HttpService, startHttpService, TOKEN } from '../support/http-service.ts'
 import { parametersOf } from '../support/openapi.ts'
 import { exchange, openSocket, readToEnd } from '../support/raw-http.ts'
 
+const database = await databaseOfFile({ state: 'anyDay' })
 let service: HttpService
 beforeAll(async () => {
-  service = await startHttpService({ ready: async () => readiness })
+  service = await startHttpService({ database, ready: async () => readiness })
 })
 afterAll(() => service[Symbol.asyncDispose]())
 
@@ -71,18 +73,19 @@ describe('time-outs', () => {
   const limits = { headersTimeoutMs: 200, requestTimeoutMs: 300, timeoutCheckMs: 50 }
 
   it('408 to a head and to a body that do not come', async () => {
-    await using quick = await startHttpService({ limits })
+    await using quick = await startHttpService({ database, limits })
+    const before = await quick.storedMessages()
     const start = `POST /v1/sendsms HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${TOKEN}\r\n`
     const body = 'content-type: application/json\r\ncontent-length: 10\r\n\r\n{'
     for (const bytes of [start, start.concat(body)]) {
       const answer = await exchange(quick.port, bytes)
       expect([answer?.status, answer?.json.errorCode]).toEqual([408, 'REQUEST_TIMEOUT'])
     }
-    expect(await quick.storedMessages()).toBe(0)
+    expect(await quick.storedMessages()).toBe(before)
   })
 
   it('408 to a body that comes byte by byte for ever', async () => {
-    await using quick = await startHttpService({ limits })
+    await using quick = await startHttpService({ database, limits })
     const socket = await openSocket(quick.port)
     const closed = readToEnd(socket)
     socket.write(`POST /v1/sendsms HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${TOKEN}\r\n`)
@@ -94,7 +97,7 @@ describe('time-outs', () => {
   })
 
   it('a peer that does not read its answers is let go', async () => {
-    await using quick = await startHttpService({ limits: { stalledTimeoutMs: 200 } })
+    await using quick = await startHttpService({ database, limits: { stalledTimeoutMs: 200 } })
     const dropped = once(quick.app.server, 'connection').then(([socket]) => once(socket, 'close'))
     const peer = await openSocket(quick.port)
     peer.pause()
@@ -106,7 +109,7 @@ describe('time-outs', () => {
   })
 
   it('a request is answered even if the work on it takes longer than a peer may stall', async () => {
-    await using quick = await startHttpService({ limits: { stalledTimeoutMs: 100 } })
+    await using quick = await startHttpService({ database, limits: { stalledTimeoutMs: 100 } })
     const lock = await quick.db.connect()
     await lock.query('begin')
     await lock.query('lock table messages in exclusive mode')
@@ -124,6 +127,7 @@ describe('time-outs', () => {
   })
 
   it('work on an answer is waited for no longer than its bound', async () => {
+    // What is stored afterwards concerns no other test.
     await using quick = await startHttpService({ limits: { stalledTimeoutMs: 100, answerTimeoutMs: 150 } })
     const lock = await quick.db.connect()
     await lock.query('begin')
@@ -137,7 +141,8 @@ describe('time-outs', () => {
   })
 
   it('a closing server answers what is under way, and takes nothing new', async () => {
-    const closing = await startHttpService()
+    const closing = await startHttpService({ database })
+    const before = await closing.storedMessages()
     const lock = await closing.db.connect()
     await lock.query('begin')
     await lock.query('lock table messages in exclusive mode')
@@ -150,12 +155,12 @@ describe('time-outs', () => {
     lock.release()
     expect((await answer).status).toBe(202)
     await closed
-    expect(await closing.storedMessages()).toBe(1)
+    expect(await closing.storedMessages()).toBe(before + 1)
     await closing[Symbol.asyncDispose]()
   })
 
   it('a closing server does not wait for them', async () => {
-    const closing = await startHttpService({ limits: { drainTimeoutMs: 50 } })
+    const closing = await startHttpService({ database, limits: { drainTimeoutMs: 50 } })
     const socket = await openSocket(closing.port)
     const closed = readToEnd(socket)
     socket.write(`POST /v1/sendsms HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-length: 10\r\n`)
@@ -188,7 +193,7 @@ describe('GET /readyz', () => {
       asked += 1
       return answer.promise
     }
-    await using asking = await startHttpService({ ready })
+    await using asking = await startHttpService({ database, ready })
     let arrived = 0
     asking.app.server.on('request', () => {
       arrived += 1

@@ -78,7 +78,10 @@ describe('shared turns', () => {
 describe('through the server', () => {
   it('one whose redeliveries hang leaves a connection to another, and to its own test events', async () => {
     await using service = await startHttpService()
-    const { connectionString, db } = service
+    const {
+      db,
+      database: { connectionString },
+    } = service
     await storePlans(service)
     const database = openDatabase({ connectionString, poolSize: 2 })
     await using _closed = { [Symbol.asyncDispose]: () => database.end() }
@@ -109,7 +112,7 @@ describe('through the server', () => {
 
   it('one whose lists hang leaves a connection of the database to another', async () => {
     await using service = await startHttpService({ limits: { readsAtOnce: 3 } })
-    const { connectionString } = service
+    const { connectionString } = service.database
     const database = openDatabase({ connectionString, poolSize: 2 })
     await using _closed = { [Symbol.asyncDispose]: () => database.end() }
     const locker = await database.connect()

@@ -11,8 +11,7 @@ const FIRST_MS = Date.parse('2026-05-01T23:59:59.990Z')
 /** Twenty messages a millisecond apart, over the end of a day. */
 const ids = Array.from({ length: 20 }, (_, n) => messageId(FIRST_MS + n, randomBytes(9), n))
 
-const { db } = await databaseOfFile()
-await db.query('create table messages_any_day partition of messages default')
+const { db } = await databaseOfFile({ state: 'anyDay' })
 await db.query(
   `insert into messages (plan_id, msg_id, sender, recipient, body, segments, updated_at)
    select case when n % 4 = 0 then 2 else 1 end, id, '12345', '+15551230001', 'text', 1, now()

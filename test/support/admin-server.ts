@@ -60,7 +60,10 @@ export async function startAdminServer(
       | 'ownReport'
     >
   > & {
+    /** Of others, too, as those of `beside` are. Absent: one of its own. */
     database?: FreshDatabase
+    /** Serves the same database with the same keys. */
+    beside?: Pick<AdminServer, 'database' | 'secretKey'>
     /** A pool of its own for what is written. */
     db?: Database
     directory?: Partial<DirectoryServiceOptions>
@@ -73,16 +76,17 @@ export async function startAdminServer(
   } = {},
 ): Promise<AdminServer> {
   const {
-    database = await freshDatabase(),
+    beside,
+    database: shared = beside?.database,
     directory: directoryOptions,
-    secretKey: given,
+    secretKey = beside?.secretKey ?? deriveKey(randomBytes(32), 'secrets'),
     resolver = new NameResolver(),
     clock = Date.now,
     serves,
     pages = { console: builtFiles('console'), docs: builtFiles('docs') },
     ...extra
   } = options
-  const secretKey = given ?? deriveKey(randomBytes(32), 'secrets')
+  const database = shared ?? (await freshDatabase())
   const operatorToken = `operator-${randomBytes(24).toString('hex')}`
   const directory = directoryService(database, secretKey, directoryOptions)
   await directory.start()
@@ -131,7 +135,7 @@ export async function startAdminServer(
     async [Symbol.asyncDispose]() {
       await server.close()
       await directory.stop()
-      await database[Symbol.asyncDispose]()
+      if (shared === undefined) await database[Symbol.asyncDispose]()
     },
   }
 }

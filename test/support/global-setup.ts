@@ -21,12 +21,15 @@ declare module 'vitest' {
     serviceUrl: string
     /** Connection strings of all servers that have a database: of a Citus cluster, its workers too. */
     serverUrls: readonly string[]
-    /** Names of the databases that `freshDatabase` copies: just migrated, and with what a node's first start makes too. */
-    templates: { readonly migrated: string; readonly started: string }
+    /** Names of the databases that `freshDatabase` copies, by their state. */
+    templates: typeof TEMPLATES
   }
 }
 
-const TEMPLATES = { migrated: 'aldis_migrated', started: 'aldis_started' }
+/** Just migrated; with what a node's first start makes, too; and with one partition of each table for any day. */
+const TEMPLATES = { migrated: 'aldis_migrated', started: 'aldis_started', anyDay: 'aldis_any_day' } as const
+const { migrated, ...COPIES } = TEMPLATES
+const ANY_DAY = ['messages', 'inbound_messages', 'events', 'webhook_attempts']
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const { TEST_POSTGRES, TEST_POOLER, TEST_CITUS } = process.env
@@ -43,13 +46,18 @@ export default async function setup(project: TestProject): Promise<() => Promise
   if (TEST_CITUS)
     for (const name of Object.values(TEMPLATES))
       await createCitusDatabase({ coordinator: server, workers }, name)
-  else await client.query(`create database ${TEMPLATES.migrated}`)
-  await migrate({ connectionString: urlOf(TEMPLATES.migrated) })
-  if (TEST_CITUS) await migrate({ connectionString: urlOf(TEMPLATES.started) })
-  else await client.query(`create database ${TEMPLATES.started} template ${TEMPLATES.migrated}`)
-  const started = openDatabase({ connectionString: urlOf(TEMPLATES.started), poolSize: 1 })
+  else await client.query(`create database ${migrated}`)
+  await migrate({ connectionString: urlOf(migrated) })
+  for (const copy of Object.values(COPIES))
+    if (TEST_CITUS) await migrate({ connectionString: urlOf(copy) })
+    else await client.query(`create database ${copy} template ${migrated} strategy file_copy`)
+  const started = openDatabase({ connectionString: urlOf(COPIES.started), poolSize: 1 })
   await ensurePartitions(started, Date.now())
   await started.end()
+  const anyDay = openDatabase({ connectionString: urlOf(COPIES.anyDay), poolSize: 1 })
+  for (const table of ANY_DAY)
+    await anyDay.query(`create table ${table}_any_day partition of ${table} default`)
+  await anyDay.end()
   await client.end()
   // A template that Citus's own process is connected to cannot be copied.
   if (TEST_CITUS) for (const one of servers) await one.restart()

@@ -21,7 +21,7 @@ import type { Database } from '../../src/store/database.ts'
 import { openDatabase } from '../../src/store/database-pool.ts'
 import { STRICT_CALLBACK_POLICY } from './callback-policy.ts'
 import { consoleSessions, SAME_ORIGIN } from './console.ts'
-import { freshDatabase } from './database.ts'
+import { type FreshDatabase, freshDatabase } from './database.ts'
 import { aDirectory, anAccount, aPlan, aRoute } from './directory.ts'
 import { type DnsServer, startDnsServer } from './dns-server.ts'
 import { startHttpServer } from './http-server.ts'
@@ -63,6 +63,8 @@ export const FORBIDDEN_PLANS: readonly (readonly [plan: string, headers: Record<
 export const WEBHOOK_SECRET = formatWebhookSecret(randomBytes(32))
 
 export interface HttpServiceOptions {
+  /** Of others, too: `databaseOfFile({ state: 'anyDay' })`. Absent: one of its own. */
+  readonly database?: FreshDatabase
   readonly limits?: Partial<HttpLimits>
   readonly accountRateLimit?: RateLimit
   readonly planRateLimit?: RateLimit
@@ -90,7 +92,7 @@ export interface HttpService {
   readonly app: FastifyInstance
   readonly port: number
   readonly db: Database
-  readonly connectionString: string
+  readonly database: FreshDatabase
   readonly dns: DnsServer
   readonly cursorKey: Buffer
   /** Everything logged, one entry per line. */
@@ -111,13 +113,9 @@ export interface HttpService {
 
 /** The HTTP server on a port of its own, over a real database, with the real accepter and callback guard. */
 export async function startHttpService(options: HttpServiceOptions = {}): Promise<HttpService> {
-  const database = await freshDatabase()
+  // Lists are tested with old messages, too.
+  const database = options.database ?? (await freshDatabase({ state: 'anyDay' }))
   const { db } = database
-  // One partition for messages of any day: lists are tested with old ones too.
-  await db.query('create table messages_any_day partition of messages default')
-  await db.query('create table inbound_messages_any_day partition of inbound_messages default')
-  await db.query('create table events_any_day partition of events default')
-  await db.query('create table webhook_attempts_any_day partition of webhook_attempts default')
   const { statementTimeoutMs } = options
   const serverDb =
     statementTimeoutMs === undefined
@@ -169,7 +167,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
     app,
     port,
     db,
-    connectionString: database.connectionString,
+    database,
     dns,
     cursorKey,
     logs,
@@ -192,7 +190,7 @@ export async function startHttpService(options: HttpServiceOptions = {}): Promis
       resolver.close()
       await dns.close()
       if (serverDb !== db) await serverDb.end()
-      await database[Symbol.asyncDispose]()
+      if (options.database === undefined) await database[Symbol.asyncDispose]()
     },
   }
 }

@@ -159,7 +159,7 @@ test('401, as without one, for a cookie that is forged, truncated, or of another
 
 test('a session ends after 12 hours, and with a token that expires before', async () => {
   let nowMs = Date.now()
-  await using own = await startAdminServer({ clock: () => nowMs })
+  await using own = await startAdminServer({ beside: server, clock: () => nowMs })
   const signIn = async (token: string) => {
     const answer = await signInAt(own, token)
     return { cookie: cookieOf(answer), session: (await answer.json()) as { customer: { expiresAt: string } } }
@@ -262,7 +262,7 @@ test('signing in and out is for the console’s own pages', async () => {
 
 test('429 after ten wrong tokens, for the whole address, until some seconds have passed', async () => {
   let nowMs = Date.now()
-  await using own = await startAdminServer({ clock: () => nowMs })
+  await using own = await startAdminServer({ beside: server, clock: () => nowMs })
   const signIn = (token: string) => signInAt(own, token)
   for (let n = 0; n < 30; n += 1) expect((await signIn(own.operatorToken)).status).toBe(200)
   for (let n = 0; n < 10; n += 1) expect((await signIn(`wrong-${n}`)).status).toBe(401)
@@ -279,9 +279,9 @@ test('429 after ten wrong tokens, for the whole address, until some seconds have
 })
 
 test('each listener has sessions of those whom it serves', async () => {
-  await using customers = await startAdminServer({ serves: 'customers' })
+  await using customers = await startAdminServer({ beside: server, serves: 'customers' })
   expect((await signInAt(customers, customers.operatorToken)).status).toBe(401)
-  await using operators = await startAdminServer({ serves: 'operators' })
+  await using operators = await startAdminServer({ beside: server, serves: 'operators' })
   expect((await signInAt(operators, operators.operatorToken)).status).toBe(200)
   const owner = await createAccount(operators)
   const { body } = await operators.request('POST', '/tokens', { accountId: owner, name: 'backend' })
@@ -289,7 +289,7 @@ test('each listener has sessions of those whom it serves', async () => {
 })
 
 test('without a console, no cookie counts', async () => {
-  await using bare = await startAdminServer({ pages: null })
+  await using bare = await startAdminServer({ beside: server, pages: null })
   for (const path of ['/console', '/console/', '/console/session', '/docs', '/docs/admin'])
     expect((await fetch(bare.baseUrl + path)).status).toBe(404)
   const cookie = await signedIn(server.operatorToken)

@@ -121,7 +121,7 @@ test('405 for anything but reading', async () => {
 
 test('503 where nothing was built, with the command that builds it', async () => {
   const none = builtFiles('none')
-  await using bare = await startAdminServer({ pages: { console: none, docs: none } })
+  await using bare = await startAdminServer({ beside: server, pages: { console: none, docs: none } })
   for (const path of ['/console/', '/console/messages', '/docs', '/docs/admin']) {
     const answer = await fetch(bare.baseUrl + path)
     expect([answer.status, answer.headers.get('content-type')]).toEqual([503, 'text/plain; charset=utf-8'])
@@ -132,7 +132,7 @@ test('503 where nothing was built, with the command that builds it', async () =>
 test('each listener has the documents of those whom it serves', async () => {
   const statuses: Record<string, number[]> = {}
   for (const serves of ['customers', 'operators'] as const) {
-    await using listener = await startAdminServer({ serves })
+    await using listener = await startAdminServer({ beside: server, serves })
     statuses[serves] = []
     for (const path of ['/console/', '/docs', '/docs/admin'])
       statuses[serves].push((await fetch(listener.baseUrl + path)).status)

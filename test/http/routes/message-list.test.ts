@@ -170,8 +170,7 @@ describe('GET /v1/messages/sms', () => {
 
   it('400 when the cursor is older than a day', async () => {
     let nowMs = Date.now()
-    await using later = await startHttpService({ clock: () => nowMs })
-    await insert(stored, later)
+    await using later = await startHttpService({ database: service.database, clock: () => nowMs })
     const path = `/v1/messages/sms?servicePlanId=${PLAN}`
     const { nextCursor } = (await later.get(`${path}&status=SENT&limit=1`)).json.pagination
     nowMs += 24 * 3_600_000 - 1
@@ -183,7 +182,7 @@ describe('GET /v1/messages/sms', () => {
   it('200 opens cursors sealed with the key before the last rotation', async () => {
     const { nextCursor } = (await list('status=SENT&limit=1')).json.pagination
     const keys = { cursor: randomBytes(32), oldCursors: [randomBytes(32), service.cursorKey] }
-    await using rotated = await startHttpService({ cursorKeys: keys })
+    await using rotated = await startHttpService({ database: service.database, cursorKeys: keys })
     const path = `/v1/messages/sms?servicePlanId=${PLAN}&cursor=${nextCursor}`
     expect((await rotated.get(path)).status).toBe(200)
   })
@@ -212,7 +211,7 @@ describe('GET /v1/messages/sms', () => {
   })
 
   it('500 when the search takes longer than the database allows', async () => {
-    await using slow = await startHttpService({ statementTimeoutMs: 100 })
+    await using slow = await startHttpService({ database: service.database, statementTimeoutMs: 100 })
     const blocker = await slow.db.connect()
     await blocker.query('begin')
     await blocker.query('lock table messages in access exclusive mode')

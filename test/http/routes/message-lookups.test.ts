@@ -100,9 +100,9 @@ describe('GET /v1/messages/sms/{msgId}', () => {
   })
 
   it('500 says nothing of what went wrong', async () => {
-    await using broken = await startHttpService()
-    await broken.db.query('alter table messages rename column body to text')
-    const answer = await broken.get(path(msgId))
+    await service.db.query('alter table messages rename column body to text')
+    const answer = await service.get(path(msgId))
+    await service.db.query('alter table messages rename column text to body')
     expect(outcome(answer)).toEqual([500, 'INTERNAL_ERROR'])
     expect(answer.json.errorMessage).toBe('The request could not be completed')
     expect(Object.keys(answer.json)).toEqual(['errorCode', 'errorMessage', 'requestId'])

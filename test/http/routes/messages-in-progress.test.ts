@@ -91,7 +91,7 @@ describe('events', () => {
 
 describe('operators', () => {
   it('find them, with all that happened to them', async () => {
-    const database = await freshDatabase({ state: 'started' })
+    await using database = await freshDatabase({ state: 'started' })
     const [node, other] = [await LaneWriter.open(database.db, 1), await LaneWriter.open(database.db, 2)]
     await using server = await startAdminServer({ database, messages: node.reads })
     const { accountId, servicePlanId } = await createPlan(server)

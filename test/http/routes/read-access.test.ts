@@ -60,7 +60,7 @@ describe.each(PATHS)('GET %s', (path) => {
 
 it('429 over the rate of reads, which all reads of an account share', async () => {
   const limits = { reads: { perSecond: 0.001, burst: PATHS.length } }
-  await using slow = await startHttpService({ limits })
+  await using slow = await startHttpService({ database: service.database, limits })
   for (const path of PATHS) expect([200, 404]).toContain((await slow.get(target(path))).status)
   for (const path of PATHS) {
     const refused = await slow.get(target(path))

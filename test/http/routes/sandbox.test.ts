@@ -133,7 +133,8 @@ describe('POST /v1/sandbox/inbound', () => {
 
   it('429 over the rate of an account', async () => {
     const limits = { handsetMessages: { perSecond: 0.001, burst: 2 } }
-    await using slow = await startHttpService({ plan: SANDBOX_PLAN, contents: CONTENTS, limits })
+    const { database } = service
+    await using slow = await startHttpService({ database, plan: SANDBOX_PLAN, contents: CONTENTS, limits })
     const answers = [await inbound({}, {}, slow), await inbound({}, {}, slow), await inbound({}, {}, slow)]
     expect(answers.map(({ status }) => status)).toEqual([503, 503, 429])
     expect(answers[2]!.headers.get('ratelimit')).toMatch(/^"handset";r=0;t=\d+$/)
@@ -151,7 +152,8 @@ describe('scopes', () => {
 
   it('403 to send from a handset without the scope send, and to look without read', async () => {
     const tokens = new Map([tokenOf('send'), tokenOf('read'), tokenOf('webhooks')])
-    await using scoped = await startHttpService({ contents: { ...CONTENTS, plans: [plan], tokens } })
+    const contents = { ...CONTENTS, plans: [plan], tokens }
+    await using scoped = await startHttpService({ database: service.database, contents })
     const statuses = async (scope: string) => {
       const headers = { authorization: `Bearer only-${scope}` }
       const seen = await scoped.get(`/v1/sandbox?servicePlanId=${PLAN}`, headers)

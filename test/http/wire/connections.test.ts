@@ -5,11 +5,15 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import { describe, expect, it, vi } from 'vitest'
 import { Connections } from '../../../src/http/wire/connections.ts'
+import { databaseOfFile } from '../../support/database.ts'
 import { startHttpService, TOKEN, validMessage } from '../../support/http-service.ts'
 import { nextAnswer, openSocket, requestBytes } from '../../support/raw-http.ts'
 
+const database = await databaseOfFile({ state: 'anyDay' })
+
 it('no more is read from a connection whose sends wait, and all are answered in the end', async () => {
-  await using service = await startHttpService({ limits: { pipelinedRequests: 64 } })
+  await using service = await startHttpService({ database, limits: { pipelinedRequests: 64 } })
+  const before = await service.storedMessages()
   let begun = 0
   service.app.server.on('request', () => {
     begun += 1
@@ -44,7 +48,7 @@ it('no more is read from a connection whose sends wait, and all are answered in 
   const answered = () => Buffer.concat(chunks).toString('latin1').split('HTTP/1.1 202 ').length - 1
   await vi.waitFor(() => expect(answered()).toBe(total), { timeout: 60_000, interval: 100 })
   socket.destroy()
-  expect(await service.storedMessages()).toBe(total)
+  expect(await service.storedMessages()).toBe(before + total)
 })
 
 describe('a client that closes its side behind its last request', () => {
@@ -87,7 +91,8 @@ describe('a client that closes its side behind its last request', () => {
       [...Array(500).fill(202), 400],
     ],
   ])('gets every answer: %s', async (_what, before, last, statuses) => {
-    await using service = await startHttpService()
+    await using service = await startHttpService({ database })
+    const storedBefore = await service.storedMessages()
     const socket = await openSocket(service.port)
     for (const bytes of before) {
       const answer = nextAnswer(socket)
@@ -99,12 +104,13 @@ describe('a client that closes its side behind its last request', () => {
     await once(socket, 'close')
     expect([...text().matchAll(/HTTP\/1\.1 (\d+) /g)].map(([, status]) => Number(status))).toEqual(statuses)
     const all = before.length + statuses.filter((status) => status === 202).length
-    expect(await service.storedMessages()).toBe(all)
+    expect(await service.storedMessages()).toBe(storedBefore + all)
   })
 })
 
 it('a closing server stores no send that it does not answer', async () => {
-  const service = await startHttpService()
+  const service = await startHttpService({ database })
+  const before = await service.storedMessages()
   const lock = await service.db.connect()
   await lock.query('begin')
   await lock.query('lock table messages in exclusive mode')
@@ -135,7 +141,7 @@ it('a closing server stores no send that it does not answer', async () => {
   await closed
   const answered = Buffer.concat(chunks).toString('latin1').split('HTTP/1.1 202 ').length - 1
   expect(answered).toBe(2)
-  expect(await service.storedMessages()).toBe(answered)
+  expect(await service.storedMessages()).toBe(before + answered)
   await service[Symbol.asyncDispose]()
 })
 

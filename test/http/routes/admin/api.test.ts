@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { openDatabase } from '../../../../src/store/database-pool.ts'
 import { adminServerOfFile, createAccount, startAdminServer } from '../../../support/admin-server.ts'
-import { freshDatabase } from '../../../support/database.ts'
 
 const server = await adminServerOfFile()
 
@@ -123,13 +122,13 @@ test('409: a test alarm where nobody is told of alarms', async () => {
 })
 
 test('whatever only reads takes no connection from the message path', async () => {
-  const database = await freshDatabase()
-  const db = openDatabase({ connectionString: database.connectionString, poolSize: 1 })
+  const { connectionString } = server.database
+  const db = openDatabase({ connectionString, poolSize: 1 })
   let taken = 0
   db.on('acquire', () => {
     taken += 1
   })
-  await using apart = await startAdminServer({ database, db })
+  await using apart = await startAdminServer({ beside: server, db })
   const accountId = await createAccount(apart)
   expect(taken).toBeGreaterThan(0)
   const { servicePlanId } = (

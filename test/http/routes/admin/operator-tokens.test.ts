@@ -66,7 +66,7 @@ test('support only reads: 403 for whatever may change something', async () => {
 })
 
 test('HEAD reads: support may use it, and the configuration is not read again for it', async () => {
-  await using own = await startAdminServer()
+  await using own = await startAdminServer({ beside: server })
   const { body } = await own.request('POST', '/operator-tokens', { name: 'Hal', role: 'support' })
   // Nobody else refreshes it now.
   await own.directory.stop()

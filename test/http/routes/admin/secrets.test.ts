@@ -18,14 +18,16 @@ import { withTransaction } from '../../../../src/store/database.ts'
 import { readDirectory } from '../../../../src/store/directory.ts'
 import { adminServerOfFile, CARRIER, createPlan, startAdminServer } from '../../../support/admin-server.ts'
 import { runAldis } from '../../../support/cli.ts'
+import { databaseOfFile } from '../../../support/database.ts'
 import { eventually } from '../../../support/eventually.ts'
 import { quietLog } from '../../../support/log.ts'
 
 const OLD = deriveKey(randomBytes(32), 'secrets')
 const NEW = deriveKey(randomBytes(32), 'secrets')
 
-const server = await adminServerOfFile({ secretKey: [OLD, NEW] })
-const { db } = server.database
+const database = await databaseOfFile({ state: 'anyDay' })
+const server = await adminServerOfFile({ database, secretKey: [OLD, NEW] })
+const { db } = database
 const CALLBACK = 'https://user:secret@hooks.example.com/'
 
 /** Everything there is to be sealed, sealed with the old key. */
@@ -36,7 +38,6 @@ await server.request('PATCH', `/accounts/${accountId}`, {
 })
 await server.request('POST', `/accounts/${accountId}/webhook-secret/rotate`)
 await server.request('POST', '/carriers', CARRIER)
-await db.query('create table messages_any_day partition of messages default')
 const sealedUrl = (await db.query('select default_dlr_url as url from accounts')).rows[0].url
 await db.query(
   `insert into messages (plan_id, msg_id, segments, updated_at, sender, recipient, body, callback_url)
