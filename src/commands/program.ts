@@ -1,6 +1,5 @@
 import { Command, CommanderError } from 'commander'
 import { packageVersion } from '../app/build-info.ts'
-import { addNoun, nouns } from './admin/commands.ts'
 import { addCompletion } from './completion.ts'
 import { explainError } from './explain-error.ts'
 
@@ -61,14 +60,20 @@ async function buildProgram(name: string | undefined): Promise<Command> {
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(oneLine(text)) })
     .addHelpText('after', EXAMPLES)
-  const known = [...COMMANDS.keys(), ...nouns()]
-  for (const each of name !== undefined && known.includes(name) ? [name] : known) {
-    const load = COMMANDS.get(each)
-    if (load === undefined) addNoun(program, each)
-    else (await load()).register(program)
-  }
+  const command = name !== undefined && COMMANDS.get(name)
+  if (command) (await command()).register(program)
+  else await addOthers(program, name)
   addCompletion(program)
   return program
+}
+
+/** The noun of this name. Without one, everything: for the help, and for suggestions. */
+async function addOthers(program: Command, name: string | undefined): Promise<void> {
+  // They read the OpenAPI document of the admin API, which the commands above do not need.
+  const { addNoun, nouns } = await import('./admin/commands.ts')
+  if (name !== undefined && nouns().includes(name)) return addNoun(program, name)
+  for (const load of COMMANDS.values()) (await load()).register(program)
+  for (const noun of nouns()) addNoun(program, noun)
 }
 
 /** Commander puts its suggestion on a line of its own. */
