@@ -3,6 +3,8 @@ import type { Socket } from 'node:net'
 import type { Ready } from './process.ts'
 import { openSocket, parseAnswer, requestBytes } from './raw-http.ts'
 
+/** After a connection was refused, as when a node has just stopped. */
+const REFUSED_PAUSE_MS = 50
 const REQUEST = 'GET /livez HTTP/1.1\r\nhost: x\r\n\r\n'
 
 /** A client that sends over one kept connection, each request as soon as it has the answer before. */
@@ -68,7 +70,8 @@ export class KeptSender {
     for (let turn = first; !this.#stopped; turn += 1) {
       const port = this.#ports[turn % this.#ports.length]!
       const socket = await openSocket(port).catch(() => null)
-      if (socket !== null) await this.#sendOver(socket)
+      if (socket === null) await new Promise((wake) => setTimeout(wake, REFUSED_PAUSE_MS))
+      else await this.#sendOver(socket)
     }
   }
 
