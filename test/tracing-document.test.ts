@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ALDIS, Shell, textsOf } from './support/document-commands.ts'
 import { type OtlpCollector, startOtlpCollector } from './support/otlp-collector.ts'
-import { freePort, ROOT, runAldis, scratchFolder, start } from './support/process.ts'
+import { freePort, NODE_COMPILE_CACHE, ROOT, SOURCE, scratchFolder, start } from './support/process.ts'
 
 /** What docs/tracing.md tells to type, typed. */
 
@@ -47,6 +47,7 @@ test('without a collector, no package of OpenTelemetry is loaded for traces', as
     } })`)}`
   const loaded = async (otel: Record<string, string>) => {
     const env = {
+      NODE_COMPILE_CACHE,
       NODE_OPTIONS: `--import ${hooks}`,
       DATABASE_URL: `postgresql://127.0.0.1:${await freePort()}/aldis`,
       SECRET_KEY: 'ab'.repeat(32),
@@ -54,7 +55,8 @@ test('without a collector, no package of OpenTelemetry is loaded for traces', as
       HTTP_PORT: '0',
       ...otel,
     }
-    const { stderr } = await runAldis(['serve'], { env })
+    await using service = start(process.execPath, [SOURCE, 'serve'], { env })
+    const { stderr } = await service.exited
     // By then every part of a node is made.
     expect(stderr).toContain('the database cannot be reached')
     const names = [...stderr.matchAll(/^LOADED (.+)$/gm)].map(([, name]) => name)

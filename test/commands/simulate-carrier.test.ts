@@ -1,13 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { afterEach, expect, test, vi } from 'vitest'
 import { connect } from '../../src/smpp/connection.ts'
 import { STATUSES } from '../../src/smpp/statuses.ts'
 import { runAldis } from '../support/cli.ts'
-import { NODE_COMPILE_CACHE } from '../support/process.ts'
-
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+import { MAIN, NODE_COMPILE_CACHE, YOUNG_ROOM } from '../support/process.ts'
 
 interface Program {
   readonly child: ChildProcess
@@ -26,7 +23,7 @@ afterEach(() => {
 })
 
 function run(...flags: string[]): Program {
-  const child = spawn(process.execPath, [MAIN, 'simulate-carrier', ...flags], {
+  const child = spawn(process.execPath, [YOUNG_ROOM, MAIN, 'simulate-carrier', ...flags], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, NODE_COMPILE_CACHE },
   })

@@ -11,6 +11,7 @@ import { openDatabase } from '../../src/store/database-pool.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { createCitusDatabase, startCitus } from './citus.ts'
 import { startPooler } from './pooler.ts'
+import { makeProgram } from './program.ts'
 import { startStockPostgres } from './stock-postgres.ts'
 
 declare module 'vitest' {
@@ -34,6 +35,7 @@ const ANY_DAY = ['messages', 'inbound_messages', 'events', 'webhook_attempts']
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const { TEST_POSTGRES, TEST_POOLER, TEST_CITUS } = process.env
   execFileSync(process.execPath, ['scripts/build-console.ts', '--if-stale'], { stdio: 'inherit' })
+  process.env.TEST_PROGRAM = await makeProgram()
   const { coordinator: server, workers } = TEST_CITUS
     ? await startCitus(TEST_POSTGRES!, Number(TEST_CITUS))
     : { coordinator: await startStockPostgres(TEST_POSTGRES || undefined), workers: [] }

@@ -22,7 +22,9 @@ import { httpRequest } from './http-client.ts'
 
 /** The checkout the tests are in. */
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-export const MAIN = join(ROOT, 'src', 'main.ts')
+export const SOURCE = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+/** The same in a few files (program.ts), where the run of the tests has made them. */
+export const MAIN = process.env.TEST_PROGRAM ?? SOURCE
 /** Node keeps the compiled sources of this checkout here: a process that finds them needs half the CPU to start. */
 export const NODE_COMPILE_CACHE = join(ROOT, 'node_modules', '.cache', 'aldis-tests')
 /** Room for young objects from the start: collecting them takes a tenth of the CPU of a process that lives for seconds. */
