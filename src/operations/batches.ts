@@ -142,3 +142,8 @@ export async function writeInHalves<Item, Result>(
     return [...first, ...(await writeInHalves(items.slice(half), write, refused, isFault))]
   }
 }
+
+/** Throws the error of the first that failed, once all are over: none is still under way when a batch is tried again. */
+export async function allOver(parts: readonly Promise<void>[]): Promise<void> {
+  for (const part of await Promise.allSettled(parts)) if (part.status === 'rejected') throw part.reason
+}

@@ -9,6 +9,7 @@ import {
   type IncomingReceipt,
   matchClosely,
   matchReceipts,
+  type ReceiptKey,
   type ReceiptMatch,
 } from '../store/receipt-matches.ts'
 import { isAddressedTo, receiptFact } from './receipt-facts.ts'
@@ -91,6 +92,26 @@ interface Matched extends ReceiptMatch {
   readonly message: MessageInProgress | null
 }
 
+function keysOf(receipts: readonly IncomingReceipt[]): ReceiptKey[] {
+  return receipts.flatMap(
+    ({ untranslated, carrierId, carrierMessageId, addresses: given, outcome }, index) => {
+      const isIntermediate = outcome === 'SENT'
+      const addresses = isIntermediate ? null : given
+      return untranslated ? [] : [{ index, carrierId, carrierMessageId, addresses, isIntermediate }]
+    },
+  )
+}
+
+/** The plans of the receipts whose id a message got, by index: nearly always of the message that `recordReceipts` finds. */
+export async function plansOfReceipts(
+  db: Queryable,
+  receipts: readonly IncomingReceipt[],
+  newestMsgId: string,
+): Promise<ReadonlyMap<number, number>> {
+  const found = await matchReceipts(db, keysOf(receipts), newestMsgId)
+  return new Map(found.map(({ index, planId }) => [index, planId]))
+}
+
 /**
  * The messages of receipts, by index. Nearly all are obvious; only the others need a closer look (docs/adr/0011). Nothing is
  * asked of servers that are away.
@@ -100,13 +121,7 @@ async function matchesOf(
   receipts: readonly IncomingReceipt[],
   { newestMsgId }: ReceiptOptions,
 ): Promise<{ readonly matches: ReadonlyMap<number, Matched>; readonly away: ReadonlySet<number> }> {
-  const keys = receipts.flatMap(
-    ({ untranslated, carrierId, carrierMessageId, addresses: given, outcome }, index) => {
-      const isIntermediate = outcome === 'SENT'
-      const addresses = isIntermediate ? null : given
-      return untranslated ? [] : [{ index, carrierId, carrierMessageId, addresses, isIntermediate }]
-    },
-  )
+  const keys = keysOf(receipts)
   const away = new Set<number>()
   if (keys.length === 0) return { matches: new Map(), away }
   const locked = new LockedMessages()

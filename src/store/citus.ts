@@ -98,12 +98,47 @@ export async function listPlanIds(db: Queryable): Promise<number[]> {
   return rows[0]!.ids
 }
 
-/** The server that holds each plan's records, by plan. The coordinator knows it, even while that server is away. */
-export async function serversOfPlans(db: Queryable): Promise<ReadonlyMap<number, number>> {
-  const { rows } = await db.query<{ planId: number; server: number }>(`
-    select p.id as "planId", s.groupid as server from service_plans p
-    join pg_dist_placement s on s.shardid = get_shard_id_for_distribution_column('feeds', p.id)`)
+/**
+ * The server that holds each plan's records, by plan. The coordinator knows it, even while that server is away.
+ *
+ * @param planIds null: all plans
+ */
+export async function serversOfPlans(
+  db: Queryable,
+  planIds: readonly number[] | null = null,
+): Promise<ReadonlyMap<number, number>> {
+  const { rows } = await db.query<{ planId: number; server: number }>({
+    text: `
+      select p.id as "planId", s.groupid as server
+      from unnest(coalesce($1::integer[], array(select id from service_plans))) as p (id)
+      join pg_dist_placement s on s.shardid = get_shard_id_for_distribution_column('feeds', p.id)`,
+    values: [planIds],
+  })
   return new Map(rows.map(({ planId, server }) => [planId, server]))
+}
+
+/**
+ * Divides what is to be written in transactions: one that waits for a server keeps its locks on all of them. `planOf` null: it
+ * is not for one of the servers with records.
+ */
+export async function byServer<Item>(
+  db: Queryable,
+  items: readonly Item[],
+  planOf: (item: Item) => number | null,
+): Promise<readonly (readonly Item[])[]> {
+  if (!isSharded(db) || items.length === 0) return [items]
+  const planIds = new Set(items.flatMap((item) => planOf(item) ?? []))
+  return divide(items, planOf, await serversOfPlans(db, [...planIds]))
+}
+
+/** Items whose plans are on one of these servers together; those of other plans, or of none, too. */
+export function divide<Item>(
+  items: readonly Item[],
+  planOf: (item: Item) => number | null,
+  servers: ReadonlyMap<number, number>,
+): readonly (readonly Item[])[] {
+  const serverOf = (planId: number | null) => (planId === null ? undefined : servers.get(planId))
+  return [...Map.groupBy(items, (item) => serverOf(planOf(item))).values()]
 }
 
 /**

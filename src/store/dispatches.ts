@@ -1,5 +1,5 @@
-import { awayPlans, byPlan, isSharded, type OfPlan, ofPlan } from './citus.ts'
-import type { Queryable } from './database.ts'
+import { awayPlans, byPlan, byServer, isSharded } from './citus.ts'
+import { type Database, type Queryable, withTransaction } from './database.ts'
 import {
   DISPATCH_COLUMNS,
   type LoadedMessage,
@@ -69,22 +69,20 @@ export async function findWaitingPlans(db: Queryable): Promise<number[]> {
  * Rows in the buckets of other nodes are also chosen once they have been due for `overdueMs`: their owner cannot submit
  * them, or is behind. Messages that were handed to a carrier of this node are chosen at once. Messages that another
  * transaction is taking or changing are passed over, so no node waits for another.
+ *
+ * Where messages are on several servers, the dispatches are locked instead, which are not.
  */
 export async function lockDueDispatches(tx: Queryable, request: TakeRequest): Promise<DispatchKey[]> {
   if (!isSharded(tx)) return await findDue(tx, request, true)
-  const locked: DispatchKey[] = []
-  for (const { planId, items } of byPlan(tx, await findDue(tx, request, false), (due) => due.planId)) {
-    const { rows } = await tx.query<DispatchKey>({
-      text: `
-        select i.bucket, m.plan_id as "planId", m.msg_id as "msgId"
-        from json_to_recordset($1) as i (bucket smallint, "msgId" uuid)
-        join messages m on m.plan_id = $2 and m.msg_id = i."msgId"
-        where m.lane is null for no key update of m skip locked`,
-      values: [JSON.stringify(items), planId],
-    })
-    locked.push(...rows)
-  }
-  return locked
+  const { rows } = await tx.query<DispatchKey>({
+    text: `
+      select d.bucket, d.plan_id as "planId", d.msg_id as "msgId"
+      from json_to_recordset($1) as i (bucket smallint, "msgId" uuid)
+      join dispatches d on d.bucket = any (array[i.bucket]) and d.msg_id = i."msgId"
+      for update of d skip locked`,
+    values: [JSON.stringify(await findDue(tx, request, false))],
+  })
+  return rows
 }
 
 const LOCK_DUE = `
@@ -161,23 +159,25 @@ async function findDue(tx: Queryable, request: TakeRequest, lock: boolean): Prom
 }
 
 /**
- * Takes dispatches whose messages are locked into `lane`, oldest due first. From the COMMIT of `tx` on, their messages
- * are in progress there; `tx` must append them to the lane.
+ * Takes dispatches that `lockDueDispatches` has locked into `lane`, oldest due first. From the COMMIT of `tx` on, their messages
+ * are in progress there; `tx` must append them to the lane. Those of which the message is locked by others may be left out.
  */
 export async function takeDispatches(
+  db: Database,
   tx: Queryable,
   lane: number,
   dispatches: readonly DispatchKey[],
 ): Promise<LoadedMessage[]> {
-  const taken: (RecordRow & { optedOut: boolean })[] = []
-  for (const { planId, items } of byPlan(tx, dispatches, (dispatch) => dispatch.planId))
-    taken.push(...(await takeOf(tx, lane, { planId, items })))
-  if (isSharded(tx)) taken.sort((one, other) => one.dispatch!.dueAtMs - other.dispatch!.dueAtMs)
+  const taken = isSharded(db)
+    ? await takeClaimed(tx, await claimMessages(db, lane, dispatches))
+    : await takeOf(tx, lane, dispatches)
   return taken.map((row) => loadedOf(row, row.optedOut))
 }
 
-async function takeOf(tx: Queryable, lane: number, { planId, items }: OfPlan<DispatchKey>) {
-  const { rows } = await tx.query<RecordRow & { optedOut: boolean }>({
+type TakenRow = RecordRow & { readonly optedOut: boolean }
+
+async function takeOf(tx: Queryable, lane: number, dispatches: readonly DispatchKey[]): Promise<TakenRow[]> {
+  const { rows } = await tx.query<TakenRow>({
     name: 'take_dispatches',
     text: `
       with taken as (
@@ -186,20 +186,95 @@ async function takeOf(tx: Queryable, lane: number, { planId, items }: OfPlan<Dis
         returning d.plan_id, d.msg_id, d.due_at, ${DISPATCH_COLUMNS} as dispatch
       ), loaded as (
         update messages m set lane = $1 from taken d
-        where m.plan_id = any (array[d.plan_id]) and ${ofPlan('m', '$3')} and m.msg_id = d.msg_id
+        where m.plan_id = any (array[d.plan_id]) and m.msg_id = d.msg_id
         returning m.*, d.due_at, d.dispatch
       )
       select ${RECORD_COLUMNS}, m.event_sequence > 0 as "hasWaitingEvents", m.dispatch,
              coalesce(o.refuses, false) as "optedOut"
-      from loaded m
+      from loaded m ${OPTED_OUT}
+      order by m.due_at`,
+    values: [lane, JSON.stringify(dispatches)],
+  })
+  return rows
+}
+
+const OPTED_OUT = `
       left join lateral (
         select true as refuses from service_plans p
         join opt_outs o on o.plan_id = m.plan_id and o.sender = m.sender and o.recipient = m.recipient
         where p.id = m.plan_id and p.opt_out is not null and o.confirmation is distinct from m.msg_id
         limit 1
-      ) o on true
-      order by m.due_at`,
-    values: [lane, JSON.stringify(items), planId],
+      ) o on true`
+
+interface ClaimedRow extends RecordRow {
+  readonly bucket: number
+}
+
+/**
+ * Where messages are on several servers: names the lane in them, on each server in a transaction of its own, so that the entry of
+ * the journal waits for none of these servers. Whoever has locked a message's dispatch may claim it, even if it names another
+ * lane: a claim means nothing until the dispatch is deleted, and one that was given up is claimed anew.
+ */
+async function claimMessages(
+  db: Database,
+  lane: number,
+  dispatches: readonly DispatchKey[],
+): Promise<ClaimedRow[]> {
+  const parts = await byServer(db, dispatches, ({ planId }) => planId)
+  // The dispatches must stay locked until the last claim is over.
+  const claims = await Promise.allSettled(
+    parts.map((part) => withTransaction(db, (tx) => claimOnServer(tx, lane, part))),
+  )
+  return claims.flatMap((claim) => {
+    if (claim.status === 'rejected') throw claim.reason
+    return claim.value
   })
-  return rows
+}
+
+async function claimOnServer(
+  tx: Queryable,
+  lane: number,
+  dispatches: readonly DispatchKey[],
+): Promise<ClaimedRow[]> {
+  const claimed: ClaimedRow[] = []
+  for (const { planId, items } of byPlan(tx, dispatches, (dispatch) => dispatch.planId)) {
+    const { rows } = await tx.query<ClaimedRow>({
+      // Whoever changes a message at rest locks it before its dispatch, so this may not wait for a message.
+      text: `
+        with free as (
+          select m.msg_id, i.bucket from json_to_recordset($3) as i (bucket smallint, "msgId" uuid)
+          join messages m on m.plan_id = $2 and m.msg_id = i."msgId" for no key update of m skip locked
+        ), claimed as (
+          update messages m set lane = $1 from free where m.plan_id = $2 and m.msg_id = free.msg_id
+          returning m.*, free.bucket
+        )
+        select ${RECORD_COLUMNS}, m.event_sequence > 0 as "hasWaitingEvents", m.bucket from claimed m`,
+      values: [lane, planId, JSON.stringify(items)],
+    })
+    claimed.push(...rows)
+  }
+  return claimed
+}
+
+/** Deletes the dispatches of messages that are claimed. */
+async function takeClaimed(tx: Queryable, claimed: readonly ClaimedRow[]): Promise<TakenRow[]> {
+  const { rows } = await tx.query<Pick<TakenRow, 'msgId' | 'dispatch' | 'optedOut'>>({
+    text: `
+      with taken as (
+        delete from dispatches d
+        using json_to_recordset($1) as i (bucket smallint, "msgId" uuid, sender text, recipient text)
+        where d.bucket = any (array[i.bucket]) and d.msg_id = i."msgId"
+        returning d.plan_id, d.msg_id, d.due_at, i.sender, i.recipient, ${DISPATCH_COLUMNS} as dispatch
+      )
+      select m.msg_id as "msgId", m.dispatch, coalesce(o.refuses, false) as "optedOut"
+      from taken m ${OPTED_OUT}
+      order by m.due_at`,
+    values: [
+      JSON.stringify(
+        claimed.map(({ bucket, msgId, sender, recipient }) => ({ bucket, msgId, sender, recipient })),
+      ),
+    ],
+  })
+  const records = new Map(claimed.map((record) => [record.msgId, record]))
+  return rows.map((row) => ({ ...records.get(row.msgId)!, ...row }))
 }

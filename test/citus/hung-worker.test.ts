@@ -79,7 +79,7 @@ test.each<[string, () => Promise<unknown>, unknown?]>([
           ...{ closedRoutes: [], carriers: [1] },
           ...{ limit: 10, expired: false, overdueMs: 0 },
         })
-        return await takeDispatches(tx, node.lane, due)
+        return await takeDispatches(db, tx, node.lane, due)
       }),
     [{ accepted: { planId: other } }],
   ],

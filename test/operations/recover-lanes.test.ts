@@ -62,7 +62,7 @@ async function laneOf(nodeId: number) {
     async taken() {
       const msgId = await storeMessage(db, plan, { msg_id: newId(NOW_MS - 1_000) })
       await db.query('update dispatches set failed_attempts = 2 where msg_id = $1', [msgId])
-      const [loaded] = await withTransaction(db, (tx) => takeDue(tx, lane.lane, requestFor(plan)))
+      const [loaded] = await withTransaction(db, (tx) => takeDue(db, tx, lane.lane, requestFor(plan)))
       const { msgId: _, ...fact } = loaded!
       await this.append([{ msgId, fact: { kind: 'loaded', ...fact } }])
       return msgId

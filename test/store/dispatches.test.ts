@@ -237,7 +237,7 @@ test('a message that is being changed is passed over, and taken as it is then', 
 test('what is taken is still there when its transaction fails', async () => {
   const msgId = await storeMessage(db, plan)
   const failing = withTransaction(db, async (tx) => {
-    await takeDue(tx, NODE, requestFor(plan))
+    await takeDue(db, tx, NODE, requestFor(plan))
     throw new Error('the lane was lost')
   })
   await expect(failing).rejects.toThrow('lost')

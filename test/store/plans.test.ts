@@ -4,7 +4,7 @@ import { addFact, loadedMessage, messageInProgress } from '../../src/domain/jour
 import * as backlog from '../../src/store/backlog.ts'
 import { readBinds } from '../../src/store/carriers.ts'
 import { addPrefixCounts } from '../../src/store/country-pauses.ts'
-import type { Queryable } from '../../src/store/database.ts'
+import type { Database, Queryable } from '../../src/store/database.ts'
 import { readDirectory, readDirectoryVersion } from '../../src/store/directory.ts'
 import { findWaitingPlans, lockDueDispatches, takeDispatches } from '../../src/store/dispatches.ts'
 import * as due from '../../src/store/due-deliveries.ts'
@@ -73,7 +73,7 @@ const CALLS: readonly ((db: Queryable) => Promise<unknown>)[] = [
   (db) => readDirectory(db, String),
   findWaitingPlans,
   (db) => lockDueDispatches(db, DUE),
-  (db) => takeDispatches(db, 1, []),
+  (db) => takeDispatches(db as Database, db, 1, []),
   (db) => due.takeDueEvents(db, HOLD),
   (db) => due.takeParkedEvents(db, HOLD, { planId: 1, destination: '' }),
   (db) => due.takeProbes(db, HOLD, 1),

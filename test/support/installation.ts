@@ -63,6 +63,6 @@ export function newId(atMs: number, bucket = 7): string {
 
 /** Another process, as far as the database can tell: a pool of its own. */
 export function otherPool(connectionString: string) {
-  const db = openAgain(connectionString, 2)
+  const db = openAgain(connectionString, 4)
   return { db, [Symbol.asyncDispose]: () => db.end() }
 }

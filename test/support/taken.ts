@@ -21,6 +21,7 @@ export function requestFor(...plans: readonly number[]): TakeRequest {
 
 /** What is due, and not in memory, in this lane. */
 export async function takeDue(
+  db: Database,
   tx: Queryable,
   lane: number,
   request: TakeRequest,
@@ -28,6 +29,7 @@ export async function takeDue(
 ) {
   const due = await lockDueDispatches(tx, request)
   return takeDispatches(
+    db,
     tx,
     lane,
     due.filter(({ msgId }) => !isHere(msgId)),
@@ -36,6 +38,6 @@ export async function takeDue(
 
 /** What this lane takes, as the submitter has it. */
 export async function take(db: Database, request: TakeRequest, lane = NODE) {
-  const loaded = await withTransaction(db, (tx) => takeDue(tx, lane, request))
+  const loaded = await withTransaction(db, (tx) => takeDue(db, tx, lane, request))
   return loaded.map((one) => dispatchOf(loadedMessage(one.msgId, one))!)
 }

@@ -1,5 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { isOfWorker, isSharded, probesOfServers, reachServer, serversOfPlans } from '../../store/citus.ts'
+import {
+  divide,
+  isOfWorker,
+  isSharded,
+  probesOfServers,
+  reachServer,
+  serversOfPlans,
+} from '../../store/citus.ts'
 import { sqlState } from '../../store/database.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
 import { PeriodicTask } from '../loops/periodic-task.ts'
@@ -14,6 +21,8 @@ const LOOK_MS = 500
 const REACH_MS = 3_000
 /** One that refuses records, though it takes a probe, is away for this long: its disk may be full. */
 const REFUSES_MS = 5_000
+/** A plan may be moved to another server. */
+const FRESH_MS = 60_000
 const AWAY = 'a server with records is away'
 const NO_ANSWER = new Error(`no answer within ${REACH_MS} ms`)
 
@@ -27,6 +36,8 @@ export class AwayServers {
   readonly #watch: PeriodicTask
   /** The server of each plan, as last read. */
   #servers: ReadonlyMap<number, number> = new Map()
+  /** By the monotonic clock. */
+  #readAtMs = Number.NEGATIVE_INFINITY
   #away: ReadonlySet<number> = new Set()
   /** Until when servers that refused records are left alone, by the monotonic clock. */
   readonly #refusing = new Map<number, { readonly untilMs: number; readonly error: unknown }>()
@@ -73,8 +84,8 @@ export class AwayServers {
   }
 
   /**
-   * Divides what is to be written in transactions: one that waits for a server keeps its locks on all of them. Never rejects.
-   * `planOf` null: it is not for one of them.
+   * Divides what is to be written in transactions, as the servers were within the last minute. Never rejects. `planOf` null: it
+   * is not for one of the servers with records.
    */
   async byServer<Item>(
     items: readonly Item[],
@@ -82,11 +93,10 @@ export class AwayServers {
   ): Promise<readonly (readonly Item[])[]> {
     const { db } = this.#options
     if (!isSharded(db)) return [items]
-    const plans = items.flatMap((item) => planOf(item) ?? [])
-    if (plans.some((planId) => !this.#servers.has(planId)))
-      this.#servers = await serversOfPlans(db).catch(() => this.#servers)
-    const serverOf = (planId: number | null) => (planId === null ? null : this.#servers.get(planId))
-    return [...Map.groupBy(items, (item) => serverOf(planOf(item))).values()]
+    const isKnown = (item: Item) => this.#servers.has(planOf(item) ?? Number.NaN) || planOf(item) === null
+    if (performance.now() - this.#readAtMs > FRESH_MS || !items.every(isKnown))
+      await this.#readServers().catch(() => undefined)
+    return divide(items, planOf, this.#servers)
   }
 
   async stop(): Promise<void> {
@@ -103,9 +113,16 @@ export class AwayServers {
     return this.#looking
   }
 
+  async #readServers(): Promise<ReadonlyMap<number, number>> {
+    const atMs = performance.now()
+    this.#servers = await serversOfPlans(this.#options.db)
+    this.#readAtMs = atMs
+    return this.#servers
+  }
+
   async #lookNow(): Promise<void> {
     const { db, log, onBack } = this.#options
-    const servers = await serversOfPlans(db)
+    const servers = await this.#readServers()
     const away = new Set<number>()
     const judge = async ([server, probe]: [number, number]) => {
       const fault = await this.#faultOf(server, probe)
@@ -115,7 +132,6 @@ export class AwayServers {
     }
     await Promise.all([...(await probesOfServers(db))].map(judge))
     const back = [...this.#away].filter((server) => !away.has(server))
-    this.#servers = servers
     this.#away = away
     db.awayPlans = new Set([...servers].flatMap(([planId, server]) => (away.has(server) ? [planId] : [])))
     if (away.size === 0) void this.#watch.stop()

@@ -3,10 +3,10 @@ import type { WriteEvents } from '../../domain/events.ts'
 import { highestIdAt } from '../../domain/identifiers.ts'
 import { CLOCK_SKEW_MS } from '../../domain/instants.ts'
 import type { LaterFact } from '../../domain/journal/message-facts.ts'
-import { type BatchMeter, writeInHalves } from '../../operations/batches.ts'
+import { allOver, type BatchMeter, writeInHalves } from '../../operations/batches.ts'
 import { type FactAtRest, recordFacts } from '../../operations/record-facts.ts'
-import { recordReceipts } from '../../operations/record-receipts.ts'
-import { isAway, ServerAwayError } from '../../store/citus.ts'
+import { plansOfReceipts, recordReceipts } from '../../operations/record-receipts.ts'
+import { isAway, isSharded, ServerAwayError } from '../../store/citus.ts'
 import { isConflict, ping } from '../../store/database.ts'
 import type { MessageKey } from '../../store/messages-at-rest.ts'
 import { findParkedReceipts, type ParkedId } from '../../store/parked-receipts.ts'
@@ -32,6 +32,12 @@ export interface ReceiptItem {
   readonly done: ((committed: boolean) => void) | null
   /** Its message was in progress here, and the receipt has waited for its record. */
   readonly hasWaited?: true
+}
+
+interface TranslatedReceipt {
+  readonly item: ReceiptItem
+  /** With the id as submissions have it, as far as the carrier's rule is known. */
+  readonly row: IncomingReceipt
 }
 
 interface WaitingFact extends FactAtRest {
@@ -220,19 +226,8 @@ export class Recorder {
       const facts = this.#nextFacts()
       if (facts.length === 0) break
       left -= facts.length
-      const written = await writeInHalves(
-        facts,
-        (part) => this.#addFacts(part),
-        (_fact, error) => {
-          if (error instanceof ServerAwayError) throw error
-          this.#options.log.error({ err: error }, 'fact refused by the database')
-          return false
-        },
-      )
-      const done = new Set(facts)
-      this.#facts = this.#facts.filter((fact) => !done.has(fact))
-      for (const [index, { fact }] of facts.entries())
-        if (written[index] && fact.kind === 'submitted') this.#toLookUp.push(submissionId(fact))
+      const parts = await this.#options.inProgress.away.byServer(facts, ({ planId }) => planId)
+      await allOver(parts.map((part) => this.#writeFacts(part)))
     }
     if (this.#toLookUp.length === 0) return
     const { db, idRules } = this.#options
@@ -248,6 +243,22 @@ export class Recorder {
       this.#toLookUp.unshift(...ids)
       throw error
     }
+  }
+
+  async #writeFacts(facts: readonly WaitingFact[]): Promise<void> {
+    const written = await writeInHalves(
+      facts,
+      (part) => this.#addFacts(part),
+      (_fact, error) => {
+        if (error instanceof ServerAwayError) throw error
+        this.#options.log.error({ err: error }, 'fact refused by the database')
+        return false
+      },
+    )
+    const done = new Set(facts)
+    this.#facts = this.#facts.filter((fact) => !done.has(fact))
+    for (const [index, { fact }] of facts.entries())
+      if (written[index] && fact.kind === 'submitted') this.#toLookUp.push(submissionId(fact))
   }
 
   /** Takes all facts of each message together, so that they become visible at once: another node may have its receipt. */
@@ -290,41 +301,69 @@ export class Recorder {
     await this.#project()
     if (this.#receipts.length === 0) return
     const items = nextReceipts(this.#receipts)
-    const recorded = await writeInHalves<ReceiptItem, ReceiptItem | boolean>(
-      items,
-      (part) => this.#applyReceipts(part),
-      (_item, error) => {
-        if (error instanceof ServerAwayError) return false
-        this.#options.log.error({ err: error }, 'receipt refused by the database')
-        // The database would refuse it each time. Unacknowledged, the carrier would send it again for days.
-        return true
-      },
-    )
-    this.#receipts = this.#receipts.slice(items.length)
-    this.#receipts.unshift(...recorded.filter((item) => typeof item !== 'boolean'))
-    for (const [index, item] of items.entries()) {
-      const isDone = recorded[index]!
-      if (typeof isDone === 'boolean') item.done?.(isDone)
-    }
+    const translated = await this.#translated(items)
+    await allOver((await this.#byServer(translated)).map((part) => this.#writeReceipts(part)))
   }
 
-  /** Returns for each receipt what `done` gets, or the receipt to retry when its message is recorded. */
-  async #applyReceipts(items: readonly ReceiptItem[]): Promise<readonly (ReceiptItem | boolean)[]> {
-    const { db, directory, writeEvents, idRules, inProgress, clock, onBatch, onChanged, onState } =
-      this.#options
-    onBatch?.('receipts', items.length)
+  /** Returns them in the same order. */
+  async #translated(items: readonly ReceiptItem[]): Promise<readonly TranslatedReceipt[]> {
+    const { idRules, inProgress } = this.#options
     const given = items.map(({ row }) => row)
     const rows = await idRules.translate(given).catch((error) => {
       if (!inProgress.away.knowsOfAny) throw error
       // Their messages may be on the server that is away: they are parked as they came.
       return given
     })
+    return items.map((item, index) => ({ item, row: rows[index]! }))
+  }
+
+  /** By the servers of their messages, if there are several. */
+  async #byServer(
+    receipts: readonly TranslatedReceipt[],
+  ): Promise<readonly (readonly TranslatedReceipt[])[]> {
+    const { db, inProgress } = this.#options
+    if (!isSharded(db)) return [receipts]
+    const rows = receipts.map(({ row }) => row)
+    const plans = await plansOfReceipts(db, rows, this.#newestMsgId)
+    const planOf = new Map(receipts.map((receipt, index) => [receipt, plans.get(index) ?? null]))
+    return await inProgress.away.byServer(receipts, (receipt) => planOf.get(receipt)!)
+  }
+
+  async #writeReceipts(receipts: readonly TranslatedReceipt[]): Promise<void> {
+    const recorded = await writeInHalves<TranslatedReceipt, ReceiptItem | boolean>(
+      receipts,
+      (part) => this.#applyReceipts(part),
+      (_receipt, error) => {
+        if (error instanceof ServerAwayError) return false
+        this.#options.log.error({ err: error }, 'receipt refused by the database')
+        // The database would refuse it each time. Unacknowledged, the carrier would send it again for days.
+        return true
+      },
+    )
+    const done = new Set(receipts.map(({ item }) => item))
+    this.#receipts = this.#receipts.filter((item) => !done.has(item))
+    this.#receipts.unshift(...recorded.filter((item) => typeof item !== 'boolean'))
+    for (const [index, { item }] of receipts.entries()) {
+      const isDone = recorded[index]!
+      if (typeof isDone === 'boolean') item.done?.(isDone)
+    }
+  }
+
+  get #newestMsgId(): string {
+    return highestIdAt(this.#options.clock() + CLOCK_SKEW_MS)
+  }
+
+  /** Returns for each receipt what `done` gets, or the receipt to retry when its message is recorded. */
+  async #applyReceipts(receipts: readonly TranslatedReceipt[]): Promise<readonly (ReceiptItem | boolean)[]> {
+    const { db, directory, writeEvents, inProgress, clock, onBatch, onChanged, onState } = this.#options
+    onBatch?.('receipts', receipts.length)
+    const rows = receipts.map(({ row }) => row)
     const about = {
       directory: directory(),
       atMs: clock(),
-      newestMsgId: highestIdAt(clock() + CLOCK_SKEW_MS),
+      newestMsgId: this.#newestMsgId,
       keepOrLookUpLater: (msgId: string, index: number) =>
-        items[index]!.hasWaited === undefined &&
+        receipts[index]!.item.hasWaited === undefined &&
         !inProgress.receipts.lookUpOnceLeft(msgId, rows[index]!) &&
         inProgress.has(msgId),
     }
@@ -334,8 +373,8 @@ export class Recorder {
       return recorded
     })
     for (const msgId of here.values()) this.#toProject.add(msgId)
-    return items.map(({ done }, index) =>
-      here.has(index) ? { row: rows[index]!, done, hasWaited: true } : !away.has(index),
+    return receipts.map(({ item: { done }, row }, index) =>
+      here.has(index) ? { row, done, hasWaited: true } : !away.has(index),
     )
   }
 }

@@ -5,7 +5,7 @@ import { writeInHalves } from '../../operations/batches.ts'
 import type { Announcing } from '../../operations/record-facts.ts'
 import { recordReceiptsByAddress } from '../../operations/record-receipts-by-address.ts'
 import { RESPONSE_TIMEOUT_MS } from '../../smpp/session-options.ts'
-import { isAway } from '../../store/citus.ts'
+import { byServer, isAway } from '../../store/citus.ts'
 import type { ParkedPlace } from '../../store/parked-receipts.ts'
 import {
   areSubmitsKnown,
@@ -61,17 +61,18 @@ async function apply(found: readonly ReceiptByAddress[], options: ReceiptsByAddr
   const { db, directory, clock, writeEvents, onChanged, onState, log } = options
   const here = found.filter(({ planId }) => !isAway(db, planId))
   if (here.length === 0) return
-  await writeInHalves(
-    here,
-    (part) =>
-      writeEvents(async (holder) => {
-        const announcing = { directory: directory(), atMs: clock(), holder, onState }
-        onChanged(await recordReceiptsByAddress(db, part, announcing), holder.nodeId)
-        return part
-      }),
-    (one, error) => {
-      log.error({ err: error, msgId: one.msgId }, 'receipt of a message in doubt refused by the database')
-      return one
-    },
-  )
+  for (const ofServer of await byServer(db, here, ({ planId }) => planId))
+    await writeInHalves(
+      ofServer,
+      (part) =>
+        writeEvents(async (holder) => {
+          const announcing = { directory: directory(), atMs: clock(), holder, onState }
+          onChanged(await recordReceiptsByAddress(db, part, announcing), holder.nodeId)
+          return part
+        }),
+      (one, error) => {
+        log.error({ err: error, msgId: one.msgId }, 'receipt of a message in doubt refused by the database')
+        return one
+      },
+    )
 }

@@ -95,7 +95,7 @@ export class DueDispatches extends DueLoader {
     const load = () =>
       inProgress.load(lease.nodeId, async (tx, lane, isInMemory) => {
         const due = (await lockDueDispatches(tx, request)).filter(({ msgId }) => !isInMemory(msgId))
-        return due.length === 0 ? [] : takeDispatches(tx, lane, due)
+        return due.length === 0 ? [] : takeDispatches(db, tx, lane, due)
       })
     const taken = await this.take(request.limit, load, (messages) => messages.forEach(enqueue))
     return taken >= MIN_TAKEN ? 0 : undefined

@@ -12,6 +12,7 @@ import {
 import { type Announcing, recordFacts } from '../../operations/record-facts.ts'
 import { IDEMPOTENCY_LIFETIME_MS } from '../../operations/sends/idempotency-keys.ts'
 import { deleteOldAuditEntries } from '../../store/audit-log.ts'
+import { byServer } from '../../store/citus.ts'
 import { deleteDeliveriesBefore, releaseEvents, requeueStranded } from '../../store/event-deliveries.ts'
 import { deleteOldIdempotencyKeys } from '../../store/idempotency-keys.ts'
 import { deleteUnownedBefore } from '../../store/inbound-messages.ts'
@@ -227,11 +228,9 @@ export class Maintenance {
         limit: BATCH_ROWS,
       })
       const fact = { kind: 'overdue', atMs: clock(), errorCode: NO_RECEIPT } as const
-      await recordFacts(
-        db,
-        overdue.map((key) => ({ ...key, fact })),
-        { directory: directory(), holder: NO_HOLDER, onState },
-      )
+      const facts = overdue.map((key) => ({ ...key, fact }))
+      for (const part of await byServer(db, facts, ({ planId }) => planId))
+        await recordFacts(db, part, { directory: directory(), holder: NO_HOLDER, onState })
       if (overdue.length < BATCH_ROWS)
         this.#overdueFromMs = nextMsgId === null ? endMs + 1 : createdAtMs(nextMsgId)
       return true

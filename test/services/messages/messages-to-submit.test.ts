@@ -53,7 +53,7 @@ async function start(changes: Partial<MessagesInProgressOptions> = {}): Promise<
 
 const take = () =>
   inProgress.load(nodeId, (tx, lane, isHere) =>
-    takeDue(tx, lane, { ...requestFor(plan), overdueMs: 0 }, isHere),
+    takeDue(db, tx, lane, { ...requestFor(plan), overdueMs: 0 }, isHere),
   )
 
 async function accept(segments = 1): Promise<string> {

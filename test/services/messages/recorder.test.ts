@@ -259,7 +259,7 @@ describe('submissions and receipts', () => {
     const msgId = await storeMessage(db, plan, { msg_id: newId(Date.now() - 1_000) })
     recorder.addOutcome(sent(plan, msgId))
     await asked.promise
-    await inProgress.load(dead!, (tx, lane) => takeDue(tx, lane, requestFor(plan), (id) => id !== msgId))
+    await inProgress.load(dead!, (tx, lane) => takeDue(db, tx, lane, requestFor(plan), (id) => id !== msgId))
     await takeOverLane(db, { lane: inProgress.lane!, epoch: 1, nodeId: dead! }, living!)
     answered.resolve()
     await eventually(() => inProgress.lane === null)
