@@ -36,6 +36,8 @@ export class CopyRows {
   /** The first row is being written, which names the columns. */
   #isFirst = true
   #buffer: Buffer = EMPTY
+  /** Of the buffer. Buffer's own methods for numbers made a message's rows take half as long again. */
+  #view = viewOf(EMPTY)
   #length = 0
 
   constructor(table: string) {
@@ -55,7 +57,7 @@ export class CopyRows {
     this.#rows += 1
     this.#isFirst = this.#rows === 1
     if (this.#isFirst) {
-      this.#buffer = spare.get(this.#table) ?? Buffer.allocUnsafeSlow(FIRST_OCTETS)
+      this.#use(spare.get(this.#table) ?? Buffer.allocUnsafeSlow(FIRST_OCTETS))
       spare.delete(this.#table)
       this.#length = FIRST_ROW_AT
       SIGNATURE.copy(this.#buffer, HEAD_OCTETS)
@@ -80,13 +82,14 @@ export class CopyRows {
     if (this.#isNull(column, value, 8)) return
     const high = Math.floor(value / TWO_TO_32)
     this.#int32(high)
-    this.#length = this.#buffer.writeUInt32BE(value - high * TWO_TO_32, this.#length)
+    this.#int32(value - high * TWO_TO_32)
   }
 
   /** 64 bits, the highest of which becomes the sign. */
   bits(column: string, value: bigint): void {
     this.#isNull(column, value, 8)
-    this.#length = this.#buffer.writeBigInt64BE(BigInt.asIntN(64, value), this.#length)
+    this.#view.setBigInt64(this.#length, value)
+    this.#length += 8
   }
 
   /** As `bits`, of a value that is not known yet. Returns where it is, for `setBits`. */
@@ -96,7 +99,7 @@ export class CopyRows {
   }
 
   setBits(at: number, value: bigint): void {
-    this.#buffer.writeBigInt64BE(BigInt.asIntN(64, value), at)
+    this.#view.setBigInt64(at, value)
   }
 
   bool(column: string, value: boolean | null): void {
@@ -145,16 +148,21 @@ export class CopyRows {
   finish(): Buffer {
     this.#reserve(2)
     this.#int16(END_OF_ROWS)
-    this.#buffer.writeInt16BE(this.#columns.length, FIRST_ROW_AT)
-    this.#buffer[0] = COPY_DATA
-    this.#buffer.writeInt32BE(this.#length - 1, 1)
+    this.#view.setInt16(FIRST_ROW_AT, this.#columns.length)
+    this.#view.setUint8(0, COPY_DATA)
+    this.#view.setInt32(1, this.#length - 1)
     return this.#buffer.subarray(0, this.#length)
   }
 
   /** Leaves its buffer to the next rows of the table. The server must have read these. */
   release(): void {
     if (this.#buffer.length <= MOST_KEPT_OCTETS) spare.set(this.#table, this.#buffer)
-    this.#buffer = EMPTY
+    this.#use(EMPTY)
+  }
+
+  #use(buffer: Buffer): void {
+    this.#buffer = buffer
+    this.#view = viewOf(buffer)
   }
 
   /** Writes the length of the column's value. */
@@ -166,22 +174,29 @@ export class CopyRows {
   }
 
   #int16(value: number): void {
-    this.#length = this.#buffer.writeInt16BE(value, this.#length)
+    this.#view.setInt16(this.#length, value)
+    this.#length += 2
   }
 
   #int32(value: number): void {
-    this.#length = this.#buffer.writeInt32BE(value, this.#length)
+    this.#view.setInt32(this.#length, value)
+    this.#length += 4
   }
 
   #reserve(octets: number): void {
     if (this.#length + octets <= this.#buffer.length) return
     const larger = Buffer.allocUnsafeSlow(2 * this.#buffer.length + octets)
     this.#buffer.copy(larger, 0, 0, this.#length)
-    this.#buffer = larger
+    this.#use(larger)
   }
 }
 
 const EMPTY = Buffer.alloc(0)
+
+function viewOf({ buffer, byteOffset, length }: Buffer): DataView {
+  return new DataView(buffer, byteOffset, length)
+}
+
 /** Buffers that the next rows of a table are written into. */
 const spare = new Map<string, Buffer>()
 
