@@ -31,7 +31,8 @@ export class Writer {
     this.#reserve(8)
     let rest = value
     while (rest >= MORE) {
-      this.#buffer[this.#length++] = (rest % MORE) | MORE
+      // Right for numbers beyond 32 bits too, for which `%` would be slow.
+      this.#buffer[this.#length++] = (rest & (MORE - 1)) | MORE
       rest = Math.floor(rest / MORE)
     }
     this.#buffer[this.#length++] = rest
