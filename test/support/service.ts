@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto'
 import { pino } from 'pino'
 import type { AppOptions } from '../../src/app/options.ts'
+import { secretKeysOf } from '../../src/app/platform.ts'
 import { type App, startApp } from '../../src/app/start.ts'
 import { hashToken } from '../../src/domain/credentials.ts'
 import { HTTP_LIMITS } from '../../src/http/limits.ts'
@@ -61,14 +62,15 @@ async function assemble(options: ServiceOptions, cleanups: Cleanups): Promise<Se
   const { authority, certificate } = await certificatesOfProcess()
   const lines: string[] = []
   const operatorToken = `operator-${randomBytes(24).toString('hex')}`
-  const nodes = new Nodes({
+  const appOptions: AppOptions = {
     ...nodeOptions(lines),
     connectionString,
     operatorTokenHashes: [hashToken(operatorToken)],
     webhookCaPem: authority.certPem,
     ...options.app,
     linkTimings: { ...LINK_TIMINGS, ...options.app?.linkTimings },
-  })
+  }
+  const nodes = new Nodes(appOptions)
   const first: Cleanups = []
   cleanups.push(
     () => undo(first),
@@ -76,7 +78,12 @@ async function assemble(options: ServiceOptions, cleanups: Cleanups): Promise<Se
   )
   await nodes.restart()
   const url = () => nodes.newest.url
-  const installation = { db, url, admin: adminClient(url, operatorToken), certificate }
+  const installation = {
+    ...{ db, url, certificate },
+    secretKey: secretKeysOf(appOptions),
+    refresh: () => nodes.newest.refresh(),
+    admin: adminClient(url, operatorToken),
+  }
   let tenants = 0
 
   async function serviceOf(tenantOptions: TenantOptions, opened: Cleanups, dispose: () => Promise<void>) {

@@ -1,10 +1,20 @@
 /**
  * One customer in a running service: an account, a plan, a token and an inbound number, with a route, a carrier and a
- * webhook receiver of its own. Set up through the admin API like any installation.
+ * webhook receiver of its own.
  */
+import type { SecretKeys } from '../../src/domain/secrets.ts'
+import { ACCOUNTS } from '../../src/operations/configuration/accounts.ts'
+import { CARRIERS } from '../../src/operations/configuration/carriers.ts'
+import { NUMBERS } from '../../src/operations/configuration/inbound-numbers.ts'
+import type { TableKind } from '../../src/operations/configuration/kind.ts'
+import { ROUTES } from '../../src/operations/configuration/routes.ts'
+import { setSenderSubscription } from '../../src/operations/configuration/senders.ts'
+import { PLANS } from '../../src/operations/configuration/service-plans.ts'
+import { createObject } from '../../src/operations/configuration/single-changes.ts'
+import { issueToken } from '../../src/operations/manage/tokens.ts'
 import type { SimulatorOptions } from '../../src/simulator/options.ts'
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts'
-import type { Database } from '../../src/store/database.ts'
+import { type Database, withTransaction } from '../../src/store/database.ts'
 import type { ServerCertificate } from './certificates.ts'
 import { eventually } from './eventually.ts'
 import { httpRequest } from './http-client.ts'
@@ -87,6 +97,9 @@ export async function undo(cleanups: Cleanups): Promise<void> {
 /** What the tenants of a service share. */
 export interface Installation {
   readonly db: Database
+  readonly secretKey: SecretKeys
+  /** The node answers by what is in the database now. */
+  refresh(): Promise<void>
   /** Where the service answers now. */
   url(): string
   admin: Tenant['admin']
@@ -108,11 +121,12 @@ const FAST_SIMULATOR: SimulatorOptions = {
  * with its service, they stop its carriers before. Its messages and its configuration stay.
  */
 export async function createTenant(
-  { db, url, admin, certificate }: Installation,
+  installation: Installation,
   options: TenantOptions,
   index: number,
   cleanups: Cleanups,
 ): Promise<Tenant> {
+  const { db, url, admin, certificate } = installation
   const receiver = await startWebhookReceiver({ certificate })
   cleanups.push(() => receiver.close())
   const simulator = await startSimulator({ ...FAST_SIMULATOR, ...options.simulator })
@@ -120,15 +134,14 @@ export async function createTenant(
   const carriers: string[] = []
   const stop = (name: string) => admin('PATCH', `/carriers/${name}`, { state: 'stopped' })
   if (index > 0) cleanups.push(() => Promise.all(carriers.map(stop)))
-  const addCarrier = async (name: string, port: number, fields: Record<string, unknown> = {}) => {
-    carriers.push(name)
-    const login = { systemId: 'aldis', password: 'secret' }
-    await admin('POST', '/carriers', { name, host: '127.0.0.1', port, ...login, ...fields })
-    return name
-  }
-  const seeded = await seed(admin, options, receiver, index, (name) =>
-    addCarrier(name, options.smscPort ?? simulator.port, options.carrier),
-  )
+  const carrierAt = (port: number, fields: Record<string, unknown> = {}) => ({
+    ...{ host: '127.0.0.1', port, systemId: 'aldis', password: 'secret' },
+    ...fields,
+  })
+  const ownCarrier = carrierAt(options.smscPort ?? simulator.port, options.carrier)
+  const seeded = await seed(installation, options, receiver, index, ownCarrier)
+  carriers.push(seeded.carrier)
+  await installation.refresh()
   const tenant: Tenant = {
     ...seeded,
     simulator,
@@ -138,7 +151,9 @@ export async function createTenant(
     ...customerClient(url, seeded),
     ...observations(db, receiver, seeded.servicePlanId),
     async anotherCarrier(port, fields = {}, untilBound = true) {
-      const name = await addCarrier(`${seeded.carrier}-${carriers.length + 1}`, port, fields)
+      const name = `${seeded.carrier}-${carriers.length + 1}`
+      carriers.push(name)
+      await admin('POST', '/carriers', { name, ...carrierAt(port, fields) })
       if (untilBound) await isBound(tenant, name)
       return name
     },
@@ -156,41 +171,45 @@ export async function linkState(tenant: Pick<Tenant, 'admin'>, carrier = CARRIER
   return (await tenant.admin('GET', `/carriers/${carrier}`)).link?.state ?? 'none'
 }
 
-async function seed(
-  admin: Tenant['admin'],
+/**
+ * In one transaction, by the functions behind the admin API: its requests one after the other take four times as long, and
+ * there are hundreds of tenants.
+ */
+function seed(
+  { db, secretKey }: Installation,
   options: TenantOptions,
   receiver: WebhookReceiver,
   index: number,
-  addCarrier: (name: string) => Promise<string>,
+  carrierSettings: Record<string, unknown>,
 ) {
   const urls = options.webhooks !== false
   const named = (name: string) => (index === 0 ? name : `${name}-${index}`)
-  const [account, carrier] = await Promise.all([
-    admin('POST', '/accounts', {
+  const [carrier, route] = [named(CARRIER), named(ROUTE)]
+  const inboundNumber = `+${Number(INBOUND_NUMBER.slice(1)) + index}`
+  return withTransaction(db, async (transaction) => {
+    const create = <Row extends object>(kind: TableKind<Row>, body: object) =>
+      createObject(kind, { transaction, secretKey }, JSON.parse(JSON.stringify(body)))
+    const account = await create(ACCOUNTS, {
       name: 'Example',
       ...(urls && { defaultDlrUrl: `${receiver.origin}/dlr` }),
       ...options.account,
-    }),
-    addCarrier(named(CARRIER)),
-  ])
-  const { accountId } = account
-  const route = named(ROUTE)
-  await admin('POST', '/routes', { name: route, carriers: [{ carrier }] })
-  const { servicePlanId } = await admin('POST', '/service-plans', {
-    accountId,
-    name: 'Example',
-    route,
-    ...(urls && { inboundUrl: `${receiver.origin}/mo` }),
-    ...options.plan,
+    })
+    const { accountId } = account.row
+    await create(CARRIERS, { name: carrier, ...carrierSettings })
+    await create(ROUTES, { name: route, carriers: [{ carrier }] })
+    const plan = await create(PLANS, {
+      ...{ accountId, name: 'Example', route },
+      ...(urls && { inboundUrl: `${receiver.origin}/mo` }),
+      ...options.plan,
+    })
+    const { servicePlanId } = plan.row
+    await setSenderSubscription(transaction, servicePlanId, SENDER, { status: 'approved' })
+    await create(NUMBERS, { number: inboundNumber, servicePlanId, keywords: ['STOP'] })
+    const unbounded = { servicePlanIds: null, scopes: null, expiresAt: null }
+    const { token } = await issueToken(transaction, { accountId, name: 'test', ...unbounded }, Date.now())
+    const { webhookSecret } = account.issued[0]!
+    return { accountId, servicePlanId, carrier, route, inboundNumber, token, webhookSecret }
   })
-  const inboundNumber = `+${Number(INBOUND_NUMBER.slice(1)) + index}`
-  const [{ token }] = await Promise.all([
-    admin('POST', '/tokens', { accountId, name: 'test' }),
-    admin('PUT', `/service-plans/${servicePlanId}/senders/${SENDER}`, { status: 'approved' }),
-    admin('POST', '/inbound-numbers', { number: inboundNumber, servicePlanId, keywords: ['STOP'] }),
-  ])
-  const webhookSecret: string = account.webhookSecret
-  return { accountId, servicePlanId, carrier, route, inboundNumber, token, webhookSecret }
 }
 
 function customerClient(
