@@ -199,7 +199,7 @@ describe('the URL is changed while the breaker is open', () => {
   async function openedByDefault(): Promise<string[]> {
     hostile.receiver.answerWith(answerStatus(410))
     const sent = await Promise.all(Array.from({ length: 10 }, () => hostile.service.sent()))
-    for (const msgId of sent) await hostile.service.until(msgId, 'DELIVERED')
+    await hostile.settled(sent)
     await untilParked(sent, 10)
     return sent
   }
@@ -242,6 +242,7 @@ describe('410', () => {
     const second = await service.sent()
     await untilParked([second], 1)
     expect(receiver.received).toHaveLength(1)
+    await hostile.settled([first, second])
     await expectRecovery({ sent: [first, second], received: [] })
   })
 
@@ -377,6 +378,7 @@ test('two nodes share it, and its probes', async () => {
   })
   const urls = [service.app.url, other.url]
   const later = await Promise.all(Array.from({ length: 10 }, (_, index) => sendAt(urls[index % 2]!)))
+  await hostile.settled(later)
   await untilParked(later, 10)
   expect(receiver.received).toHaveLength(20)
   await probeNow()

@@ -21,6 +21,8 @@ export interface HostileTenant extends AsyncDisposable {
   readonly plan: number
   /** Sends so many messages, every second one with a callbackUrl of its own, and waits until each is DELIVERED. */
   send(count: number): Promise<string[]>
+  /** Waits until each message is recorded as DELIVERED: its events are in the database then. */
+  settled(msgIds: readonly string[]): Promise<void>
   /** So many inbound messages come. Returns their ids. */
   receive(count: number): Promise<string[]>
   /** All attempts to deliver events of these messages, by message, event and number. */
@@ -54,17 +56,21 @@ function traffic(
   service: Service,
   receiver: WebhookReceiver,
   plan: number,
-): Pick<HostileTenant, 'send' | 'receive'> {
+): Pick<HostileTenant, 'send' | 'settled' | 'receive'> {
   const inboundIds = async () => {
     const found = 'select msg_id from inbound_messages where plan_id = $1'
     return (await service.db.query<{ msg_id: string }>(found, [plan])).rows.map(({ msg_id }) => msg_id)
   }
+  const settled: HostileTenant['settled'] = async (msgIds) => {
+    await waitUntil(async () => (await deliveredOf(service, msgIds)) === msgIds.length)
+  }
   return {
+    settled,
     async send(count) {
       const own = { callbackUrl: `${receiver.origin}/own` }
       const sent = Array.from({ length: count }, (_, index) => service.sent(index % 2 === 0 ? {} : own))
       const msgIds = await Promise.all(sent)
-      await waitUntil(async () => (await settled(service, msgIds)) === count)
+      await settled(msgIds)
       return msgIds
     },
     async receive(count) {
@@ -83,7 +89,7 @@ function traffic(
   }
 }
 
-async function settled({ db }: Service, msgIds: readonly string[]): Promise<number> {
+async function deliveredOf({ db }: Service, msgIds: readonly string[]): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
     `select count(*)::integer as count from messages where msg_id = any ($1) and status = 'DELIVERED'`,
     [msgIds],
