@@ -5,8 +5,8 @@ import type {
   Carrier,
   Rate,
   RateLimit,
-  RecipientMatch,
   Route,
+  RoutingRule,
   SendsmsUser,
   ServicePlan,
   Token,
@@ -15,6 +15,9 @@ import { type Directory, directoryOf, senderKey } from '../domain/configuration/
 import type { Operator, TokenScope } from '../domain/credentials.ts'
 import type { RateLimitColumns } from '../domain/limits/rate-limits.ts'
 import type { SenderType } from '../domain/messages/addresses.ts'
+import { NetworkTable } from '../domain/routing/networks.ts'
+import { RateTable } from '../domain/routing/rates.ts'
+import { RoutingRules } from '../domain/routing/routing.ts'
 import { isSandbox } from '../domain/sandbox.ts'
 import { accountSecretContext, carrierSecretContext, SecretError } from '../domain/secrets.ts'
 import { openWebhookHeaders, sentWebhookHeaders } from '../domain/webhooks/requests.ts'
@@ -22,7 +25,8 @@ import { inSlices } from '../slices.ts'
 import { accounts } from './accounts.ts'
 import { carriers } from './carriers.ts'
 import type { Queryable, Transaction } from './database.ts'
-import { inJsonChunks, type JsonChunk } from './json-chunks.ts'
+import { eachRow, inJsonChunks, type JsonChunk, ROWS_AT_ONCE, rowsOf } from './json-chunks.ts'
+import type { NumberRange } from './number-ranges.ts'
 import { servicePlans } from './service-plans.ts'
 
 /** Opens a sealed secret; throws when it cannot. */
@@ -57,7 +61,7 @@ interface CarrierRow extends Omit<Carrier, 'submitOutcomes'> {
   readonly submitOutcomes: Readonly<Record<string, SubmitOutcome>>
 }
 
-/** Rows by kind, in the order of `PARTS`. */
+/** Rows by kind, of the kinds that become objects. */
 interface Rows {
   readonly accounts: AccountRow[]
   readonly plans: PlanRow[]
@@ -66,18 +70,13 @@ interface Rows {
   readonly senders: { planId: number; sender: string; status: string }[]
   readonly carriers: CarrierRow[]
   readonly routes: Route[]
-  readonly rules: (RecipientMatch & {
-    id: number
-    planId: number | null
-    sender: string | null
-    route: number
-  })[]
   readonly senderRules: { planId: number | null; country: string; senderTypes: SenderType[] }[]
   readonly numbers: { number: string; planId: number; keywords: string[] }[]
   readonly sendsmsUsers: (Omit<SendsmsUser, 'plan'> & { planId: number })[]
-  /** Empty when unchanged since the previous directory, as are `rates`. */
-  readonly ranges: { prefix: string; mccmnc: string }[]
-  readonly rates: Rate[]
+}
+
+interface RuleRow extends Omit<RoutingRule, 'route'> {
+  readonly route: number
 }
 
 /** Makes other writers of the configuration wait until the transaction ends. */
@@ -104,7 +103,10 @@ export async function readDirectoryVersion(db: Queryable): Promise<string> {
   return rows[0]!.version
 }
 
-const PARTS: Readonly<Record<keyof Rows, string>> = {
+/** There may be 100,000 rules, and 200,000 each of ranges and rates. They go from one chunk at a time into tables. */
+type Bulk = 'rules' | 'ranges' | 'rates'
+
+const PARTS: Readonly<Record<keyof Rows | Bulk, string>> = {
   accounts: `select t.id, ${accounts.columnList()} from accounts t order by id`,
   plans: `select t.id, ${servicePlans.columnList()} from service_plans t order by id`,
   tokens: `
@@ -136,6 +138,8 @@ const PARTS: Readonly<Record<keyof Rows, string>> = {
     where (select bulk_version::text from directory_version) is distinct from $1 order by id`,
 }
 
+const BULK: ReadonlySet<string> = new Set<Bulk>(['rules', 'ranges', 'rates'])
+
 const DIRECTORY = `
   select 'versions' as kind, json_build_object('version', version::text, 'bulkVersion', bulk_version::text)::text as json
   from directory_version ${Object.entries(PARTS)
@@ -158,28 +162,48 @@ export async function readDirectory(
     text: DIRECTORY,
     values: [previous?.contents.bulkVersion],
   })
-  return inSlices(assemble(rows, open, previous))
+  const answer = new Map(['versions', ...Object.keys(PARTS)].map((kind): [string, JsonChunk[]] => [kind, []]))
+  for (const chunk of rows) answer.get(chunk.kind)!.push(chunk)
+  return inSlices(assemble(answer, open, previous))
 }
 
 type Versions = Pick<Directory['contents'], 'version' | 'bulkVersion'>
 
-function* parse(answer: readonly JsonChunk[]): Steps<{ versions: Versions; rows: Rows }> {
-  let versions: Versions | undefined
-  const rows = Object.fromEntries(Object.keys(PARTS).map((kind): [string, object[]] => [kind, []]))
-  for (const { kind, json } of answer) {
-    if (kind === 'versions') versions = JSON.parse(json)
-    else rows[kind]!.push(...JSON.parse(json))
-    yield
-  }
-  return { versions: versions!, rows: rows as unknown as Rows }
+/** The chunks of each kind. */
+type Answer = ReadonlyMap<string, readonly JsonChunk[]>
+
+function* parse(answer: Answer): Steps<Rows> {
+  const rows: Record<string, object[]> = {}
+  for (const [kind, chunks] of answer)
+    if (kind !== 'versions' && !BULK.has(kind)) rows[kind] = yield* rowsOf<object>(chunks)
+  return rows as unknown as Rows
 }
 
-function* assemble(
-  answer: readonly JsonChunk[],
-  open: SecretOpener,
-  previous: Directory | null,
-): Steps<Directory> {
-  const { versions, rows } = yield* parse(answer)
+function roomFor(answer: Answer, kind: Bulk): number {
+  return answer.get(kind)!.length * ROWS_AT_ONCE
+}
+
+function* rulesOf(answer: Answer, routes: ReadonlyMap<number, Route>): Steps<RoutingRules> {
+  const rules = new RoutingRules(roomFor(answer, 'rules'))
+  yield* eachRow<RuleRow>(answer.get('rules')!, (row) => rules.add({ ...row, route: routes.get(row.route)! }))
+  return rules
+}
+
+function* networksOf(answer: Answer): Steps<NetworkTable> {
+  const networks = new NetworkTable(roomFor(answer, 'ranges'))
+  yield* eachRow<NumberRange>(answer.get('ranges')!, ({ prefix, mccmnc }) => networks.add(prefix, mccmnc))
+  return networks
+}
+
+function* ratesOf(answer: Answer): Steps<RateTable> {
+  const rates = new RateTable(roomFor(answer, 'rates'))
+  yield* eachRow<Rate>(answer.get('rates')!, (rate) => rates.add(rate))
+  return rates
+}
+
+function* assemble(answer: Answer, open: SecretOpener, previous: Directory | null): Steps<Directory> {
+  const versions = JSON.parse(answer.get('versions')![0]!.json) as Versions
+  const rows = yield* parse(answer)
   const secrets = new Secrets(open)
   const accounts = yield* mapOfInSteps(rows.accounts, (row) => [row.id, accountOf(row, secrets)])
   const routes = new Map(rows.routes.map((route) => [route.id, route]))
@@ -200,13 +224,9 @@ function* assemble(
     ]),
     carriers,
     routes: rows.routes,
-    routingRules: yield* mapInSteps(rows.rules, ({ route, ...rule }) => ({
-      ...rule,
-      route: routes.get(route)!,
-    })),
-    numberRanges:
-      kept?.numberRanges ?? (yield* mapOfInSteps(rows.ranges, ({ prefix, mccmnc }) => [prefix, mccmnc])),
-    rates: kept?.rates ?? rows.rates,
+    rules: yield* rulesOf(answer, routes),
+    networks: kept?.networks ?? (yield* networksOf(answer)),
+    rates: kept?.rates ?? (yield* ratesOf(answer)),
     senderRules: yield* mapInSteps(rows.senderRules, (rule) => ({
       ...rule,
       senderTypes: new Set(rule.senderTypes),
@@ -220,7 +240,7 @@ function* assemble(
       { ...user, plan: plans.get(planId)! },
     ]),
   }
-  return yield* directoryOf(contents, previous)
+  return yield* directoryOf(contents)
 }
 
 /** Opens secrets, and keeps count of those that cannot be opened. */

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
-import type { DirectoryContents } from '../../src/domain/configuration/directory.ts'
 import { encodeEntry } from '../../src/domain/journal/entries.ts'
 import { AwayServers } from '../../src/services/messages/away-servers.ts'
 import { IdRules } from '../../src/services/messages/id-rules.ts'
@@ -352,7 +351,7 @@ test('inbound messages for a worker that hangs are left to the carrier, and thos
     const plan = aPlan({ id })
     return [`7200${id}`, { number: `7200${id}`, plan, keywords: [] }] as const
   })
-  const directory = () => aDirectory({ inboundNumbers: new Map(numbers) } as Partial<DirectoryContents>)
+  const directory = () => aDirectory({ inboundNumbers: new Map(numbers) })
   const node = { db, log, directory, clock: Date.now }
   const inProgress = new MessagesInProgress(node)
   const lease = {

@@ -21,9 +21,8 @@ const rate = (fields: Partial<Rate>): Rate => ({
   currency: 'USD',
   ...fields,
 })
-const RATES = aDirectory({
-  rates: [rate({ country: 'US' }), rate({ mccmnc: '310410', price: '0.009000', ptf: '0.003000' })],
-})
+const rates = [rate({ country: 'US' }), rate({ mccmnc: '310410', price: '0.009000', ptf: '0.003000' })]
+const RATES = aDirectory({ rates })
 
 const CHARGE = { price: '0.0075', ptf: '0', currency: 'USD' }
 const PRICED = { mccmnc: '310260', charge: CHARGE }
@@ -178,7 +177,6 @@ test('the rate of its own plan, and no message of another plan is touched', asyn
   const msgId = await priced()
   const other = await priced()
   const own = rate({ planId: plan, mccmnc: '310410', price: '1', currency: 'EUR' })
-  const { rates } = RATES.contents
   await apply(
     [receipt(`${msgId}/0`, 'DELIVERED', { mccmnc: '310410' }), receipt('nobody-knows', 'FAILED')],
     aDirectory({ rates: [...rates, own] }),

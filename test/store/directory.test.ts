@@ -31,7 +31,7 @@ test('rates and number ranges are read anew only when they have changed', async 
   expect(second.contents.version).not.toBe(first.contents.version)
   expect(second.contents.routes).toHaveLength(1)
   expect(second.contents.rates).toBe(first.contents.rates)
-  expect(second.contents.numberRanges).toBe(first.contents.numberRanges)
+  expect(second.contents.networks).toBe(first.contents.networks)
   expect([second.rateFor(message)?.price, second.mccmncOf('+46701234567')]).toEqual(['1.000000', '24001'])
 
   for (const change of [
@@ -44,7 +44,7 @@ test('rates and number ranges are read anew only when they have changed', async 
     expect(await readDirectoryVersion(db)).not.toBe(before)
   }
   const third = await readDirectory(db, open, second)
-  expect(third.contents.rates).toHaveLength(1)
+  expect(third.contents.rates.size).toBe(1)
   expect([third.rateFor(message)?.price, third.mccmncOf('+46701234567')]).toEqual(['2.000000', '24007'])
 })
 
@@ -176,7 +176,7 @@ test('rates and number ranges are read when they have changed, and kept when som
   const second = await readDirectory(db, open, first)
   expect(second.contents.routes).toHaveLength(first.contents.routes.length + 1)
   expect(second.contents.rates).toBe(first.contents.rates)
-  expect(second.contents.numberRanges).toBe(first.contents.numberRanges)
+  expect(second.contents.networks).toBe(first.contents.networks)
   expect(second.rateFor(swede)).toBe(first.rateFor(swede))
   expect(second.mccmncOf(swede.recipient)).toBe('24001')
 

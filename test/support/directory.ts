@@ -1,11 +1,15 @@
 import type {
   Account,
   Carrier,
+  Rate,
   Route,
   RoutingRule,
   ServicePlan,
 } from '../../src/domain/configuration/configuration.ts'
 import { Directory, type DirectoryContents } from '../../src/domain/configuration/directory.ts'
+import { NetworkTable } from '../../src/domain/routing/networks.ts'
+import { RateTable } from '../../src/domain/routing/rates.ts'
+import { RoutingRules } from '../../src/domain/routing/routing.ts'
 
 /** Configuration in memory, for tests without a database. What a test does not care about is left out. */
 
@@ -100,7 +104,37 @@ export function aRule(changes: Partial<RoutingRule> = {}): RoutingRule {
   }
 }
 
-export function aDirectory(contents: Partial<DirectoryContents> = {}): Directory {
+/** What a directory is made of, with rules, rates and number ranges (mccmnc by prefix) one by one. */
+export interface TestContents extends Partial<Omit<DirectoryContents, 'rules' | 'rates' | 'networks'>> {
+  readonly routingRules?: readonly RoutingRule[]
+  readonly rates?: readonly Rate[]
+  readonly numberRanges?: ReadonlyMap<string, string>
+}
+
+export function rulesOf(all: readonly RoutingRule[]): RoutingRules {
+  const rules = new RoutingRules(all.length)
+  for (const rule of all) rules.add(rule)
+  return rules
+}
+
+export function ratesOf(all: readonly Rate[]): RateTable {
+  const rates = new RateTable(all.length)
+  for (const rate of all) rates.add(rate)
+  return rates
+}
+
+export function networksOf(ranges: ReadonlyMap<string, string>): NetworkTable {
+  const networks = new NetworkTable(ranges.size)
+  for (const [prefix, mccmnc] of ranges) networks.add(prefix, mccmnc)
+  return networks
+}
+
+export function aDirectory({
+  routingRules = [],
+  rates = [],
+  numberRanges = new Map(),
+  ...contents
+}: TestContents = {}): Directory {
   return new Directory({
     version: '1',
     bulkVersion: '1',
@@ -112,9 +146,9 @@ export function aDirectory(contents: Partial<DirectoryContents> = {}): Directory
     senders: new Map(),
     carriers: [],
     routes: [],
-    routingRules: [],
-    numberRanges: new Map(),
-    rates: [],
+    rules: rulesOf(routingRules),
+    networks: networksOf(numberRanges),
+    rates: ratesOf(rates),
     senderRules: [],
     inboundNumbers: new Map(),
     sendsmsUsers: new Map(),

@@ -2,11 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import pino from 'pino'
 import type { Account, RateLimit, ServicePlan, Token } from '../../src/domain/configuration/configuration.ts'
-import {
-  type Directory,
-  type DirectoryContents,
-  senderKey,
-} from '../../src/domain/configuration/directory.ts'
+import { type Directory, senderKey } from '../../src/domain/configuration/directory.ts'
 import { hashToken, makeToken } from '../../src/domain/credentials.ts'
 import type { CallbackChecker, CallbackPolicy } from '../../src/domain/webhooks/callback-url.ts'
 import { formatWebhookSecret } from '../../src/domain/webhooks/requests.ts'
@@ -22,7 +18,7 @@ import { openDatabase } from '../../src/store/database-pool.ts'
 import { STRICT_CALLBACK_POLICY } from './callback-policy.ts'
 import { consoleSessions, SAME_ORIGIN } from './console.ts'
 import { type FreshDatabase, freshDatabase } from './database.ts'
-import { aDirectory, anAccount, aPlan, aRoute } from './directory.ts'
+import { aDirectory, anAccount, aPlan, aRoute, type TestContents } from './directory.ts'
 import { type DnsServer, startDnsServer } from './dns-server.ts'
 import { startHttpServer } from './http-server.ts'
 import { exchange, type HttpAnswer, type HttpRequest, requestBytes } from './raw-http.ts'
@@ -70,7 +66,7 @@ export interface HttpServiceOptions {
   readonly planRateLimit?: RateLimit
   /** Settings of PLAN, and the configuration beside accounts, plans, tokens and senders. */
   readonly plan?: Partial<ServicePlan>
-  readonly contents?: Partial<DirectoryContents>
+  readonly contents?: TestContents
   readonly baseUrl?: string
   readonly policy?: Partial<CallbackPolicy>
   /** What judges callback URLs in the place of the real guard, which it is given. */

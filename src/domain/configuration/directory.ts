@@ -1,9 +1,10 @@
 import { atOnce, mapOfInSteps, type Steps } from '../../collections/steps.ts'
 import type { Operator } from '../credentials.ts'
 import type { SenderType } from '../messages/addresses.ts'
-import { type Priced, RateTable } from '../routing/rates.ts'
-import { countryOf, PrefixTable } from '../routing/recipients.ts'
-import { type Routed, RoutingRules, routed } from '../routing/routing.ts'
+import type { NetworkTable } from '../routing/networks.ts'
+import type { Priced, RateTable } from '../routing/rates.ts'
+import { countryOf } from '../routing/recipients.ts'
+import { type Routed, type RoutingRules, routed } from '../routing/routing.ts'
 import { isSandbox } from '../sandbox.ts'
 import type {
   Account,
@@ -20,7 +21,7 @@ import type {
 
 export interface DirectoryContents {
   readonly version: string
-  /** Version of `numberRanges` and `rates`. These may be large, and are read and sorted again only when it changes. */
+  /** Version of `networks` and `rates`. These may be large, and are read again only when it changes. */
   readonly bulkVersion: string
   /** What is wrong with each secret that cannot be decrypted. Its carrier is stopped, the webhooks of its account wait. */
   readonly unreadable: readonly string[]
@@ -34,10 +35,9 @@ export interface DirectoryContents {
   readonly senders: ReadonlyMap<string, string>
   readonly carriers: readonly Carrier[]
   readonly routes: readonly Route[]
-  readonly routingRules: readonly RoutingRule[]
-  /** mccmnc by prefix (`+` and digits). */
-  readonly numberRanges: ReadonlyMap<string, string>
-  readonly rates: readonly Rate[]
+  readonly rules: RoutingRules
+  readonly networks: NetworkTable
+  readonly rates: RateTable
   readonly senderRules: readonly SenderRule[]
   readonly inboundNumbers: ReadonlyMap<string, InboundNumber>
   /** By username. */
@@ -48,47 +48,34 @@ export function senderKey(planId: number, sender: string): string {
   return `${planId}:${sender}`
 }
 
-/** What is made of the parts of a configuration that may have 10,000 objects or more. */
-interface Tables {
-  readonly plansById: ReadonlyMap<number, ServicePlan>
-  readonly plansByPublicId: ReadonlyMap<string, ServicePlan>
-  readonly rules: RoutingRules
-  readonly networks: PrefixTable<string>
-  readonly rates: RateTable
+/** Plans by their keys: there may be 10,000 or more. */
+interface PlanTables {
+  readonly byId: ReadonlyMap<number, ServicePlan>
+  readonly byPublicId: ReadonlyMap<string, ServicePlan>
 }
 
-function* tablesOf(contents: DirectoryContents, previous: Directory | null): Steps<Tables> {
-  const plansById = yield* mapOfInSteps(contents.plans, (plan) => [plan.id, plan])
-  const plansByPublicId = yield* mapOfInSteps(contents.plans, (plan) => [plan.servicePlanId, plan])
-  const rules = new RoutingRules()
-  for (const rule of contents.routingRules) yield void rules.add(rule)
-  if (previous?.contents.bulkVersion === contents.bulkVersion)
-    return { ...previous.tables, plansById, plansByPublicId, rules }
-  const networks = new PrefixTable<string>()
-  for (const [prefix, mccmnc] of contents.numberRanges) yield void networks.add(prefix, mccmnc)
-  const rates = new RateTable()
-  for (const rate of contents.rates) yield void rates.add(rate)
-  return { plansById, plansByPublicId, rules, networks, rates }
+function* planTablesOf({ plans }: DirectoryContents): Steps<PlanTables> {
+  const byId = yield* mapOfInSteps(plans, (plan) => [plan.id, plan])
+  return { byId, byPublicId: yield* mapOfInSteps(plans, (plan) => [plan.servicePlanId, plan]) }
 }
 
-/** `previous`: the snapshot before, whose large tables are reused where they are still the same. */
-export function* directoryOf(contents: DirectoryContents, previous: Directory | null): Steps<Directory> {
-  return new Directory(contents, yield* tablesOf(contents, previous))
+export function* directoryOf(contents: DirectoryContents): Steps<Directory> {
+  return new Directory(contents, yield* planTablesOf(contents))
 }
 
 /** An immutable snapshot of the whole configuration, with the look-ups the message path needs. */
 export class Directory {
   readonly contents: DirectoryContents
-  readonly tables: Tables
+  readonly #plans: PlanTables
   readonly #carriersById: ReadonlyMap<number, Carrier>
   /** Made when first needed: at most one for each route and rule. */
   readonly #routed = new Map<Route | RoutingRule, Routed>()
   readonly #routesOf = new Map<ServicePlan, ReadonlySet<Route>>()
   readonly #senderRules: ReadonlyMap<string, SenderRule>
 
-  constructor(contents: DirectoryContents, tables: Tables = atOnce(tablesOf(contents, null))) {
+  constructor(contents: DirectoryContents, plans: PlanTables = atOnce(planTablesOf(contents))) {
     this.contents = contents
-    this.tables = tables
+    this.#plans = plans
     this.#carriersById = new Map(contents.carriers.map((carrier) => [carrier.id, carrier]))
     this.#senderRules = new Map(contents.senderRules.map((rule) => [`${rule.planId}:${rule.country}`, rule]))
   }
@@ -99,11 +86,11 @@ export class Directory {
 
   /** Plan ids compare case-insensitively. */
   planByPublicId(servicePlanId: string): ServicePlan | undefined {
-    return this.tables.plansByPublicId.get(servicePlanId.toLowerCase())
+    return this.#plans.byPublicId.get(servicePlanId.toLowerCase())
   }
 
   planById(id: number): ServicePlan | undefined {
-    return this.tables.plansById.get(id)
+    return this.#plans.byId.get(id)
   }
 
   carrierById(id: number): Carrier | undefined {
@@ -127,18 +114,18 @@ export class Directory {
 
   /** What a segment from the plan to the recipient costs; null when no rate fits. `mccmnc`: if it is known already. */
   rateOf(planId: number, recipient: string, mccmnc = this.mccmncOf(recipient)): Rate | null {
-    if (this.contents.rates.length === 0) return null
+    if (this.contents.rates.size === 0) return null
     return this.rateFor({ planId, recipient, country: countryOf(recipient), mccmnc })
   }
 
   /** What a segment of the message costs; null when no rate fits, or the plan is a sandbox. */
   rateFor(message: Priced): Rate | null {
-    return this.planById(message.planId)?.sandbox === true ? null : this.tables.rates.rateFor(message)
+    return this.planById(message.planId)?.sandbox === true ? null : this.contents.rates.rateFor(message)
   }
 
   /** Whether a receipt that names another network can change a price. */
   get hasNetworkRates(): boolean {
-    return this.tables.rates.hasNetworks
+    return this.contents.rates.hasNetworks
   }
 
   /** Types of sender allowed by the plan's own rule, or else by the rule for all plans; null: no rule. */
@@ -150,7 +137,7 @@ export class Directory {
 
   /** Network of a number by the longest prefix known. */
   mccmncOf(recipient: string): string | null {
-    return this.tables.networks.longest(recipient) ?? null
+    return this.contents.networks.networkOf(recipient)
   }
 
   /**
@@ -158,10 +145,10 @@ export class Directory {
    * messages of a sandbox plan.
    */
   routeFor(plan: ServicePlan, sender: string, recipient: string): Routed | null {
-    const isRuled = !plan.sandbox && !this.tables.rules.none
+    const isRuled = !plan.sandbox && !this.contents.rules.none
     const rule = !isRuled
       ? null
-      : this.tables.rules.mostSpecific(plan.id, sender, {
+      : this.contents.rules.mostSpecific(plan.id, sender, {
           recipient,
           country: countryOf(recipient),
           mccmnc: this.mccmncOf(recipient),
@@ -179,7 +166,7 @@ export class Directory {
   routesOf(plan: ServicePlan): ReadonlySet<Route> {
     const known = this.#routesOf.get(plan)
     if (known !== undefined) return known
-    const made = this.tables.rules.routesOf(plan)
+    const made = this.contents.rules.routesOf(plan)
     this.#routesOf.set(plan, made)
     return made
   }

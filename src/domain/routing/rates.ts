@@ -1,5 +1,7 @@
+import { Distinct } from '../../collections/distinct.ts'
 import type { Rate } from '../configuration/configuration.ts'
-import { type RecipientArea, RecipientTable } from './recipients.ts'
+import { RecipientTable } from './recipient-table.ts'
+import type { RecipientArea } from './recipients.ts'
 
 /**
  * Amounts of money: exact decimals with up to 6 places. They are text outside and whole millionths (bigint) in
@@ -44,21 +46,41 @@ export interface Charge {
   readonly currency: string
 }
 
+/** The group of the rates for every plan without one of its own; ids of plans begin at 1. */
+const SHARED = 0
+
 /** All rates, indexed because one is looked up for each message. */
 export class RateTable {
-  readonly #shared = new RecipientTable<Rate>()
-  readonly #ofPlans = new Map<number | null, RecipientTable<Rate>>([[null, this.#shared]])
+  readonly #recipients: RecipientTable
+  readonly #ids: Int32Array
+  /** By rate: its amounts among the distinct ones, which are few. */
+  readonly #amounts: Uint32Array
+  readonly #distinct = new Distinct<Charge>()
+  /** Those that have been looked up. */
+  readonly #made = new Map<number, Rate>()
   #hasNetworks = false
 
-  constructor(rates: Iterable<Rate> = []) {
-    for (const rate of rates) this.add(rate)
+  /** `room`: the most rates that it will have. */
+  constructor(room: number) {
+    this.#recipients = new RecipientTable(room)
+    this.#ids = new Int32Array(room)
+    this.#amounts = new Uint32Array(room)
   }
 
   add(rate: Rate): void {
-    const own = this.#ofPlans.get(rate.planId) ?? new RecipientTable()
-    this.#ofPlans.set(rate.planId, own)
-    own.add(rate)
+    const { id, planId, price, ptf, currency } = rate
+    const entry = this.#recipients.add(planId ?? SHARED, rate)
+    this.#ids[entry] = id
+    this.#amounts[entry] = this.#distinct.numberOf(`${price} ${ptf} ${currency}`, () => ({
+      price,
+      ptf,
+      currency,
+    }))
     if (rate.mccmnc !== null) this.#hasNetworks = true
+  }
+
+  get size(): number {
+    return this.#recipients.size
   }
 
   /** Whether a receipt that names another network can change a price. */
@@ -68,10 +90,24 @@ export class RateTable {
 
   /**
    * The most specific rate: by network, then by the longest prefix, by country, for anywhere. A plan's own rates come
-   * before even more specific ones for all plans, because they were agreed with the customer.
+   * before even more specific ones for all plans, because they were agreed with the customer. The same one is the same object.
    */
   rateFor(message: Priced): Rate | null {
-    return this.#ofPlans.get(message.planId)?.mostSpecific(message) ?? this.#shared.mostSpecific(message)
+    const entry =
+      this.#recipients.mostSpecific(message.planId, message) ?? this.#recipients.mostSpecific(SHARED, message)
+    return entry === null ? null : (this.#made.get(entry) ?? this.#make(entry))
+  }
+
+  #make(entry: number): Rate {
+    const group = this.#recipients.groupOf(entry)
+    const rate = {
+      id: this.#ids[entry]!,
+      planId: group === SHARED ? null : group,
+      ...this.#recipients.matchOf(entry),
+      ...this.#distinct.at(this.#amounts[entry]!),
+    }
+    this.#made.set(entry, rate)
+    return rate
   }
 }
 

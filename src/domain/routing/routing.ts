@@ -1,5 +1,7 @@
+import { Distinct } from '../../collections/distinct.ts'
 import type { Route, RoutingRule, ServicePlan } from '../configuration/configuration.ts'
-import { type RecipientArea, RecipientTable, specificity } from './recipients.ts'
+import { RecipientTable } from './recipient-table.ts'
+import { type RecipientArea, specificity } from './recipients.ts'
 
 /** Rules by the plan and the sender they are limited to; null: all. */
 const key = (planId: number | null, sender: string | null) => `${planId ?? ''}:${sender ?? ''}`
@@ -19,24 +21,37 @@ function fnv(hash: number, text: string): number {
  * (docs/adr/0007-order-of-routing-rules.md).
  */
 export class RoutingRules {
-  readonly #tables = new Map<string, RecipientTable<RoutingRule>>()
+  readonly #recipients: RecipientTable
+  readonly #ids: Int32Array
+  /** By rule: its route among the distinct ones. */
+  readonly #routes: Uint32Array
+  readonly #distinct = new Distinct<Route>()
+  /** The plans and senders that rules are limited to. Each is a group of the recipients. */
+  readonly #limits = new Distinct<Pick<RoutingRule, 'planId' | 'sender'>>()
+  /** Those that have been looked up. */
+  readonly #made = new Map<number, RoutingRule>()
   /** By plan; null: for every plan. */
-  readonly #routes = new Map<number | null, Set<Route>>()
+  readonly #routesOf = new Map<number | null, Set<Route>>()
   #fingerprint = FNV_BASIS
 
-  constructor(rules: Iterable<RoutingRule> = []) {
-    for (const rule of rules) this.add(rule)
+  /** `room`: the most rules that it will have. */
+  constructor(room: number) {
+    this.#recipients = new RecipientTable(room)
+    this.#ids = new Int32Array(room)
+    this.#routes = new Uint32Array(room)
   }
 
   add(rule: RoutingRule): void {
-    const { planId, sender, route } = rule
-    const group = key(planId, sender)
-    const table = this.#tables.get(group) ?? new RecipientTable()
-    this.#tables.set(group, table)
-    table.add(rule)
-    this.#routes.set(planId, (this.#routes.get(planId) ?? new Set()).add(route))
-    const { prefix, country, mccmnc } = rule
-    this.#fingerprint = fnv(this.#fingerprint, [group, prefix, country, mccmnc, route.id].join())
+    const { id, planId, sender, route, prefix, country, mccmnc } = rule
+    const limits = key(planId, sender)
+    const entry = this.#recipients.add(
+      this.#limits.numberOf(limits, () => ({ planId, sender })),
+      rule,
+    )
+    this.#ids[entry] = id
+    this.#routes[entry] = this.#distinct.numberOf(String(route.id), () => route)
+    this.#routesOf.set(planId, (this.#routesOf.get(planId) ?? new Set()).add(route))
+    this.#fingerprint = fnv(this.#fingerprint, [limits, prefix, country, mccmnc, route.id].join())
   }
 
   /** Differs between sets of rules, but for one pair in four thousand million. */
@@ -45,9 +60,10 @@ export class RoutingRules {
   }
 
   get none(): boolean {
-    return this.#tables.size === 0
+    return this.#recipients.size === 0
   }
 
+  /** The same one is the same object. */
   mostSpecific(planId: number, sender: string, area: RecipientArea): RoutingRule | null {
     return this.#limitedTo(planId, sender, area) ?? this.#limitedTo(planId, null, area)
   }
@@ -56,14 +72,31 @@ export class RoutingRules {
   routesOf({ id, route, sandbox }: ServicePlan): ReadonlySet<Route> {
     const own = route === null ? [] : [route]
     if (sandbox) return new Set(own)
-    return new Set([...own, ...(this.#routes.get(id) ?? []), ...(this.#routes.get(null) ?? [])])
+    return new Set([...own, ...(this.#routesOf.get(id) ?? []), ...(this.#routesOf.get(null) ?? [])])
   }
 
   #limitedTo(planId: number, sender: string | null, area: RecipientArea): RoutingRule | null {
-    const own = this.#tables.get(key(planId, sender))?.mostSpecific(area) ?? null
-    const common = this.#tables.get(key(null, sender))?.mostSpecific(area) ?? null
+    const own = this.#find(key(planId, sender), area)
+    const common = this.#find(key(null, sender), area)
     if (own === null || common === null) return own ?? common
     return specificity(own) >= specificity(common) ? own : common
+  }
+
+  #find(limits: string, area: RecipientArea): RoutingRule | null {
+    const group = this.#limits.known(limits)
+    const entry = group === undefined ? null : this.#recipients.mostSpecific(group, area)
+    return entry === null ? null : (this.#made.get(entry) ?? this.#make(entry))
+  }
+
+  #make(entry: number): RoutingRule {
+    const rule = {
+      id: this.#ids[entry]!,
+      ...this.#limits.at(this.#recipients.groupOf(entry)),
+      ...this.#recipients.matchOf(entry),
+      route: this.#distinct.at(this.#routes[entry]!),
+    }
+    this.#made.set(entry, rule)
+    return rule
   }
 }
 

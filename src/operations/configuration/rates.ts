@@ -8,7 +8,7 @@ import * as store from '../../store/rates.ts'
 import { refuseMissingPlans, refuseMore, sayConflicts } from '../manage/configuration-rows.ts'
 import { matchOf, ruleKind } from './rule-kind.ts'
 
-/** Every node keeps all rates in memory: some 40 MB. */
+/** Every node keeps all rates in memory: some 6 MB. */
 export const MAX_RATES = 200_000
 /** Per segment. Multiplied by the most segments of a message, it still fits numeric(14, 6). */
 const MAX_AMOUNT = 1_000_000n * 1_000_000n

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { type DirectoryContents, senderKey } from '../../../src/domain/configuration/directory.ts'
+import { senderKey } from '../../../src/domain/configuration/directory.ts'
 import { preflight } from '../../../src/domain/messages/preflight.ts'
 import { fault } from '../../../src/errors.ts'
-import { aCarrier, aDirectory, aPlan, aRoute, aRule } from '../../support/directory.ts'
+import { aCarrier, aDirectory, aPlan, aRoute, aRule, type TestContents } from '../../support/directory.ts'
 
 const ROUTE = aRoute({ name: 'default' })
 const PLAN = aPlan({ id: 7, route: ROUTE })
@@ -21,11 +21,12 @@ const RATE = {
   prefix: null,
   country: null,
   mccmnc: null,
+  planId: null,
 }
 
 function told(
   { fields = {}, ...question }: Partial<Parameters<typeof preflight>[0]> = {},
-  contents: Partial<DirectoryContents> = {},
+  contents: TestContents = {},
 ) {
   const directory = aDirectory({
     carriers: [aCarrier({ name: 'acme' })],

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { type DirectoryContents, senderKey } from '../../../src/domain/configuration/directory.ts'
+import { senderKey } from '../../../src/domain/configuration/directory.ts'
 import { explainRoute } from '../../../src/domain/messages/preflight.ts'
 import type { CarrierCondition } from '../../../src/domain/routing/routing.ts'
-import { aCarrier, aDirectory, aPlan, aRoute, aRule } from '../../support/directory.ts'
+import { aCarrier, aDirectory, aPlan, aRoute, aRule, type TestContents } from '../../support/directory.ts'
 
 const OWN = aRoute({
   name: 'default',
@@ -19,7 +19,7 @@ const TO_SE = '+46701234567'
 
 function explain(
   question: { to?: string; from?: string; body?: string; plan?: typeof PLAN } = {},
-  contents: Partial<DirectoryContents> = {},
+  contents: TestContents = {},
   conditions: Record<string, CarrierCondition> = {},
 ) {
   const directory = aDirectory({

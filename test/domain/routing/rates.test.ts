@@ -1,13 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import type { Rate } from '../../../src/domain/configuration/configuration.ts'
-import {
-  chargeFor,
-  formatAmount,
-  type Priced,
-  parseAmount,
-  RateTable,
-} from '../../../src/domain/routing/rates.ts'
+import { chargeFor, formatAmount, type Priced, parseAmount } from '../../../src/domain/routing/rates.ts'
+import { ratesOf } from '../../support/directory.ts'
 
 const MOST = 99_999_999_999_999n
 
@@ -90,21 +85,21 @@ describe('the most specific rate', () => {
   it('is that of the network, the longest prefix, the country, then anywhere', () => {
     const order = []
     for (let left = [...all]; left.length > 0; ) {
-      const found = new RateTable(left).rateFor(MESSAGE)!
+      const found = ratesOf(left).rateFor(MESSAGE)!
       order.push(found.currency)
-      left = left.filter((each) => each !== found)
+      left = left.filter(({ currency }) => currency !== found.currency)
     }
     expect(order).toEqual(['NET', 'LON', 'PRE', 'CTY', 'ANY'])
   })
 
   it("is one of the plan's own, whatever those for all plans name", () => {
-    const table = new RateTable([...all, rate('OWN', { planId: 1 })])
+    const table = ratesOf([...all, rate('OWN', { planId: 1 })])
     expect(table.rateFor(MESSAGE)?.currency).toBe('OWN')
     expect(table.rateFor({ ...MESSAGE, planId: 2 })?.currency).toBe('NET')
   })
 
   it('is one for all plans where none of the plan fits', () => {
-    const table = new RateTable([rate('OWN', { planId: 1, country: 'SE' }), rate('CTY', { country: 'GB' })])
+    const table = ratesOf([rate('OWN', { planId: 1, country: 'SE' }), rate('CTY', { country: 'GB' })])
     expect(table.rateFor(MESSAGE)?.currency).toBe('CTY')
   })
 
@@ -115,14 +110,14 @@ describe('the most specific rate', () => {
     ['another country', rate('X', { country: 'JE' })],
     ['another plan', rate('X', { planId: 2 })],
   ])('is none with only one of %s', (_name, other) => {
-    expect(new RateTable([other]).rateFor(MESSAGE)).toBeNull()
+    expect(ratesOf([other]).rateFor(MESSAGE)).toBeNull()
   })
 
   it('of a number without country and network is by prefix or anywhere', () => {
     const unknown = { ...MESSAGE, recipient: '+8835100000000', country: null, mccmnc: null }
-    expect(new RateTable(all).rateFor(unknown)?.currency).toBe('ANY')
-    expect(new RateTable([rate('PRE', { prefix: '+883' })]).rateFor(unknown)?.currency).toBe('PRE')
-    expect(new RateTable([]).rateFor(unknown)).toBeNull()
+    expect(ratesOf(all).rateFor(unknown)?.currency).toBe('ANY')
+    expect(ratesOf([rate('PRE', { prefix: '+883' })]).rateFor(unknown)?.currency).toBe('PRE')
+    expect(ratesOf([]).rateFor(unknown)).toBeNull()
   })
 
   it('is what comparing every rate gives', () => {
@@ -141,7 +136,7 @@ describe('the most specific rate', () => {
         const table = drawn.map((each, id) => rate('EUR', { id, planId: each.planId, ...each.destination }))
         const fitting = table.filter((each) => fits(each, MESSAGE))
         const best = fitting.sort((a, b) => weight(b) - weight(a))[0] ?? null
-        expect(new RateTable(table).rateFor(MESSAGE)).toBe(best)
+        expect(ratesOf(table).rateFor(MESSAGE)).toEqual(best)
       }),
     )
   })
@@ -161,9 +156,9 @@ function weight(each: Rate): number {
 }
 
 it('says whether a network has a rate of its own', () => {
-  expect(new RateTable([]).hasNetworks).toBe(false)
-  expect(new RateTable([rate('X', { country: 'GB' })]).hasNetworks).toBe(false)
-  expect(new RateTable([rate('X', { planId: 3, mccmnc: '23410' })]).hasNetworks).toBe(true)
+  expect(ratesOf([]).hasNetworks).toBe(false)
+  expect(ratesOf([rate('X', { country: 'GB' })]).hasNetworks).toBe(false)
+  expect(ratesOf([rate('X', { planId: 3, mccmnc: '23410' })]).hasNetworks).toBe(true)
 })
 
 describe('chargeFor', () => {

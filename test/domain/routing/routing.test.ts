@@ -8,10 +8,9 @@ import {
   isAsGood,
   LINK_CONDITIONS,
   possibleChoices,
-  RoutingRules,
   routed,
 } from '../../../src/domain/routing/routing.ts'
-import { aPlan, aRoute, aRule } from '../../support/directory.ts'
+import { aPlan, aRoute, aRule, rulesOf } from '../../support/directory.ts'
 
 const NAMES = ['', 'acme', 'best', 'cheap']
 const nameOf = (id: number) => NAMES[id] ?? `carrier-${id}`
@@ -209,24 +208,24 @@ for (const sender of [null, 'ACME'])
 describe('RoutingRules', () => {
   it('finds a sender before the destination, and that before the plan', () => {
     for (const [last, rule] of IN_ORDER.entries()) {
-      const rules = new RoutingRules(IN_ORDER.slice(0, last + 1))
-      expect(rules.mostSpecific(7, 'ACME', GB)).toBe(rule)
+      const rules = rulesOf(IN_ORDER.slice(0, last + 1))
+      expect(rules.mostSpecific(7, 'ACME', GB)).toEqual(rule)
     }
   })
 
   it("finds nothing of another plan's, sender's or destination's", () => {
     const others = IN_ORDER.filter(({ planId, sender }) => planId !== null && sender !== null)
-    const rules = new RoutingRules(others)
+    const rules = rulesOf(others)
     expect(rules.mostSpecific(8, 'ACME', GB)).toBeNull()
     expect(rules.mostSpecific(7, 'acme', GB)).toBeNull()
-    expect(new RoutingRules([aRule({ country: 'GB' })]).mostSpecific(7, 'ACME', SE)).toBeNull()
-    expect(new RoutingRules([]).mostSpecific(7, 'ACME', GB)).toBeNull()
+    expect(rulesOf([aRule({ country: 'GB' })]).mostSpecific(7, 'ACME', SE)).toBeNull()
+    expect(rulesOf([]).mostSpecific(7, 'ACME', GB)).toBeNull()
   })
 
   it("gives way to a shorter prefix where the longer is another plan's", () => {
     const shorter = aRule({ prefix: '+44' })
-    const rules = new RoutingRules([shorter, aRule({ id: 2, planId: 8, prefix: '+4479' })])
-    expect(rules.mostSpecific(7, 'ACME', GB)).toBe(shorter)
+    const rules = rulesOf([shorter, aRule({ id: 2, planId: 8, prefix: '+4479' })])
+    expect(rules.mostSpecific(7, 'ACME', GB)).toEqual(shorter)
   })
 
   it('finds what comparing every rule finds', () => {
@@ -257,7 +256,7 @@ describe('RoutingRules', () => {
             Number,
           )
         const [best = null] = fitting.sort((a, b) => compare(rank(b), rank(a)))
-        expect(new RoutingRules(all).mostSpecific(7, 'ACME', place)).toBe(best)
+        expect(rulesOf(all).mostSpecific(7, 'ACME', place)).toEqual(best)
       }),
     )
   })
@@ -269,7 +268,7 @@ describe('RoutingRules', () => {
       never,
       never,
     ]
-    const rules = new RoutingRules([
+    const rules = rulesOf([
       aRule({ country: 'GB', route: forAll }),
       aRule({ planId: 7, country: 'SE', route: forPlan }),
       aRule({ planId: 7, country: 'NO', route: own }),
@@ -278,7 +277,7 @@ describe('RoutingRules', () => {
     expect([...rules.routesOf(aPlan({ id: 7, route: own }))]).toEqual([own, forPlan, forAll])
     expect([...rules.routesOf(aPlan({ id: 9 }))]).toEqual([forAll])
     expect(rules.none).toBe(false)
-    expect(new RoutingRules([]).none).toBe(true)
+    expect(rulesOf([]).none).toBe(true)
   })
 })
 

@@ -1,12 +1,12 @@
 import { beforeEach, expect, test } from 'vitest'
-import type { Route, RoutingRule } from '../../../src/domain/configuration/configuration.ts'
+import type { Route } from '../../../src/domain/configuration/configuration.ts'
 import type { Directory } from '../../../src/domain/configuration/directory.ts'
 import { loadedMessage } from '../../../src/domain/journal/messages-in-progress.ts'
 import { MAX_BODY_CHARACTERS } from '../../../src/domain/messages/messages.ts'
 import { DueDispatches, type DueDispatchesOptions } from '../../../src/services/sending/due-dispatches.ts'
 import { HeldMessages } from '../../../src/services/sending/held-messages.ts'
 import { withTransaction } from '../../../src/store/database.ts'
-import { aDirectory, aPlan, aRoute } from '../../support/directory.ts'
+import { aDirectory, aPlan, aRoute, aRule } from '../../support/directory.ts'
 import { nothingInProgress } from '../../support/in-progress.ts'
 import { installedDatabase } from '../../support/installation.ts'
 import { strictLog } from '../../support/log.ts'
@@ -28,17 +28,7 @@ beforeEach(async () => {
 
 /** The plan's own route is open; a rule leads others over the closed one. */
 function directoryOf(prefixes: readonly string[], active = true): Directory {
-  const rules = prefixes.map(
-    (prefix, id): RoutingRule => ({
-      id,
-      planId: null,
-      sender: null,
-      prefix,
-      country: null,
-      mccmnc: null,
-      route: closed,
-    }),
-  )
+  const rules = prefixes.map((prefix, id) => aRule({ id, prefix, route: closed }))
   const plans = [aPlan({ id: plan, active, route: open })]
   return aDirectory({ plans, routes: [open, closed], routingRules: rules })
 }
@@ -91,8 +81,11 @@ test('takes what waits for an open route; tells how much', async () => {
 test('the longest texts of two plans leave room for others', async () => {
   const long = { body: '\u4e00'.repeat(MAX_BODY_CHARACTERS), segments: 24 }
   const plans = [plan, silentPlan].map((id) => aPlan({ id, route: open }))
-  const { routingRules } = directoryOf(['+44']).contents
-  const directory = aDirectory({ plans, routes: [open, closed], routingRules: [...routingRules] })
+  const directory = aDirectory({
+    plans,
+    routes: [open, closed],
+    routingRules: [aRule({ prefix: '+44', route: closed })],
+  })
   const look = due(() => directory, { isRouteOpen: () => true })
   for (const plan_id of [plan, silentPlan]) {
     await store(1_000, 1, { ...long, plan_id })
