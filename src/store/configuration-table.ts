@@ -1,6 +1,6 @@
-import { inSlices, mapInSlices } from '../slices.ts'
+import { inSlices } from '../slices.ts'
 import type { Queryable } from './database.ts'
-import { inJsonChunks, type JsonChunk, rowsOf } from './json-chunks.ts'
+import { eachRow, inJsonChunks, type JsonChunk } from './json-chunks.ts'
 
 interface Description<Row, Columns> {
   /** What people call one of its rows: `routing rule`. */
@@ -35,6 +35,7 @@ export type AnyTable<Row extends object = object> = Pick<
   ConfigurationTable<Row, object>,
   | 'noun'
   | 'all'
+  | 'each'
   | 'find'
   | 'list'
   | 'count'
@@ -76,13 +77,23 @@ export class ConfigurationTable<Row extends object, Columns extends object> {
     return own.map(([name, column]) => `t.${column} as "${name}"`).join()
   }
 
-  /** Every row, by key. There may be 200,000, which are read in slices. */
+  /** Every row, by key. */
   async all(db: Queryable): Promise<Row[]> {
+    const rows: Row[] = []
+    await this.each(db, (row) => rows.push(row))
+    return rows
+  }
+
+  /** Calls `use` for every row, by key, in slices. There may be 200,000, which are not kept. */
+  async each(db: Queryable, use: (row: Row) => void): Promise<void> {
     const { table, key } = this.#of
     const select = `${this.#select(`${table} t`)} order by t.${key}`
     const { rows } = await db.query<JsonChunk>(inJsonChunks('', select))
-    const read = await inSlices(rowsOf<Row & { createdAt: Date }>(rows))
-    return mapInSlices(read, (row) => Object.assign(row, { createdAt: new Date(row.createdAt) }))
+    const useDated = (row: Row & { createdAt: Date }) => {
+      row.createdAt = new Date(row.createdAt)
+      use(row)
+    }
+    await inSlices(eachRow(rows, useDated))
   }
 
   /** Adds rows as `insert` does. Rows that have values for the same properties go in one statement. */

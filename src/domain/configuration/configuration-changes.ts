@@ -129,26 +129,23 @@ export function* repeatedObjects(wanted: readonly WantedObject[]): Steps<Fault[]
   return faults
 }
 
-/**
- * The names that a file uses for these objects, in their order. An object whose name is not unique is called `name (id)`. No
- * two of these names are the same.
- */
-export function* namesInFile(
-  objects: readonly { readonly id: string; readonly name: string }[],
-): Steps<string[]> {
+/** The objects with the names that a file uses for them: `name (key)` where several have one name. No two are the same. */
+export function* namedInFile<T extends Pick<PresentObject, 'key' | 'name'>>(
+  objects: readonly T[],
+): Steps<readonly T[]> {
   const shared = yield* repeatedNames(objects.map(({ name }) => name))
-  if (shared.size === 0) return objects.map(({ name }) => name)
+  if (shared.size === 0) return objects
   const taken = new Set<string>()
   for (const { name } of objects) {
     yield
     if (!shared.has(name)) taken.add(name)
   }
   return yield* mapInSteps(objects, (object) => {
-    if (!shared.has(object.name)) return object.name
-    let name = `${object.name} (${object.id})`
-    while (taken.has(name)) name = `${name} (${object.id})`
+    if (!shared.has(object.name)) return object
+    let name = `${object.name} (${object.key})`
+    while (taken.has(name)) name = `${name} (${object.key})`
     taken.add(name)
-    return name
+    return { ...object, name }
   })
 }
 

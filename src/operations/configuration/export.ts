@@ -7,37 +7,46 @@ import { allowPauses, readDirectoryVersion, readOneSnapshot } from '../../store/
 import { FileScene } from './file-scene.ts'
 import type { Kind } from './kind.ts'
 import { KINDS } from './kinds.ts'
+import { NAMED } from './scene.ts'
 import { senderInFile } from './senders.ts'
 
 export interface ExportedConfiguration {
   readonly version: string
-  /** By kind and name, in the form of a file. */
-  readonly configuration: ReadonlyMap<KindName, readonly (readonly [name: string, settings: Settings])[]>
   /** Paths of settings that are not exported, because they are secret: `carriers.acme.password`. */
   readonly withheld: readonly string[]
 }
 
-/** The whole configuration as a file, which changes nothing when it is applied. It has no secrets. */
+/** What becomes of the objects of an export, in the form of a file. */
+export interface ExportWriter {
+  /** The objects that are added from now on are of this kind. */
+  begin(kind: KindName): void
+  add(name: string, settings: Settings): void
+}
+
+/** Writes the whole configuration as a file, which changes nothing when it is applied. It has no secrets. */
 export async function exportConfiguration(
   transaction: Transaction,
   secretKey: SecretKeys,
+  writer: ExportWriter,
 ): Promise<ExportedConfiguration> {
   await readOneSnapshot(transaction)
   await allowPauses(transaction)
   const version = await readDirectoryVersion(transaction)
   const scene = new FileScene(transaction, secretKey)
-  const configuration = new Map<KindName, [string, Settings][]>()
   const withheld: string[] = []
   for (const kind of KINDS) {
-    const present = await scene.read(kind)
-    const objects = await mapInSlices(present, (object): [string, Settings] => {
-      const { open, secret } = inFile(scene, kind, object)
-      withheld.push(...secret.map((name) => `${kind.name}.${object.name}.${name}`))
-      return [kind.name === 'senders' ? object.identity : object.name, open]
-    })
-    configuration.set(kind.name, kind.name === 'senders' ? byPlan(scene, objects) : objects)
+    writer.begin(kind.name)
+    // Those that others name stay in the scene. There are too many of the others.
+    const present = await (NAMED.has(kind.name) ? scene.read(kind) : kind.read(scene))
+    if (kind.name === 'senders') writeSenders(scene, present, writer)
+    else
+      await mapInSlices(present, (object) => {
+        const { open, secret } = inFile(scene, kind, object)
+        for (const name of secret) withheld.push(`${kind.name}.${object.name}.${name}`)
+        writer.add(object.name, open)
+      })
   }
-  return { version, configuration, withheld }
+  return { version, withheld }
 }
 
 /** The settings as a file has them, and the names of those that it must not have. */
@@ -67,16 +76,14 @@ function isPublic(url: string): boolean {
   return URL.canParse(url) && withoutCredentials(url) === url
 }
 
-function byPlan(
-  scene: FileScene,
-  objects: readonly (readonly [identity: string, settings: Settings])[],
-): [string, Settings][] {
-  const ofPlans = Map.groupBy(objects, ([identity]) => identity.slice(0, identity.indexOf('/')))
-  return [...ofPlans].map(([plan, own]) => {
-    const settings = own.map(([identity, { status }]) => [
+/** The senders of a plan are one object of a file. */
+function writeSenders(scene: FileScene, senders: readonly PresentObject[], writer: ExportWriter): void {
+  const ofPlans = Map.groupBy(senders, ({ identity }) => identity.slice(0, identity.indexOf('/')))
+  for (const [plan, own] of ofPlans) {
+    const settings = own.map(({ identity, settings: { status } }) => [
       identity.slice(plan.length + 1),
       senderInFile(status),
     ])
-    return [scene.presentWith('plans', plan)!.name, Object.fromEntries(settings)]
-  })
+    writer.add(scene.presentWith('plans', plan)!.name, Object.fromEntries(settings))
+  }
 }

@@ -1,6 +1,6 @@
 import {
   type KindName,
-  namesInFile,
+  namedInFile,
   type PresentObject,
   type Settings,
   type Update,
@@ -8,7 +8,7 @@ import {
 } from '../../domain/configuration/configuration-changes.ts'
 import { isSandbox } from '../../domain/sandbox.ts'
 import type { Fault } from '../../errors.ts'
-import { inSlices, mapInSlices } from '../../slices.ts'
+import { inSlices } from '../../slices.ts'
 import type { AnyTable } from '../../store/configuration-table.ts'
 import type { Queryable } from '../../store/database.ts'
 import { type NamedKind, openUrl, type Scene } from './scene.ts'
@@ -50,7 +50,7 @@ export interface Kind {
   /** How many there may be, where every node keeps all of them in memory. */
   readonly most?: number | undefined
   /** All of them but those of the sandbox, which are nobody's to change. */
-  read(scene: Scene): Promise<PresentObject[]>
+  read(scene: Scene): Promise<readonly PresentObject[]>
   /** Adds what is wrong with the entry to the faults of the scene. */
   want(entry: Entry, scene: Scene): readonly (WantedObject | null)[]
   create(scene: Scene, objects: readonly WantedObject[]): Promise<void>
@@ -152,19 +152,19 @@ export class TableKind<Row extends object = object> implements Kind {
     return String(row[this.#keyField as keyof Row])
   }
 
-  async read(scene: Scene): Promise<PresentObject[]> {
+  async read(scene: Scene): Promise<readonly PresentObject[]> {
     const { nameField, storedSecrets, labelOf } = this.of
     const kept = (await storedSecrets?.(scene.db)) ?? new Map<string, string>()
-    const all = await this.table.all(scene.db)
-    await this.#learn(scene, all)
-    const rows = this.hasSandbox ? all.filter((row) => !isSandbox(row as { name: string })) : all
-    const objects = await mapInSlices(rows, (row) => this.present(row, scene, kept.get(this.keyOf(row))))
-    if (nameField !== undefined) return objects
-    const called = await mapInSlices(objects, ({ key: id, settings }) => {
-      return { id, name: labelOf?.(settings, scene) ?? String(settings.name) }
+    const objects: PresentObject[] = []
+    await this.table.each(scene.db, (row) => {
+      this.learnKey(scene, row)
+      if (this.hasSandbox && isSandbox(row as { name: string })) return
+      const object = this.present(row, scene, kept.get(this.keyOf(row)))
+      const { settings } = object
+      if (nameField !== undefined) objects.push(object)
+      else objects.push({ ...object, name: labelOf?.(settings, scene) ?? String(settings.name) })
     })
-    const names = await inSlices(namesInFile(called))
-    return mapInSlices(objects.entries(), ([index, object]) => ({ ...object, name: names[index]! }))
+    return nameField === undefined ? inSlices(namedInFile(objects)) : objects
   }
 
   /** The object of a row. `secret`: its stored secret, if it is needed. */
@@ -256,11 +256,7 @@ export class TableKind<Row extends object = object> implements Kind {
   }
 
   async learnKeys(scene: Scene): Promise<void> {
-    if (this.of.databaseKey !== undefined) await this.#learn(scene, await this.table.all(scene.db))
-  }
-
-  async #learn(scene: Scene, rows: readonly Row[]): Promise<void> {
-    if (this.of.databaseKey !== undefined) await mapInSlices(rows, (row) => this.learnKey(scene, row))
+    if (this.of.databaseKey !== undefined) await this.table.each(scene.db, (row) => this.learnKey(scene, row))
   }
 
   /** Adds the database key of the row to `scene.keys`, if objects of other kinds name those of this one. */

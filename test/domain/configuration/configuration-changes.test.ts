@@ -4,7 +4,7 @@ import { atOnce } from '../../../src/collections/steps.ts'
 import {
   type Changes,
   changesOf as changesInSteps,
-  namesInFile,
+  namedInFile,
   needsConfirmation,
   type PresentObject,
   repeatedObjects,
@@ -122,22 +122,22 @@ test('an object that is there twice is named with the first', () => {
 
 describe('names in a file', () => {
   it('are those of the objects, with the id where several have one', () => {
-    const names = atOnce(
-      namesInFile([
-        { id: '1', name: 'One' },
-        { id: '2', name: 'Two' },
-        { id: '3', name: 'Two' },
+    const named = atOnce(
+      namedInFile([
+        { key: '1', name: 'One' },
+        { key: '2', name: 'Two' },
+        { key: '3', name: 'Two' },
       ]),
     )
-    expect(names).toEqual(['One', 'Two (2)', 'Two (3)'])
+    expect(named.map(({ name }) => name)).toEqual(['One', 'Two (2)', 'Two (3)'])
   })
 
   test('are all different', () => {
     const name = fc.constantFrom('a', 'a (1)', 'a (2)', 'a (1) (1)', 'b')
     fc.assert(
       fc.property(fc.array(name), (all) => {
-        const objects = all.map((each, index) => ({ id: String(index), name: each }))
-        expect(new Set(atOnce(namesInFile(objects))).size).toBe(all.length)
+        const objects = all.map((each, index) => ({ key: String(index), name: each }))
+        expect(new Set(atOnce(namedInFile(objects)).map(({ name }) => name)).size).toBe(all.length)
       }),
     )
   })
