@@ -33,40 +33,38 @@ export function* mapOfInSteps<T, K, V>(items: Iterable<T>, change: (item: T) => 
 /** Items that are sorted without a pause: some 0.2 ms. */
 const RUN = 500
 
-/** `items.toSorted(compare)`: runs that are sorted, then merged in pairs. */
+/** `items.toSorted(compare)`: runs that are sorted, then merged in pairs, from one array into another and back. */
 export function* sortInSteps<T>(items: readonly T[], compare: (a: T, b: T) => number): Steps<T[]> {
-  let runs: T[][] = []
-  for (let start = 0; start < items.length; start += RUN) {
-    runs.push(items.slice(start, start + RUN).sort(compare))
+  let sorted = items.slice()
+  for (let start = 0; start < sorted.length; start += RUN) {
+    const run = sorted.slice(start, start + RUN).sort(compare)
+    for (const [index, item] of run.entries()) sorted[start + index] = item
     yield
   }
-  while (runs.length > 1) {
-    const merged: T[][] = []
-    for (let index = 0; index < runs.length; index += 2)
-      merged.push(yield* mergeInSteps(runs[index]!, runs[index + 1] ?? [], compare))
-    runs = merged
+  let merged = items.slice()
+  for (let width = RUN; width < sorted.length; width *= 2) {
+    for (let start = 0; start < sorted.length; start += 2 * width)
+      yield* mergeInSteps(sorted, merged, { start, middle: start + width, end: start + 2 * width }, compare)
+    ;[sorted, merged] = [merged, sorted]
   }
-  return runs[0] ?? []
+  return sorted
 }
 
 function* mergeInSteps<T>(
-  left: readonly T[],
-  right: readonly T[],
+  from: readonly T[],
+  to: T[],
+  { start, middle, end }: { readonly start: number; readonly middle: number; readonly end: number },
   compare: (a: T, b: T) => number,
-): Steps<T[]> {
-  const merged: T[] = []
-  let at = 0
-  for (const item of left) {
-    while (at < right.length && compare(right[at]!, item) < 0) {
-      merged.push(right[at++]!)
-      yield
-    }
-    merged.push(item)
+): Steps<void> {
+  const leftEnd = Math.min(middle, from.length)
+  const rightEnd = Math.min(end, from.length)
+  let left = start
+  let right = leftEnd
+  for (let at = start; at < rightEnd; at += 1) {
+    const isRight = left === leftEnd || (right < rightEnd && compare(from[right]!, from[left]!) < 0)
+    to[at] = from[isRight ? right : left]!
+    if (isRight) right += 1
+    else left += 1
     yield
   }
-  for (; at < right.length; at += 1) {
-    merged.push(right[at]!)
-    yield
-  }
-  return merged
 }

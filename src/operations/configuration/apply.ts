@@ -3,6 +3,7 @@ import {
   type KindName,
   repeatedObjects,
   type Settings,
+  sortedByIdentity,
 } from '../../domain/configuration/configuration-changes.ts'
 import type { SecretKeys } from '../../domain/secrets.ts'
 import { type CallbackChecker, maskedUrl } from '../../domain/webhooks/callback-url.ts'
@@ -161,7 +162,7 @@ async function plan(
     const present = await scene.read(kind)
     await scene.want(kind, entries ?? [])
     if (entries === undefined) continue
-    const objects = scene.wanted(kind.name)
+    const objects = await inSlices(sortedByIdentity(scene.wanted(kind.name)))
     scene.faults.push(...(await inSlices(repeatedObjects(objects))).slice(0, MAX_FAULTS))
     const changes = await inSlices(changesOf(objects, present, prune))
     await scene.requireSettings(kind, changes.creations)

@@ -9,6 +9,7 @@ import {
   type PresentObject,
   repeatedObjects,
   type Settings,
+  sortedByIdentity,
   type WantedObject,
 } from '../../../src/domain/configuration/configuration-changes.ts'
 
@@ -48,7 +49,8 @@ function after(before: readonly PresentObject[], changes: Changes): PresentObjec
   return [...all.values()]
 }
 
-const changesOf = (...given: Parameters<typeof changesInSteps>) => atOnce(changesInSteps(...given))
+const changesOf = (wanted: readonly WantedObject[], there: readonly PresentObject[], prune: boolean) =>
+  atOnce(changesInSteps(atOnce(sortedByIdentity(wanted)), there, prune))
 const isNothing = ({ creations, updates, deletions }: Changes) =>
   creations.length + updates.length + deletions.length === 0
 
@@ -115,7 +117,7 @@ test.each([
 
 test('an object that is there twice is named with the first', () => {
   const twice = [wanted('a', {}), wanted('b', {}), { ...wanted('a', {}), path: 'carriers.other' }]
-  expect(atOnce(repeatedObjects(twice))).toEqual([
+  expect(atOnce(repeatedObjects(atOnce(sortedByIdentity(twice))))).toEqual([
     { field: 'carriers.other', code: 'REPEATED', message: 'must not be the same object as carriers.a' },
   ])
 })
