@@ -27,6 +27,9 @@ interface Description<Row, Columns> {
   readonly filters?: Readonly<Record<string, string>>
 }
 
+/** Rows that are read at once: some 0.5 MB of JSON, which are garbage before the next ones are read. */
+const PAGE = 2_500
+
 /** A filter by the beginning of the name, in any case. The collation is that of the index, which no other can serve. */
 export const NAME_BEGINS = 'lower(t.name) collate "C" ^@ lower(?)'
 
@@ -57,15 +60,21 @@ export class ConfigurationTable<Row extends object, Columns extends object> {
   readonly #list: string
   readonly #named: string
   readonly #keyOf: (key: string) => string | number
+  readonly #keyProperty: keyof Row
 
   constructor(description: Description<Row, Columns>) {
     this.noun = description.noun
     this.#of = description
     this.#named = description.named ?? `t.${description.key} = $1`
     this.#keyOf = description.keyOf ?? ((key) => key)
+    const { key, columns } = description
     const reads = Object.entries<string | undefined>(description.reads).map(
       ([name, sql]) => `${sql} as "${name}"`,
     )
+    const [property] =
+      Object.entries<string>(columns).find(([, column]) => column === key) ??
+      Object.entries<string | undefined>(description.reads).find(([, sql]) => sql === `t.${key}`)!
+    this.#keyProperty = property as keyof Row
     this.#list = [this.columnList(description.hidden), 't.created_at as "createdAt"', ...reads].join()
   }
 
@@ -84,16 +93,26 @@ export class ConfigurationTable<Row extends object, Columns extends object> {
     return rows
   }
 
-  /** Calls `use` for every row, by key, in slices. There may be 200,000, which are not kept. */
+  /**
+   * Calls `use` for every row, by key, in slices. There may be 200,000: they are read page by page, and none is kept. The pages are
+   * of one state in a transaction that sees one, or that keeps others from writing.
+   */
   async each(db: Queryable, use: (row: Row) => void): Promise<void> {
     const { table, key } = this.#of
-    const select = `${this.#select(`${table} t`)} order by t.${key}`
-    const { rows } = await db.query<JsonChunk>(inJsonChunks('', select))
+    const page = `${this.#select(`${table} t`)} where t.${key} > $1 order by t.${key} limit ${PAGE}`
+    let after = ''
+    let read = 0
     const useDated = (row: Row & { createdAt: Date }) => {
       row.createdAt = new Date(row.createdAt)
+      read += 1
+      after = String(row[this.#keyProperty])
       use(row)
     }
-    await inSlices(eachRow(rows, useDated))
+    do {
+      read = 0
+      const { rows } = await db.query<JsonChunk>(inJsonChunks('', page), [this.#keyOf(after)])
+      await inSlices(eachRow(rows, useDated))
+    } while (read === PAGE)
   }
 
   /** Adds rows as `insert` does. Rows that have values for the same properties go in one statement. */
