@@ -36,7 +36,8 @@ class Sampler {
   /** Sums of the carriers' shares. They are not alike: the nth has 1/n of the first one's messages. */
   readonly #shares: number[] = []
   readonly #nodeMs: Float64Array
-  readonly #bindUses = new Map<string, number>()
+  /** Messages over each bind: those of the first carrier first. */
+  readonly #bindUses: Float64Array
   #handed = 0
   #foreign = 0
 
@@ -46,6 +47,7 @@ class Sampler {
     this.#duties = dutiesOf(layout)
     this.#random = new SeededRandom(seed)
     this.#nodeMs = new Float64Array(nodes * workers)
+    this.#bindUses = new Float64Array(carriers * bindsPerCarrier)
     const free: CarrierBind[] = Array.from({ length: carriers * bindsPerCarrier }, (_, index) => {
       return { carrierId: Math.floor(index / bindsPerCarrier), bind: index % bindsPerCarrier, nodeId: null }
     })
@@ -55,16 +57,16 @@ class Sampler {
   }
 
   message(): void {
-    const { roles } = this.#layout
+    const { roles, bindsPerCarrier } = this.#layout
     const [work] = COSTS.message
     const carrier = this.#carrier()
     const binds = this.#binds[carrier]!
     const accepts = this.#random.pick(this.#duties.accept)
-    const isHere = binds.includes(accepts)
-    const bind = isHere ? binds.indexOf(accepts) : this.#random.below(binds.length)
+    const own = binds.indexOf(accepts)
+    const isHere = own >= 0
+    const bind = isHere ? own : this.#random.below(binds.length)
     const submits = binds[bind]!
-    const key = `${carrier} ${bind}`
-    this.#bindUses.set(key, (this.#bindUses.get(key) ?? 0) + 1)
+    this.#bindUses[carrier * bindsPerCarrier + bind]! += 1
     if (!isHere) {
       this.#handed += 1
       this.#add(accepts, work * ACCEPT_SHARE + COSTS.handed[0] / 2)
@@ -91,7 +93,7 @@ class Sampler {
     return {
       busiestMs: Math.max(...this.#nodeMs) / MESSAGES,
       nodesMs: this.#nodeMs.reduce((sum, ms) => sum + ms, 0) / MESSAGES,
-      busiestBind: Math.max(...this.#bindUses.values()) / MESSAGES,
+      busiestBind: Math.max(...this.#bindUses) / MESSAGES,
       handed: this.#handed / MESSAGES,
       foreign: this.#foreign / MESSAGES,
     }

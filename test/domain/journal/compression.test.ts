@@ -26,7 +26,10 @@ test('any data comes back, whatever was compressed before', () => {
       ),
       (all) => {
         const frames = all.map(compress)
-        expect(frames.map((frame) => zstdDecompressSync(frame))).toEqual(all)
+        // Looked at octet by octet, as toEqual does it, 100 MB take longer than all the rest.
+        expect(frames.map((frame, at) => zstdDecompressSync(frame).equals(all[at]!))).toEqual(
+          all.map(() => true),
+        )
       },
     ),
   )

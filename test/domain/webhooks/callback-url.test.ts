@@ -198,11 +198,17 @@ describe('policy', () => {
 describe('any input', () => {
   const urlish = fc.string({ unit: fc.constantFrom(...'https:/@.%[]0123456789abxX-_?#\\ \t。１ａ\u00ad') })
 
+  // Without fc.webUrl, which takes 1.6 s of CPU to make in each process.
+  const escaped = anyText({ maxLength: 20 }).map(encodeURIComponent)
+  const webUrl = fc
+    .tuple(fc.constantFrom('https', 'http'), fc.domain(), escaped, escaped, escaped)
+    .map(([scheme, host, path, query, fragment]) => `${scheme}://${host}/${path}?${query}#${fragment}`)
+
   test('nothing throws, and a refusal has a message', () => {
     const anything = fc.oneof(
       fc.anything(),
       anyText(),
-      fc.webUrl({ validSchemes: ['https', 'http'], withFragments: true, withQueryParameters: true }),
+      webUrl,
       urlish.map((rest) => `https://${rest}`),
     )
     fc.assert(
