@@ -26,12 +26,20 @@ const MISNAMED = [
   'nodejs_active_resources_total',
 ]
 
-/** A registry with the process's own metrics, for a process that makes only one server. Every series gets `labels`. */
+/** The process's own metrics. prom-client watches the event loop and the collector until the process ends: once is enough. */
+let ownMetrics: Registry | undefined
+
+/** A registry with the process's own metrics. Every series gets `labels`. */
 export function processRegistry(version: string, labels: Readonly<Record<string, string>> = {}): Registry {
+  if (ownMetrics === undefined) {
+    ownMetrics = new Registry()
+    collectDefaultMetrics({ register: ownMetrics })
+    for (const name of MISNAMED) ownMetrics.removeSingleMetric(name)
+  }
   const register = new Registry()
   register.setDefaultLabels(labels)
-  collectDefaultMetrics({ register })
-  for (const name of MISNAMED) register.removeSingleMetric(name)
+  for (const { name } of ownMetrics.getMetricsAsArray())
+    register.registerMetric(ownMetrics.getSingleMetric(name)!)
   new Gauge({
     name: 'aldis_build_info',
     help: 'always 1; the version of Aldis and of Node.js that this node runs',
