@@ -112,6 +112,16 @@ async function withPayloads(db: Queryable, taken: readonly TakenRow[]): Promise<
   })
 }
 
+/** Whether anything is due that no node holds. To find that nothing is costs a tenth of an attempt to take it. */
+export async function isEventDue(db: Queryable): Promise<boolean> {
+  const { rows } = await db.query<{ isDue: boolean }>({
+    name: 'is_event_due',
+    text: `
+      select exists (select from event_deliveries where holder is null and due_at <= now()) as "isDue"`,
+  })
+  return rows[0]!.isDue
+}
+
 /** Takes due deliveries into memory, from each plan in turn, so that a plan with many due does not hold up the others. */
 export async function takeDueEvents(db: Queryable, taker: Taker): Promise<WebhookEvent[]> {
   const rows = await take(db, taker, {

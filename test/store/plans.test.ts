@@ -74,6 +74,7 @@ const CALLS: readonly ((db: Queryable) => Promise<unknown>)[] = [
   findWaitingPlans,
   (db) => lockDueDispatches(db, DUE),
   (db) => takeDispatches(db as Database, db, 1, []),
+  due.isEventDue,
   (db) => due.takeDueEvents(db, HOLD),
   (db) => due.takeParkedEvents(db, HOLD, { planId: 1, destination: '' }),
   (db) => due.takeProbes(db, HOLD, 1),

@@ -1,7 +1,13 @@
 import type { EventHolder, WriteEvents } from '../../domain/events.ts'
 import type { Endpoint } from '../../domain/webhooks/targets.ts'
 import { isAway } from '../../store/citus.ts'
-import { type Taker, takeDueEvents, takeParkedEvents, takeProbes } from '../../store/due-deliveries.ts'
+import {
+  isEventDue,
+  type Taker,
+  takeDueEvents,
+  takeParkedEvents,
+  takeProbes,
+} from '../../store/due-deliveries.ts'
 import type { WebhookEvent } from '../../store/event-deliveries.ts'
 import { DueLoader } from '../loops/due-loader.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
@@ -68,7 +74,7 @@ export class DueEvents extends DueLoader {
     await this.#rows.reconcile()
     parkTroubled()
     if (!this.isOpen) return undefined
-    await this.#takeSome(MAX_TAKEN, (taker) => takeDueEvents(db, taker), enqueue)
+    if (await isEventDue(db)) await this.#takeSome(MAX_TAKEN, (taker) => takeDueEvents(db, taker), enqueue)
     if (destinations.count('open') > 0)
       await this.#takeSome(
         MAX_PROBES,
