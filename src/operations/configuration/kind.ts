@@ -184,15 +184,18 @@ export class TableKind<Row extends object = object> implements Kind {
   want({ name: called, path, value }: Entry, scene: Scene): readonly (WantedObject | null)[] {
     const { judge, identityOf } = this.of
     const { given, id } = this.#identified(called, path, value, scene)
-    const referred = Object.entries(this.references).map(([field, kind]): [string, unknown] => {
+    const referred: Record<string, unknown> = {}
+    let isBroken = false
+    for (const [field, kind] of Object.entries(this.references)) {
       const other = given[field]
-      return [field, other == null ? other : scene.refer(kind, `${path}.${field}`, other as string)]
-    })
-    const isBroken = referred.some(([field, other]) => other === null && given[field] !== null)
+      if (other === undefined) continue
+      referred[field] = other === null ? null : scene.refer(kind, `${path}.${field}`, other as string)
+      if (referred[field] === null && other !== null) isBroken = true
+    }
     for (const url of this.urls) scene.judgeUrl(path, url, given[url])
     const faults: Fault[] = []
     const present = id === null ? undefined : scene.presentWith(this.name, id)?.settings
-    const wanted = { ...given, ...Object.fromEntries(referred) }
+    const wanted = { ...given, ...referred }
     const about = { scene, name: called, path, present, isBroken, faults }
     const settings = definedOf(judge?.(wanted, about) ?? wanted)
     scene.addFaults(path, faults)
@@ -276,5 +279,7 @@ function namesOf(references: Kind['references']): Kind['names'] {
 
 /** Without properties that have no value. */
 function definedOf(settings: Settings): Settings {
-  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))
+  const given = Object.entries(settings)
+  const defined = given.filter(([, value]) => value !== undefined)
+  return defined.length === given.length ? settings : Object.fromEntries(defined)
 }

@@ -55,7 +55,7 @@ function labelOf({ plan, ...settings }: Settings, scene: Scene): string {
 
 function withoutAny(settings: Settings): Settings {
   const isOfMatch = (name: string) => MATCH_FIELDS.some((field) => field === name)
-  return Object.fromEntries(
-    Object.entries(settings).filter(([name, value]) => value !== null || !isOfMatch(name)),
-  )
+  const given = Object.entries(settings)
+  const limiting = given.filter(([name, value]) => value !== null || !isOfMatch(name))
+  return limiting.length === given.length ? settings : Object.fromEntries(limiting)
 }
