@@ -54,9 +54,14 @@ export function operationsOf({ paths }: OpenApi) {
   )
 }
 
+/** Of each schema that was asked for: compiling one takes longer than all that it is asked. */
+const compiled = new WeakMap<object, ReturnType<typeof Compile>>()
+
 /** What a schema of the document finds wrong with a value. */
 export function schemaFaultsOf({ components }: OpenApi, schema: object, value: unknown): unknown[] {
-  return Compile({ ...schema, components }).Errors(value)[1]
+  const validator = compiled.get(schema) ?? Compile({ ...schema, components })
+  compiled.set(schema, validator)
+  return validator.Errors(value)[1]
 }
 
 /** The parameters of an operation, none of them by reference. */
