@@ -1,9 +1,9 @@
 import { once } from 'node:events'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { databaseOfFile } from '../support/database.ts'
 import { type HttpService, startHttpService, TOKEN } from '../support/http-service.ts'
 import { parametersOf } from '../support/openapi.ts'
-import { exchange, openSocket, readToEnd } from '../support/raw-http.ts'
+import { exchange, openSocket, readToEnd, untilRefused } from '../support/raw-http.ts'
 
 const database = await databaseOfFile({ state: 'anyDay' })
 let service: HttpService
@@ -150,7 +150,7 @@ describe('time-outs', () => {
     const answer = closing.send()
     await begun
     const closed = closing.app.close()
-    await vi.waitFor(() => expect(openSocket(closing.port)).rejects.toThrow('ECONNREFUSED'))
+    await untilRefused(closing.port)
     await lock.query('rollback')
     lock.release()
     expect((await answer).status).toBe(202)
@@ -199,7 +199,7 @@ describe('GET /readyz', () => {
       arrived += 1
     })
     const requests = Array.from({ length: 20 }, () => asking.get('/readyz'))
-    await vi.waitFor(() => expect(arrived).toBe(20))
+    await expect.poll(() => arrived).toBe(20)
     await asking.get('/livez')
     answer.resolve({ ok: true, checks: { database: 'ok' } })
     expect((await Promise.all(requests)).map(({ status }) => status)).toEqual(Array(20).fill(200))

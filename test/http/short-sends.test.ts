@@ -1,6 +1,7 @@
 import { once } from 'node:events'
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { databaseOfFile } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
 import { ACCOUNT, type HttpService, startHttpService, TOKEN, validMessage } from '../support/http-service.ts'
 import {
   exchange,
@@ -9,6 +10,7 @@ import {
   openSocket,
   readToEnd,
   requestBytes,
+  untilRefused,
 } from '../support/raw-http.ts'
 
 const database = await databaseOfFile({ state: 'anyDay' })
@@ -236,7 +238,7 @@ test('what comes behind one that is being answered waits for its turn', async ()
   const chunks: Buffer[] = []
   socket.on('data', (chunk: Buffer) => chunks.push(chunk))
   socket.write(send({ body: 'one', callbackUrl }))
-  await vi.waitFor(() => expect(asked).toBe(2))
+  await expect.poll(() => asked).toBe(2)
   const later = send({ body: 'two' })
   socket.write(later.subarray(0, 40))
   socket.write(Buffer.concat([later.subarray(40), send({ body: 'three' }).subarray(0, 60)]))
@@ -248,7 +250,7 @@ test('what comes behind one that is being answered waits for its turn', async ()
         .toString()
         .matchAll(/"body":"(\w+)"/g),
     ].map(([, body]) => body)
-  await vi.waitFor(() => expect(bodies()).toEqual(['one', 'two', 'three']))
+  await expect.poll(bodies).toEqual(['one', 'two', 'three'])
   socket.destroy()
 })
 
@@ -265,16 +267,16 @@ test('a closing server answers the one under way, and ends its connection with t
   const second = nextAnswer(socket)
   socket.write(send())
   const { pid } = (await lock.query('select pg_backend_pid() as pid')).rows[0]
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     const { rows } = await service.db.query(
       `select from pg_locks l join pg_database d on d.oid = l.database
        where d.datname = current_database() and not l.granted and l.pid <> $1`,
       [pid],
     )
-    expect(rows).toHaveLength(1)
+    return rows.length === 1
   })
   const closed = service.app.close()
-  await vi.waitFor(() => expect(openSocket(service.port)).rejects.toThrow('ECONNREFUSED'))
+  await untilRefused(service.port)
   await lock.query('rollback')
   lock.release()
   const { status, headers } = await second

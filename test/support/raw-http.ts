@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { eventually } from './eventually.ts'
 
 /** An HTTP answer as it stood on the wire. Header names are in lower case. */
 export interface HttpAnswer {
@@ -38,6 +39,17 @@ export async function openSocket(port: number): Promise<Socket> {
   socket.on('error', () => undefined)
   await once(socket, 'connect')
   return socket
+}
+
+/** Resolves when nobody can connect any more. */
+export async function untilRefused(port: number): Promise<void> {
+  await eventually(async () => {
+    const code = await openSocket(port).then(
+      (socket) => void socket.destroy(),
+      (error: NodeJS.ErrnoException) => error.code,
+    )
+    return code === 'ECONNREFUSED'
+  })
 }
 
 /** Writes bytes and reads until the server closes; null when it closed without an answer. */

@@ -380,11 +380,13 @@ describe('users', () => {
 
   it('guesses at a password are limited, and the right one is not, once it was known', async () => {
     expect((await ask(`${TO}&text=x`)).status).toBe(202)
-    const guesses = []
-    for (let guess = 0; guess < 12; guess += 1)
-      guesses.push(await ask(`username=simple&password=${guess}&to=1&text=x`))
-    expect(new Set(guesses.map(({ status }) => status))).toEqual(new Set([403, 503]))
-    const { text, headers } = guesses.at(-1)!
+    const guess = (password: number) => ask(`username=simple&password=${password}&to=1&text=x`)
+    let answer = await guess(0)
+    // Ten at once, and one more every six seconds: a slow machine makes some more.
+    for (let password = 1; answer.status === 403 && password < 60; password += 1)
+      answer = await guess(password)
+    const { status, text, headers } = answer
+    expect(status).toBe(503)
     expect(text).toBe('Temporal failure, try again later.')
     expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
     expect((await ask(`${TO}&text=x`)).status).toBe(202)
