@@ -106,7 +106,14 @@ export async function readDirectoryVersion(db: Queryable): Promise<string> {
 /** There may be 100,000 rules, and 200,000 each of ranges and rates. They go from one chunk at a time into tables. */
 type Bulk = 'rules' | 'ranges' | 'rates'
 
-const PARTS: Readonly<Record<keyof Rows | Bulk, string>> = {
+/** They change seldom. */
+const RANGES_AND_RATES: Readonly<Record<'ranges' | 'rates', string>> = {
+  ranges: 'select prefix, mccmnc from number_ranges',
+  rates: `
+    select id, plan_id as "planId", prefix, country, mccmnc, price::text, ptf::text, currency from rates order by id`,
+}
+
+const OTHERS: Readonly<Record<Exclude<keyof Rows | Bulk, keyof typeof RANGES_AND_RATES>, string>> = {
   accounts: `select t.id, ${accounts.columnList()} from accounts t order by id`,
   plans: `select t.id, ${servicePlans.columnList()} from service_plans t order by id`,
   tokens: `
@@ -130,26 +137,29 @@ const PARTS: Readonly<Record<keyof Rows | Bulk, string>> = {
     select username, plan_id as "planId", password_hash as "passwordHash", default_sender as "defaultSender",
       forced_sender as "forcedSender", calling_code as "callingCode", dlr_url as "dlrUrl"
     from sendsms_users`,
-  ranges: `
-    select prefix, mccmnc from number_ranges
-    where (select bulk_version::text from directory_version) is distinct from $1`,
-  rates: `
-    select id, plan_id as "planId", prefix, country, mccmnc, price::text, ptf::text, currency from rates
-    where (select bulk_version::text from directory_version) is distinct from $1 order by id`,
 }
+
+const PARTS: Readonly<Record<string, string>> = { ...OTHERS, ...RANGES_AND_RATES }
 
 const BULK: ReadonlySet<string> = new Set<Bulk>(['rules', 'ranges', 'rates'])
 
-const DIRECTORY = `
-  select 'versions' as kind, json_build_object('version', version::text, 'bulkVersion', bulk_version::text)::text as json
-  from directory_version ${Object.entries(PARTS)
-    .map(([kind, part]) => `union all (${inJsonChunks(kind, part)})`)
-    .join(' ')}`
+/** Without parameters, so that a session plans each only once. */
+const DIRECTORY = {
+  whole: { name: 'read_directory', text: statementOf(PARTS) },
+  withoutRates: { name: 'read_directory_without_rates', text: statementOf(OTHERS) },
+}
+
+function statementOf(parts: Readonly<Record<string, string>>): string {
+  const chunks = Object.entries(parts).map(([kind, part]) => `union all (${inJsonChunks(kind, part)})`)
+  return `
+    select 'versions' as kind, json_build_object('version', version::text, 'bulkVersion', bulk_version::text)::text as json
+    from directory_version ${chunks.join(' ')}`
+}
 
 /**
  * The whole configuration at one instant: one statement sees one snapshot, where several would need a transaction of a
- * higher isolation level. Rates and number ranges, which may be 200,000 each, are taken from `previous` while they are
- * unchanged. The answer is read in slices, which hold up nobody. An account or carrier whose secrets `open` cannot open is
+ * higher isolation level. Rates and number ranges, which may be 200,000 each, are taken from `previous` if they are
+ * unchanged; otherwise everything is read again. The answer is read in slices, which hold up nobody. An account or carrier whose secrets `open` cannot open is
  * taken out of service. Throws if it can open none at all and there is no `previous`: a node with a wrong key must not start.
  */
 export async function readDirectory(
@@ -157,20 +167,26 @@ export async function readDirectory(
   open: SecretOpener,
   previous: Directory | null = null,
 ): Promise<Directory> {
-  const { rows } = await db.query<JsonChunk>({
-    name: 'read_directory',
-    text: DIRECTORY,
-    values: [previous?.contents.bulkVersion],
-  })
-  const answer = new Map(['versions', ...Object.keys(PARTS)].map((kind): [string, JsonChunk[]] => [kind, []]))
-  for (const chunk of rows) answer.get(chunk.kind)!.push(chunk)
+  const { bulkVersion } = previous?.contents ?? {}
+  let answer = await answerOf(db, bulkVersion === undefined ? 'whole' : 'withoutRates')
+  if (bulkVersion !== undefined && versionsOf(answer).bulkVersion !== bulkVersion)
+    answer = await answerOf(db, 'whole')
   return inSlices(assemble(answer, open, previous))
 }
 
-type Versions = Pick<Directory['contents'], 'version' | 'bulkVersion'>
-
 /** The chunks of each kind. */
 type Answer = ReadonlyMap<string, readonly JsonChunk[]>
+
+async function answerOf(db: Queryable, extent: keyof typeof DIRECTORY): Promise<Answer> {
+  const { rows } = await db.query<JsonChunk>({ ...DIRECTORY[extent] })
+  const answer = new Map(['versions', ...Object.keys(PARTS)].map((kind): [string, JsonChunk[]] => [kind, []]))
+  for (const chunk of rows) answer.get(chunk.kind)!.push(chunk)
+  return answer
+}
+
+function versionsOf(answer: Answer): Pick<Directory['contents'], 'version' | 'bulkVersion'> {
+  return JSON.parse(answer.get('versions')![0]!.json)
+}
 
 function* parse(answer: Answer): Steps<Rows> {
   const rows: Record<string, object[]> = {}
@@ -202,7 +218,7 @@ function* ratesOf(answer: Answer): Steps<RateTable> {
 }
 
 function* assemble(answer: Answer, open: SecretOpener, previous: Directory | null): Steps<Directory> {
-  const versions = JSON.parse(answer.get('versions')![0]!.json) as Versions
+  const versions = versionsOf(answer)
   const rows = yield* parse(answer)
   const secrets = new Secrets(open)
   const accounts = yield* mapOfInSteps(rows.accounts, (row) => [row.id, accountOf(row, secrets)])

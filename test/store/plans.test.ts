@@ -35,6 +35,7 @@ import * as unanswered from '../../src/store/unanswered-submits.ts'
 import * as destinations from '../../src/store/webhook-destinations.ts'
 import { deleteRecovered, listTroubledDestinations } from '../../src/store/webhook-destinations.ts'
 import { databaseOfFile } from '../support/database.ts'
+import { aDirectory } from '../support/directory.ts'
 import { acceptedFact, receiptFact, settledFact, submittedFact } from '../support/messages-in-memory.ts'
 
 const ID = '019aa000-0000-7000-8000-000000000000'
@@ -71,6 +72,7 @@ const CALLS: readonly ((db: Queryable) => Promise<unknown>)[] = [
   (db) => destinations.findDestination(db, 1, ''),
   readDirectoryVersion,
   (db) => readDirectory(db, String),
+  (db) => readDirectory(db, String, aDirectory()),
   findWaitingPlans,
   (db) => lockDueDispatches(db, DUE),
   (db) => takeDispatches(db as Database, db, 1, []),
@@ -176,15 +178,19 @@ const SMALL =
   /^(accounts|service_plans|(operator_)?tokens|buckets|carriers|carrier_(binds|pauses)|routes|route_carriers|nodes|node_reports|lanes|webhook_destinations|directory_version)$/
 
 const CONFIGURED = [
-  ...['sender_subscriptions', 'routing_rules', 'sender_rules', 'inbound_numbers', 'sendsms_users'],
-  ...['number_ranges', 'rates'],
+  'sender_subscriptions',
+  'routing_rules',
+  'sender_rules',
+  'inbound_numbers',
+  'sendsms_users',
 ]
 
 const INTENDED = {
   // The sweep for sets that no other part completed looks at every part that waits.
   take_complete_sets: ['reads all of inbound_parts'],
   // The whole configuration.
-  read_directory: CONFIGURED.map((table) => `reads all of ${table}`),
+  read_directory: [...CONFIGURED, 'number_ranges', 'rates'].map((table) => `reads all of ${table}`),
+  read_directory_without_rates: CONFIGURED.map((table) => `reads all of ${table}`),
   // Up to the first row.
   are_submits_known: ['reads all of unanswered_submits'],
 }
