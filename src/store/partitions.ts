@@ -35,6 +35,7 @@ export async function createPartition(
   const name = partitionName(table, day.name)
   await db.query(`create table ${name} (like ${table} including defaults) with (${STORAGE[table]})`)
   const { rows } = await db.query<{ definition: string }>({
+    name: 'index_definitions',
     text: `
       select substring(pg_get_indexdef(indexrelid) from 'USING .*') as definition
       from pg_index where indrelid = $1::regclass and not indisunique`,
@@ -54,6 +55,7 @@ export async function createPartition(
  */
 async function boundStatistics(db: Queryable, table: PartitionedTable, name: string): Promise<void> {
   const { rows } = await db.query<{ statement: string }>({
+    name: 'statistics_bounds',
     text: `
       select 'alter table ' || $1 || ' ' || string_agg(format('alter %I set statistics %s', a.attname,
         (select case when exists (
@@ -74,6 +76,7 @@ async function boundStatistics(db: Queryable, table: PartitionedTable, name: str
 /** Days (YYYYMMDD) that a table has partitions for, oldest first. */
 export async function listPartitions(db: Queryable, table: PartitionedTable): Promise<string[]> {
   const { rows } = await db.query<{ name: string }>({
+    name: 'list_partitions',
     text: `
       select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
       where i.inhparent = $1::regclass order by 1`,

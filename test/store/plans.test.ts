@@ -22,6 +22,7 @@ import { publishReport } from '../../src/store/node-reports.ts'
 import { heartbeat, publishConditions, readOtherNodes, takeBuckets } from '../../src/store/nodes.ts'
 import * as optOuts from '../../src/store/opt-outs.ts'
 import * as parked from '../../src/store/parked-receipts.ts'
+import { createPartition, listPartitions } from '../../src/store/partitions.ts'
 import { findRecorded } from '../../src/store/projection.ts'
 import * as quality from '../../src/store/quality.ts'
 import { primaryPlace, replayedPlace } from '../../src/store/read-replica.ts'
@@ -107,6 +108,8 @@ const CALLS: readonly ((db: Queryable) => Promise<unknown>)[] = [
   (db) => findMessage(db, [], ID),
   (db) => decideUncertainMessages(db, [], ''),
   (db) => lockMessages(db, []),
+  (db) => createPartition(db, 'messages', { name: '20260101', fromMsgId: ID, toMsgId: ID }),
+  (db) => listPartitions(db, 'messages'),
   (db) => publishReport(db, 1, '{}'),
   (db) => primaryPlace(db),
   (db) => replayedPlace(db),
