@@ -62,6 +62,8 @@ export async function startAdminServer(
   > & {
     /** Of others, too, as those of `beside` are. Absent: one of its own. */
     database?: FreshDatabase
+    /** Of its own database. Default: migrated. */
+    state?: 'migrated' | 'started'
     /** Serves the same database with the same keys. */
     beside?: Pick<AdminServer, 'database' | 'secretKey'>
     /** A pool of its own for what is written. */
@@ -78,6 +80,7 @@ export async function startAdminServer(
   const {
     beside,
     database: shared = beside?.database,
+    state = 'migrated',
     directory: directoryOptions,
     secretKey = beside?.secretKey ?? deriveKey(randomBytes(32), 'secrets'),
     resolver = new NameResolver(),
@@ -86,7 +89,7 @@ export async function startAdminServer(
     pages = { console: builtFiles('console'), docs: builtFiles('docs') },
     ...extra
   } = options
-  const database = shared ?? (await freshDatabase())
+  const database = shared ?? (await freshDatabase({ state }))
   const operatorToken = `operator-${randomBytes(24).toString('hex')}`
   const directory = directoryService(database, secretKey, directoryOptions)
   await directory.start()

@@ -44,16 +44,13 @@ export async function seedInstallation(db: Database): Promise<Installation> {
   }
 }
 
-/** The installation in a database of the test file, with the partitions that messages of this time need. */
+/** The installation in a database of the test file, with the partitions that messages of this time need: by default, now. */
 export async function installedDatabase(
   options: { readonly atMs?: number; readonly poolSize?: number } = {},
 ): Promise<FreshDatabase & Installation> {
-  const { atMs = Date.now(), ...pool } = options
-  const database = await databaseOfFile({
-    ...pool,
-    state: options.atMs === undefined ? 'started' : 'migrated',
-  })
-  await ensurePartitions(database.db, atMs)
+  const { atMs, ...pool } = options
+  const database = await databaseOfFile({ ...pool, state: atMs === undefined ? 'started' : 'migrated' })
+  if (atMs !== undefined) await ensurePartitions(database.db, atMs)
   return { ...database, ...(await seedInstallation(database.db)) }
 }
 

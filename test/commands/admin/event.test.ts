@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { ensurePartitions } from '../../../src/services/upkeep/day-partitions.ts'
 import { type AdminServer, createPlan, startAdminServer } from '../../support/admin-server.ts'
 import { runAldis } from '../../support/cli.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -16,12 +15,11 @@ let receiver: WebhookReceiver
 let env: Record<string, string>
 let servicePlanId: string
 beforeAll(async () => {
-  server = await startAdminServer()
+  server = await startAdminServer({ state: 'started' })
   receiver = await startWebhookReceiver()
   env = { ALDIS_URL: server.baseUrl, ALDIS_OPERATOR_TOKEN: server.operatorToken }
   servicePlanId = (await createPlan(server)).servicePlanId
   const { db } = server.database
-  await ensurePartitions(db, AT)
   const planId = server.directory.current().planByPublicId(servicePlanId)!.id
   const at = (n: number) => ({ planId, msgId: ids[n]!, occurredAt: new Date(AT + n * 1_000) })
   await storeEvent(db, { ...at(0), state: 'delivered' })

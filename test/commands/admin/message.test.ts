@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { messageId } from '../../../src/domain/identifiers.ts'
-import { ensurePartitions } from '../../../src/services/upkeep/day-partitions.ts'
 import { adminServerOfFile, createPlan } from '../../support/admin-server.ts'
 import { runAldis } from '../../support/cli.ts'
 import { startAldis } from '../../support/process.ts'
 
-const server = await adminServerOfFile()
+const server = await adminServerOfFile({ state: 'started' })
 const { db } = server.database
 
 async function aldis(...args: string[]) {
@@ -16,7 +15,6 @@ async function aldis(...args: string[]) {
 }
 
 test('list: messages of all plans as a table, narrowed by every filter, page by page', async () => {
-  await ensurePartitions(db, Date.now())
   const { servicePlanId } = await createPlan(server)
   const planId = server.directory.current().planByPublicId(servicePlanId)!.id
   const nowMs = Date.now()
@@ -61,7 +59,6 @@ test('list: messages of all plans as a table, narrowed by every filter, page by 
 })
 
 test('list --follow: the newest, then new messages and changes of status that match', async () => {
-  await ensurePartitions(db, Date.now())
   const { servicePlanId } = await createPlan(server)
   const planId = server.directory.current().planByPublicId(servicePlanId)!.id
   const store = async (status: string, agoMs = 0) => {

@@ -9,7 +9,6 @@ import {
   sealSecret,
 } from '../../../../src/domain/secrets.ts'
 import { CALLBACK_URL_CONTEXT } from '../../../../src/domain/webhooks/callback-url.ts'
-import { ensurePartitions } from '../../../../src/services/upkeep/day-partitions.ts'
 import { pauseCountries } from '../../../../src/store/country-pauses.ts'
 import { withTransaction } from '../../../../src/store/database.ts'
 import { pauseCarriers } from '../../../../src/store/quality.ts'
@@ -25,9 +24,12 @@ const receiver = await startWebhookReceiver()
 afterAll(() => receiver.close())
 const alarms = testAlarmsTo(`${receiver.origin}/hush-path`)
 afterAll(() => alarms.close())
-const server = await adminServerOfFile({ secretKey: [NEW, OLD], testAlarms: alarms.testAlarms })
+const server = await adminServerOfFile({
+  secretKey: [NEW, OLD],
+  testAlarms: alarms.testAlarms,
+  state: 'started',
+})
 const { db } = server.database
-await ensurePartitions(db, Date.now())
 
 const ACCOUNT = 'a'.repeat(24)
 const PLAN = 'b'.repeat(24)

@@ -1,12 +1,10 @@
 import { Compile } from 'typebox/schema'
 import { describe, expect, it, test } from 'vitest'
-import { ensurePartitions } from '../../../../src/services/upkeep/day-partitions.ts'
 import { adminServerOfFile } from '../../../support/admin-server.ts'
 import { storeEvent } from '../../../support/stored-events.ts'
 
-const server = await adminServerOfFile()
+const server = await adminServerOfFile({ state: 'started' })
 const { db } = server.database
-await ensurePartitions(db, Date.now())
 
 interface Options {
   readonly query?: string

@@ -3,10 +3,9 @@ import { ensurePartitions } from '../../../../src/services/upkeep/day-partitions
 import { adminServerOfFile, CARRIER, createPlan } from '../../../support/admin-server.ts'
 import { newId } from '../../../support/installation.ts'
 
-const server = await adminServerOfFile()
+const server = await adminServerOfFile({ state: 'started' })
 const { db } = server.database
 await server.request('POST', '/carriers', CARRIER)
-await ensurePartitions(db, Date.now())
 
 async function storeUnowned({ msgId = newId(Date.now()), to = '99999', body = 'hej' } = {}): Promise<string> {
   await db.query(

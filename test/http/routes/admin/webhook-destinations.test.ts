@@ -1,13 +1,11 @@
 import { expect, test } from 'vitest'
-import { ensurePartitions } from '../../../../src/services/upkeep/day-partitions.ts'
 import { adminServerOfFile, createPlan } from '../../../support/admin-server.ts'
 import { DESTINATION, storeEvent } from '../../../support/stored-events.ts'
 
 const PAUSED = 'https://a.example.com'
 
-const server = await adminServerOfFile()
+const server = await adminServerOfFile({ state: 'started' })
 const { db } = server.database
-await ensurePartitions(db, Date.now())
 const { servicePlanId } = await createPlan(server)
 const planId = server.directory.current().planByPublicId(servicePlanId)!.id
 const other = await createPlan(server)

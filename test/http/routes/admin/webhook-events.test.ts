@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createdAtMs } from '../../../../src/domain/identifiers.ts'
-import { ensurePartitions } from '../../../../src/services/upkeep/day-partitions.ts'
 import { adminServerOfFile, createPlan } from '../../../support/admin-server.ts'
 import { newId } from '../../../support/installation.ts'
 import { DESTINATION, storeEvent } from '../../../support/stored-events.ts'
@@ -9,9 +8,8 @@ const AT = Date.now() - 60_000
 const OTHER = 'https://other.example.com:8443'
 const ids = [0, 1, 2, 3, 4].map((n) => newId(AT + n * 1_000))
 
-const server = await adminServerOfFile()
+const server = await adminServerOfFile({ state: 'started' })
 const { db } = server.database
-await ensurePartitions(db, AT)
 const { servicePlanId } = await createPlan(server)
 const other = await createPlan(server)
 const keyOf = (publicId: string) => server.directory.current().planByPublicId(publicId)!.id
