@@ -31,4 +31,4 @@ test('kill -9 of the service under load, as a carrier has taken a message and no
   expect(others.map((finding) => inspect(finding))).toEqual([])
   expect(inDoubt.length).toBeLessThanOrEqual(windows)
   expect(summary.isSettled).toBe(true)
-}, 240_000)
+}, 420_000)

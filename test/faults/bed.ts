@@ -21,7 +21,7 @@ export const INBOUND_NUMBER = '+15550001000'
 const WINDOW = 20
 /** How long a message that may have been submitted waits for news; the product's own default is two minutes. */
 const AMBIGUITY_WAIT_MS = 5_000
-const READY_MS = 30_000
+const READY_MS = 120_000
 
 /** Moments at which something can be killed. */
 export type Point = 'accepted' | 'submit' | 'receipt' | 'inbound' | 'webhook'
