@@ -193,7 +193,7 @@ test('a dry run counts what smart encoding saves, and repeats a question whose a
 })
 
 test('a disk without room for results ends the run, which is continued later', async () => {
-  const file = campaign(300)
+  const file = campaign(120)
   const env = environment()
   const args = ['send', '--from', 'Aldis', '--csv', file.csv, ...HELLO, '--in-flight', '2']
   // Files may have 2 or 4 KiB, by the shell. Beyond that, a write fails as it does on a full disk.
@@ -212,17 +212,17 @@ test('a disk without room for results ends the run, which is continued later', a
 })
 
 test('killed twice while answers are lost, it sends each line once', async () => {
-  const file = campaign(300)
-  const args = ['--csv', file.csv, ...HELLO, '--rate', '400', '--in-flight', '16']
-  for (const rows of [60, 150]) {
-    await using running = sendInProcess(...args, ...(rows === 60 ? [] : ['--resume']))
+  const file = campaign(160)
+  const args = ['--csv', file.csv, ...HELLO, '--rate', '200', '--in-flight', '16']
+  for (const rows of [30, 80]) {
+    await using running = sendInProcess(...args, ...(rows === 30 ? [] : ['--resume']))
     await running.until(
       () => existsSync(file.path) && readFileSync(file.path, 'utf8').split('\n').length > rows,
     )
     running.kill('SIGKILL')
     await running.exited
     // As if the kill had hit a write.
-    writeFileSync(file.path, '2026-11-23T17:00:00.000Z,299,+1555', { flag: 'a' })
+    writeFileSync(file.path, '2026-11-23T17:00:00.000Z,159,+1555', { flag: 'a' })
   }
   expect((await send(...args)).stderr).toContain('exists: continue that run with --resume')
   const { code, stdout } = await send(...args, '--resume')
@@ -234,7 +234,7 @@ test('killed twice while answers are lost, it sends each line once', async () =>
   // Without its results, it is the keys that keep lines from being sent again.
   writeFileSync(file.path, '')
   expect((await send(...args, '--resume')).stdout).toContain(
-    '300 accepted (300 of them had been accepted before)',
+    '160 accepted (160 of them had been accepted before)',
   )
   await file.untilWhole()
 })

@@ -21,6 +21,8 @@ import { exchange, openSocket, requestBytes } from '../support/raw-http.ts'
 const database = await databaseOfFile({ state: 'started' })
 const REFUSED = { ...SERVE_SECRETS, LOG_LEVEL: 'warn', HTTP_HOST: '127.0.0.1', HTTP_PORT: '0', WORKERS: '2' }
 const CLIENTS = 40
+/** Of each client, between an answer and its next message. */
+const PAUSE_MS = 100
 
 interface Line {
   readonly msg: string
@@ -47,7 +49,8 @@ async function byWorker(service: Served, metric: string): Promise<Record<string,
 }
 
 function senders(access: Ready): KeptSender[] {
-  return Array.from({ length: CLIENTS }, (_, index) => new KeptSender([portOf(access)], access, index))
+  const ports = [portOf(access)]
+  return Array.from({ length: CLIENTS }, (_, index) => new KeptSender(ports, access, index, PAUSE_MS))
 }
 
 /** How many of these messages have the status. */
@@ -235,14 +238,6 @@ describe('two workers', () => {
   })
 })
 
-test('killed with -9, their parent leaves no worker behind', async () => {
-  await using service = await startServe({ DATABASE_URL: database.connectionString, WORKERS: '2' })
-  service.running.kill('SIGKILL')
-  // Its output is at its end when no worker has it any more.
-  expect(await service.running.exited).toMatchObject({ signal: 'SIGKILL' })
-  await expect(fetch(service.baseUrl)).rejects.toThrow()
-})
-
 describe('workers that cannot start', () => {
   const refused = (env: NodeJS.ProcessEnv) =>
     runAldis(['serve'], { env: { ...REFUSED, DATABASE_URL: database.connectionString, ...env } })
@@ -264,24 +259,46 @@ describe('workers that cannot start', () => {
     expect(exit).toMatchObject({ code: 1, stdout: '' })
     expect(exit.stderr).toMatch(/^error: the database can lose accepted messages \(.*synchronous_commit.*\n$/)
   })
+})
 
-  test('the name is taken by others: those stop, with exit code 1', async () => {
-    const env = {
-      DATABASE_URL: database.connectionString,
-      NODE_ID: 'taken',
-      WORKERS: '2',
-      DATABASE_POOL_SIZE: '200',
-    }
-    await using first = await startServe(env)
-    await using second = await startServe(env)
+describe('workers whose name is taken by others', () => {
+  const env = {
+    DATABASE_URL: database.connectionString,
+    NODE_ID: 'taken',
+    WORKERS: '2',
+    DATABASE_POOL_SIZE: '200',
+  }
+  let first: Served
+  let second: Served
+
+  beforeAll(async () => {
+    first = await startServe(env)
+    second = await startServe(env)
+  })
+  afterAll(async () => {
+    await first?.[Symbol.asyncDispose]()
+    await second?.[Symbol.asyncDispose]()
+  })
+
+  test('stop, with exit code 1', async () => {
     expect(await first.running.exited).toMatchObject({ code: 1 })
     expect(first.running.stderr).toContain('another node has the same NODE_ID')
     expect((await fetch(`${second.baseUrl}/readyz`)).status).toBe(200)
+  })
+
+  test('of more connections than the database allows, one line warns', async () => {
     const { rows } = await database.db.query<{ most: number }>(
       `select current_setting('max_connections')::integer as most`,
     )
     expect(rows[0]!.most).toBeLessThan(400)
     const warning = 'the database allows fewer connections than this may open'
     expect(second.running.stderr.split(warning)).toHaveLength(2)
+  })
+
+  test('killed with -9, their parent leaves no worker behind', async () => {
+    second.running.kill('SIGKILL')
+    // Its output is at its end when no worker has it any more.
+    expect(await second.running.exited).toMatchObject({ signal: 'SIGKILL' })
+    await expect(fetch(second.baseUrl)).rejects.toThrow()
   })
 })

@@ -31,7 +31,10 @@ export class KeptClient {
   }
 }
 
-/** Sends over kept connections, each message as soon as the one before is answered, to the next node when a connection ends. */
+/**
+ * Sends over kept connections, each message when the one before has been answered and the pause is over, to the next node
+ * when a connection ends.
+ */
 export class KeptSender {
   readonly statuses: number[] = []
   /** Of the messages that were accepted. */
@@ -40,11 +43,13 @@ export class KeptSender {
   unanswered = 0
   readonly #ports: readonly number[]
   readonly #request: Buffer
+  readonly #pauseMs: number
   #stopped = false
   readonly ended: Promise<void>
 
-  constructor(ports: readonly number[], access: Ready, first: number) {
+  constructor(ports: readonly number[], access: Ready, first: number, pauseMs = 0) {
     this.#ports = ports
+    this.#pauseMs = pauseMs
     const body = JSON.stringify({
       servicePlanId: access.servicePlanId,
       channel: 'SMS',
@@ -79,7 +84,12 @@ export class KeptSender {
   #sendOver(socket: Socket): Promise<void> {
     return new Promise((resolve) => {
       let bytes = Buffer.alloc(0)
-      let isLast = false
+      let isAsked = true
+      const ask = () => {
+        if (socket.destroyed) return
+        isAsked = true
+        socket.write(this.#request)
+      }
       socket.on('data', (chunk: Buffer) => {
         bytes = Buffer.concat([bytes, chunk])
         const answer = parseAnswer(bytes)
@@ -87,14 +97,15 @@ export class KeptSender {
         if (answer?.json === undefined) return
         this.statuses.push(answer.status)
         if (answer.status === 202) this.msgIds.push(answer.json.msgId)
-        isLast = this.#stopped || answer.headers.get('connection') === 'close'
         bytes = Buffer.alloc(0)
-        if (isLast) socket.end()
-        else socket.write(this.#request)
+        isAsked = false
+        if (this.#stopped || answer.headers.get('connection') === 'close') socket.end()
+        else if (this.#pauseMs === 0) ask()
+        else setTimeout(ask, this.#pauseMs)
       })
       socket.on('error', () => undefined)
       socket.once('close', () => {
-        if (!isLast) this.unanswered += 1
+        if (isAsked) this.unanswered += 1
         resolve()
       })
       socket.write(this.#request)
