@@ -9,11 +9,21 @@ import { secretKeysOf } from '../../src/app/platform.ts'
 import { type App, startApp } from '../../src/app/start.ts'
 import { hashToken } from '../../src/domain/credentials.ts'
 import { HTTP_LIMITS } from '../../src/http/limits.ts'
-import type { Database } from '../../src/store/database.ts'
+import { type Database, withTransaction } from '../../src/store/database.ts'
+import { openDatabase } from '../../src/store/database-pool.ts'
+import { directServer, reachServer } from '../../src/store/database-server.ts'
 import { STRICT_CALLBACK_POLICY } from './callback-policy.ts'
 import { createServerCertificate, createTestAuthority } from './certificates.ts'
 import { freshDatabase } from './database.ts'
-import { type Cleanups, call, createTenant, type Tenant, type TenantOptions, undo } from './tenant.ts'
+import {
+  type Cleanups,
+  call,
+  createTenant,
+  type Installation,
+  type Tenant,
+  type TenantOptions,
+  undo,
+} from './tenant.ts'
 import { startWebhookReceiver, type WebhookReceiver } from './webhook-receiver.ts'
 
 export { eventually } from './eventually.ts'
@@ -81,6 +91,7 @@ async function assemble(options: ServiceOptions, cleanups: Cleanups): Promise<Se
   const installation = {
     ...{ db, url, certificate },
     secretKey: secretKeysOf(appOptions),
+    configure: configuring(db, options.app?.connectionString),
     refresh: () => nodes.newest.refresh(),
     admin: adminClient(url, operatorToken),
   }
@@ -117,6 +128,21 @@ async function assemble(options: ServiceOptions, cleanups: Cleanups): Promise<Se
     return service
   }
   return serviceOf(options, first, () => undo(cleanups))
+}
+
+/** Changes the configuration of the nodes, whose database is another than that of the service where a test says so. */
+function configuring(db: Database, other: string | undefined): Installation['configure'] {
+  if (other === undefined) return (work) => withTransaction(db, work)
+  return async (work) => {
+    const server = directServer(other, true)
+    await reachServer(server)
+    const pool = openDatabase({ connectionString: other, server, poolSize: 1 })
+    try {
+      return await withTransaction(pool, work)
+    } finally {
+      await pool.end()
+    }
+  }
 }
 
 let certificates: ReturnType<typeof makeCertificates> | undefined

@@ -14,7 +14,7 @@ import { createObject } from '../../src/operations/configuration/single-changes.
 import { issueToken } from '../../src/operations/manage/tokens.ts'
 import type { SimulatorOptions } from '../../src/simulator/options.ts'
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts'
-import { type Database, withTransaction } from '../../src/store/database.ts'
+import type { Database, Transaction } from '../../src/store/database.ts'
 import type { ServerCertificate } from './certificates.ts'
 import { eventually } from './eventually.ts'
 import { httpRequest } from './http-client.ts'
@@ -98,6 +98,8 @@ export async function undo(cleanups: Cleanups): Promise<void> {
 export interface Installation {
   readonly db: Database
   readonly secretKey: SecretKeys
+  /** Runs the work in a transaction on the database of the nodes. */
+  configure<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>
   /** The node answers by what is in the database now. */
   refresh(): Promise<void>
   /** Where the service answers now. */
@@ -176,7 +178,7 @@ export async function linkState(tenant: Pick<Tenant, 'admin'>, carrier = CARRIER
  * there are hundreds of tenants.
  */
 function seed(
-  { db, secretKey }: Installation,
+  { configure, secretKey }: Installation,
   options: TenantOptions,
   receiver: WebhookReceiver,
   index: number,
@@ -186,7 +188,7 @@ function seed(
   const named = (name: string) => (index === 0 ? name : `${name}-${index}`)
   const [carrier, route] = [named(CARRIER), named(ROUTE)]
   const inboundNumber = `+${Number(INBOUND_NUMBER.slice(1)) + index}`
-  return withTransaction(db, async (transaction) => {
+  return configure(async (transaction) => {
     const create = <Row extends object>(kind: TableKind<Row>, body: object) =>
       createObject(kind, { transaction, secretKey }, JSON.parse(JSON.stringify(body)))
     const account = await create(ACCOUNTS, {
