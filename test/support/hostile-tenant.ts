@@ -129,7 +129,7 @@ function recorded(service: Service): Pick<HostileTenant, 'attempts' | 'untilDeli
 
 /** Not as often as `eventually`: each time asks much of the database. */
 async function waitUntil<T>(condition: () => Promise<T | false>): Promise<T> {
-  return (await vi.waitUntil(condition, { interval: 50, timeout: 100_000 })) as T
+  return (await vi.waitUntil(condition, { interval: 100, timeout: 100_000 })) as T
 }
 
 /**

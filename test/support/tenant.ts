@@ -252,11 +252,10 @@ function observations(
     receiver.received
       .map(({ body }) => JSON.parse(body))
       .flatMap((record) => (record.msgId === msgId ? [record.status ?? record.direction] : []))
-  const planKey = async () => {
-    const { rows } = await db.query('select id from service_plans where service_plan_id = $1', [
-      servicePlanId,
-    ])
-    return rows[0].id
+  let found: Promise<number> | undefined
+  const planKey = () => {
+    found ??= keyOfPlan(db, servicePlanId)
+    return found
   }
   return {
     planKey,
@@ -283,6 +282,13 @@ function observations(
       )
     },
   }
+}
+
+async function keyOfPlan(db: Database, servicePlanId: string): Promise<number> {
+  const { rows } = await db.query<{ id: number }>('select id from service_plans where service_plan_id = $1', [
+    servicePlanId,
+  ])
+  return rows[0]!.id
 }
 
 async function outbox(db: Database, msgId: string): Promise<number> {
