@@ -14,7 +14,7 @@ import {
 } from '../support/webhook-receiver.ts'
 
 const SECRET = `whsec_${randomBytes(32).toString('base64')}`
-const TIMINGS: AlarmTimings = { intervalMs: 50, raiseAfterMs: 0, clearAfterMs: 0, retriesMs: [10, 10] }
+const TIMINGS: AlarmTimings = { intervalMs: 150, raiseAfterMs: 0, clearAfterMs: 0, retriesMs: [10, 10] }
 
 let receiver: WebhookReceiver
 let service: Service

@@ -77,7 +77,7 @@ beforeAll(async () => {
   service = await startService({
     smscPort: smscs[0]!.port,
     webhooks: false,
-    app: { heartbeatMs: 250, qualityMs: 100 },
+    app: { heartbeatMs: 250, qualityMs: 250 },
   })
   other = await service.anotherCarrier(smscs[1]!.port)
   await route([0, 1], [1, 1])
@@ -96,18 +96,18 @@ afterAll(async () => {
 })
 
 test('the first by priority gets all, wherever it was accepted', async () => {
-  expect(await sent(40)).toEqual([80, 0])
+  expect(await sent(20)).toEqual([40, 0])
   await route([1, 1], [0, 1])
   await explained(`${other} usable 100, ${CARRIER} usable 0`)
-  expect(await sent(40)).toEqual([0, 80])
+  expect(await sent(20)).toEqual([0, 40])
 })
 
 test('weights hold over both nodes', async () => {
   await route([0, 3], [0, 1])
   await explained(`${CARRIER} usable 75, ${other} usable 25`)
-  const [first] = await sent(200)
-  // Five standard deviations of 400 draws: one run in a million is beyond.
-  expect(Math.abs(first! - 300)).toBeLessThan(5 * Math.sqrt(400 * 0.75 * 0.25))
+  const [first] = await sent(100)
+  // Five standard deviations of 200 draws: one run in a million is beyond.
+  expect(Math.abs(first! - 150)).toBeLessThan(5 * Math.sqrt(200 * 0.75 * 0.25))
 })
 
 test('what is handed over is in progress with the node that sends it', async () => {

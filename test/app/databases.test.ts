@@ -112,7 +112,7 @@ function nameOf({ connectionString }: { connectionString: string }): string {
 
 describe('every session has the settings that the statements need', () => {
   test('each pool of a node, on a server with its own defaults', async () => {
-    await using database = await freshDatabase({ direct: true })
+    await using database = await freshDatabase({ state: 'started', direct: true })
     await using node = await started(database.connectionString)
     for (const pool of [node.db, node.reads, node.beats]) expect(await settingsOf(pool)).toEqual(NEEDED)
   })
@@ -132,7 +132,7 @@ describe('every session has the settings that the statements need', () => {
   })
 
   test('the start says on what the node runs, and no password', async () => {
-    await using database = await freshDatabase({ direct: true })
+    await using database = await freshDatabase({ state: 'started', direct: true })
     const url = new URL(database.connectionString)
     url.password = 'hunter2'
     await using node = await started(url.href)
@@ -181,7 +181,7 @@ describe('a database that no node can work on is refused in one line', () => {
 })
 
 describe('behind a pooler that shares connections', () => {
-  test('the role keeps the settings, every pool has them, and nothing is set for a session', async () => {
+  test('the role keeps the settings, every pool has them, nothing is set for a session, and another role keeps the defaults', async () => {
     await using database = await databaseOf('shared')
     await using pooler = await startSharingPooler(database.connectionString)
     // A connection that the pooler has from before, with the server's own defaults.
@@ -201,6 +201,10 @@ describe('behind a pooler that shares connections', () => {
     const said = node.lines.find(({ msg }) => String(msg).startsWith('database'))
     expect(said).toMatchObject({ pooler: true, prepared: false })
     await other.end().catch(() => undefined)
+    const program = new pg.Client(database.db.options.connectionString)
+    await program.connect()
+    expect((await program.query('show jit')).rows).toEqual([{ jit: 'on' }])
+    await program.end()
     // A second node changes nothing more.
     await using second = await started(pooler.connectionString)
     expect(second.lines.filter(({ msg }) => String(msg).startsWith('set the defaults'))).toEqual([])
@@ -215,17 +219,6 @@ describe('behind a pooler that shares connections', () => {
     expect(second.lines.filter(({ msg }) => String(msg).startsWith('set the defaults'))).toEqual([])
   })
 
-  test('another program of another role on the database keeps the server’s defaults', async () => {
-    await using database = await databaseOf('shared')
-    await using pooler = await startSharingPooler(database.connectionString)
-    await using node = await started(pooler.connectionString)
-    expect((await node.db.query('show jit')).rows).toEqual([{ jit: 'off' }])
-    const other = new pg.Client(database.db.options.connectionString)
-    await other.connect()
-    expect((await other.query('show jit')).rows).toEqual([{ jit: 'on' }])
-    await other.end()
-  })
-
   test('a message is delivered', async () => {
     await using database = await databaseOf('shared')
     await using pooler = await startSharingPooler(database.connectionString)
@@ -235,7 +228,7 @@ describe('behind a pooler that shares connections', () => {
   })
 
   test('one that comes between later is recognised by what it mixes up, and statements go unprepared', async () => {
-    await using database = await freshDatabase({ direct: true })
+    await using database = await freshDatabase({ state: 'started', direct: true })
     await using node = await started(database.connectionString)
     const statement = { name: 'test_mixed_up', text: 'select 1 as one' }
     const client = await node.db.connect()
@@ -249,7 +242,7 @@ describe('behind a pooler that shares connections', () => {
 })
 
 test('connections that are killed are made anew with the settings', async () => {
-  await using database = await freshDatabase({ direct: true })
+  await using database = await freshDatabase({ state: 'started', direct: true })
   await using node = await started(database.connectionString)
   await using outside = await killer(database)
   await settingsOf(node.db)
@@ -259,7 +252,7 @@ test('connections that are killed are made anew with the settings', async () => 
 })
 
 test('a connection for reads knows the partitions of every day before its first list', async () => {
-  await using database = await freshDatabase({ direct: true })
+  await using database = await freshDatabase({ state: 'started', direct: true })
   await using node = await started(database.connectionString)
   // Of the catalog. A connection that knows the partitions reads next to nothing.
   const blocksToPlan = async (pool: Database) => {

@@ -14,7 +14,7 @@ let service: Service
 
 tenantPerTest(
   {
-    app: { ambiguityWaitMs: 60_000, heartbeatMs: 100, linkTimings: { responseTimeoutMs: TIMEOUT_MS } },
+    app: { ambiguityWaitMs: 60_000, linkTimings: { responseTimeoutMs: TIMEOUT_MS } },
     carrier: { idRule: 'normalised' },
   },
   (...own) => {
@@ -189,12 +189,13 @@ test('a plan that does not submit twice: UNKNOWN, then DELIVERED', async () => {
 })
 
 test('its node is gone, nobody knows its carrier, and the receipt comes over another node', async () => {
-  await service.restart({ linkTimings: { backoffMs: 20, responseTimeoutMs: 3_600_000 } })
+  const heartbeatMs = 100
+  await service.restart({ heartbeatMs, linkTimings: { backoffMs: 20, responseTimeoutMs: 3_600_000 } })
   await eventually(() => smsc.bindsNow === 1)
   smsc.answerSubmits(() => undefined)
   const msgId = await service.sent()
   await eventually(() => smsc.submits.length === 1)
-  await others.start({ linkTimings: { backoffMs: 20, responseTimeoutMs: TIMEOUT_MS } })
+  await others.start({ heartbeatMs, linkTimings: { backoffMs: 20, responseTimeoutMs: TIMEOUT_MS } })
   await others.silence('node-a')
   await inDoubt(msgId)
   const { rows } = await service.db.query('select carrier_id from unanswered_submits where msg_id = $1', [

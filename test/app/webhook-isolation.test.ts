@@ -4,8 +4,6 @@ import { hang } from '../support/hostile-behaviours.ts'
 import { eventually, RECIPIENT, ROUTE, type Service, startService } from '../support/service.ts'
 import type { WebhookReceiver } from '../support/webhook-receiver.ts'
 
-/** Each has two events, and the second waits for the end of the first. */
-const HANGING_MESSAGES = 300
 const AT_ONCE = 100
 
 let service: Service
@@ -66,18 +64,21 @@ async function countOf(condition: string, counted = '*'): Promise<number> {
   return rows[0]!.count
 }
 
-// The second is too little memory for what waits: the rest stays in the database.
-test.each([20_000, 400])(
-  'with memory for %i messages, 600 that hang hold up no other destination and no other plan',
-  async (webhooksHeld) => {
+// The second is too little memory for what waits, as a plan has half of it: the rest stays in the database.
+test.each([
+  { webhooksHeld: 20_000, messages: 150 },
+  { webhooksHeld: 400, messages: 220 },
+])(
+  'with memory for $webhooksHeld messages, $messages that hang hold up no other destination and no other plan',
+  async ({ webhooksHeld, messages }) => {
     const hanging = await start(webhooksHeld)
     const other = await anotherCustomer()
-    const hung = new Set(await sendTo(hanging, HANGING_MESSAGES))
-    await eventually(async () => (await countOf('true')) === 2 * HANGING_MESSAGES)
+    const hung = new Set(await sendTo(hanging, messages))
+    // Each has two events, and the second waits for the end of the first.
+    await eventually(async () => (await countOf('true')) === 2 * messages)
     await eventually(() => hanging.received.length === IN_FLIGHT_LIMITS.perEndpoint)
     await eventually(
-      async () =>
-        (await countOf('holder is null and sequence = 1')) > 0 === webhooksHeld < HANGING_MESSAGES * 2,
+      async () => (await countOf('holder is null and sequence = 1')) > 0 === webhooksHeld / 2 < messages,
     )
     // A message takes one place, however many events it has.
     expect(await countOf('holder is not null', 'distinct msg_id')).toBeLessThanOrEqual(webhooksHeld)
@@ -89,7 +90,7 @@ test.each([20_000, 400])(
     await eventually(() => hanging.received.length >= IN_FLIGHT_LIMITS.perEndpoint + atHanging.length)
 
     // All that came first still hangs or waits, and no more of it is under way.
-    await eventually(async () => (await countOf('true')) === 2 * (HANGING_MESSAGES + atHanging.length))
+    await eventually(async () => (await countOf('true')) === 2 * (messages + atHanging.length))
     expect(hanging.received).toHaveLength(IN_FLIGHT_LIMITS.perEndpoint + atHanging.length)
     const requested = hanging.received.map(({ msgId }) => msgId)
     expect(requested.slice(0, IN_FLIGHT_LIMITS.perEndpoint).filter((msgId) => !hung.has(msgId))).toEqual([])
