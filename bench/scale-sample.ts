@@ -21,14 +21,29 @@ export interface Sample {
   readonly foreign: number
 }
 
+/** What the way of messages depends on. */
+type Ways = Pick<Layout, 'nodes' | 'workers' | 'roles' | 'carriers' | 'bindsPerCarrier'>
+
+/** Many layouts of one page differ in other things only. */
+const samples = new Map<string, Sample>()
+
 export function sampleMessages(layout: Layout, seed: number): Sample {
-  const sampler = new Sampler(layout, seed)
+  const { nodes, workers, roles, carriers, bindsPerCarrier } = layout
+  const ways: Ways = { nodes, workers, roles, carriers, bindsPerCarrier }
+  const key = JSON.stringify([ways, seed])
+  const sample = samples.get(key) ?? sampleOf(ways, seed)
+  samples.set(key, sample)
+  return sample
+}
+
+function sampleOf(ways: Ways, seed: number): Sample {
+  const sampler = new Sampler(ways, seed)
   for (let n = 0; n < MESSAGES; n += 1) sampler.message()
   return sampler.result()
 }
 
 class Sampler {
-  readonly #layout: Layout
+  readonly #layout: Ways
   readonly #duties: Duties
   readonly #random: SeededRandom
   /** The process that has each bind, by carrier. */
@@ -41,7 +56,7 @@ class Sampler {
   #handed = 0
   #foreign = 0
 
-  constructor(layout: Layout, seed: number) {
+  constructor(layout: Ways, seed: number) {
     const { carriers, bindsPerCarrier, nodes, workers } = layout
     this.#layout = layout
     this.#duties = dutiesOf(layout)
@@ -123,7 +138,7 @@ interface Duties {
 }
 
 /** Nodes of one role are as many as their share of the work (ADR 33: 0.25, 0.36 and 0.30 ms). */
-function dutiesOf({ nodes, workers, roles }: Layout): Duties {
+function dutiesOf({ nodes, workers, roles }: Ways): Duties {
   const all = Array.from({ length: nodes * workers }, (_, index) => index)
   if (!roles) return { accept: all, bind: all, tell: all }
   const accepts = Math.max(1, Math.round(nodes * 0.27))
