@@ -36,6 +36,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const { TEST_POSTGRES, TEST_POOLER, TEST_CITUS } = process.env
   execFileSync(process.execPath, ['scripts/build-console.ts', '--if-stale'], { stdio: 'inherit' })
   process.env.TEST_PROGRAM = await makeProgram()
+  project.onTestsRerun(async () => {
+    await makeProgram()
+  })
   const { coordinator: server, workers } = TEST_CITUS
     ? await startCitus(TEST_POSTGRES!, Number(TEST_CITUS))
     : { coordinator: await startStockPostgres(TEST_POSTGRES || undefined), workers: [] }
