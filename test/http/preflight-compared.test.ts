@@ -2,8 +2,6 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
 import { anyText } from '../support/any-text.ts'
 import { BAD_INPUTS, type BadInput, bodyOf, FIXED_VALUES, fill, sentenceOf } from '../support/bad-inputs.ts'
-import { CALLBACK_CASES, policyOf, recordsOf } from '../support/callback-cases.ts'
-import { STRICT_CALLBACK_POLICY } from '../support/callback-policy.ts'
 import {
   type HttpService,
   PLAN,
@@ -14,6 +12,7 @@ import {
   startHttpService,
 } from '../support/http-service.ts'
 import { exchange, type HttpAnswer, requestBytes } from '../support/raw-http.ts'
+import { CALLBACK_VERDICTS, compareCallbackUrls, expectAgreement, UNBOUNDED } from './preflight-compared.ts'
 
 /** A preflight tells what the send of the same request is answered, with the same codes and words. */
 
@@ -24,7 +23,7 @@ let service: HttpService
 beforeAll(async () => {
   service = await startHttpService({
     plan: { allowedCountries: new Set(['US']) },
-    limits: { preflights: { perSecond: 100_000, burst: 100_000 } },
+    limits: UNBOUNDED,
   })
 })
 afterAll(() => service[Symbol.asyncDispose]())
@@ -43,16 +42,6 @@ async function answerTo({ request }: BadInput, path: string): Promise<HttpAnswer
   const answer = await exchange(service.port, bytes)
   if (answer === null) throw new Error('closed without an answer')
   return answer
-}
-
-/** A failure, but for the id that every request has of its own. */
-function failureOf({ status, json: { requestId: _, ...body } }: HttpAnswer) {
-  return { status, ...body }
-}
-
-function expectAgreement(preflight: HttpAnswer, send: HttpAnswer): void {
-  const told = preflight.status === 200 ? preflight.json.refusal : failureOf(preflight)
-  expect(told).toEqual(send.status === 202 ? null : failureOf(send))
 }
 
 describe('what a client sends wrongly', () => {
@@ -81,20 +70,8 @@ describe('what a client sends wrongly', () => {
   it('there are cases of each kind', () => expect(SENDS.length).toBeGreaterThan(100))
 })
 
-describe('a callbackUrl', () => {
-  const ofPolicy = CALLBACK_CASES.filter((each) => policyOf(each) === STRICT_CALLBACK_POLICY)
-  const verdicts = Map.groupBy(ofPolicy, ({ class: kind, expect: verdict }) => `${kind}: ${verdict}`)
-  test.each([...verdicts])('%s', async (_kind, cases) => {
-    for (const each of cases) {
-      const url = typeof each.url === 'string' ? URL.parse(each.url) : null
-      if (url !== null) service.dns.set(url.hostname, recordsOf(each))
-      const preflight = await service.preflight({ callbackUrl: each.url })
-      const send = await service.send({ callbackUrl: each.url })
-      expectAgreement(preflight, send)
-      const { callbackUrl } = preflight.json
-      expect(callbackUrl?.allowed ?? true).toBe(send.status === 202)
-    }
-  })
+describe('a callbackUrl, three of each kind; all in preflight-compared.long.test.ts', () => {
+  test.each([...CALLBACK_VERDICTS])('%s', (_kind, cases) => compareCallbackUrls(service, cases.slice(0, 3)))
 })
 
 test('any fields at all', async () => {
