@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { messageId } from '../../src/domain/identifiers.ts'
 import { type ConsolePage, openConsole } from '../support/console-page.ts'
 import { CARRIER, ROUTE, type Service, startService } from '../support/service.ts'
 import { acknowledge, answerStatus } from '../support/webhook-receiver.ts'
@@ -126,6 +128,28 @@ describe('the log', () => {
     expect(rest).toEqual([''])
     await page.getByText('Exported 1 message').waitFor()
     expect(await opened.problems()).toEqual([])
+  })
+
+  it('exports every page of the list, each message once, in its order', async () => {
+    await using tenant = await service.tenant()
+    const now = Date.now()
+    const stored = Array.from({ length: 2_345 }, (_, index) => messageId(now - index, randomBytes(9), 7))
+    await service.db.query(
+      `insert into messages (plan_id, msg_id, sender, recipient, status, country, segments, updated_at, body)
+       select $1, unnest($2::uuid[]), 'Aldis', '+15551230000', 'SENT', 'US', 1, now(), 'text'`,
+      [await tenant.planKey(), stored],
+    )
+    await using opened = await asCustomer(tenant)
+    const { page } = opened
+    await opened.goto('/messages')
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Export CSV' }).click(),
+    ])
+    const lines = (await readFile(await file.path(), 'utf8')).trimEnd().split('\r\n')
+    expect(lines.slice(1).map((line) => line.slice(0, line.indexOf(',')))).toEqual(stored)
+    await page.getByText('Exported 2,345 messages').waitFor()
+    expect(opened.faults).toEqual([])
   })
 
   it('finds a message by its id, by that of the carrier, and by the number', async () => {
