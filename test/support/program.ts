@@ -60,6 +60,7 @@ export async function makeProgram(): Promise<string> {
 
 function writeChanged(path: string, text: string): void {
   if (existsSync(path) && readFileSync(path, 'utf8') === text) return
-  writeFileSync(`${path}.new`, text)
-  renameSync(`${path}.new`, path)
+  const own = `${path}.${process.pid}`
+  writeFileSync(own, text)
+  renameSync(own, path)
 }
