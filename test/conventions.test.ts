@@ -360,6 +360,10 @@ describe('tests', () => {
     expect(offenders(tests, /setTimeout\(\s*(resolve|done|wake)\b|timers\/promises/)).toEqual([])
   })
 
+  it('wait by expect.poll or eventually(): vi.waitFor gives up after a second', () => {
+    expect(offenders(tests, /\bvi\.waitFor\(/)).toEqual([])
+  })
+
   it('mock nothing that is there', () => {
     expect(offenders(tests, /\bvi\.(mock|doMock|hoisted)\(/)).toEqual([])
   })

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { connect } from '../../src/smpp/connection.ts'
 import { STATUSES } from '../../src/smpp/statuses.ts'
 import { runAldis } from '../support/cli.ts'
@@ -77,7 +77,7 @@ test('--quiet prints nothing', async () => {
   earlier.child.kill('SIGTERM')
   await earlier.ended
   const program = run('--quiet', '--port', `${earlier.port}`)
-  await vi.waitFor(() => bind(earlier.port).whenBound(), { timeout: 60_000 })
+  await expect.poll(() => bind(earlier.port).whenBound()).toMatchObject({ status: STATUSES.ESME_ROK })
   program.child.kill('SIGTERM')
   expect(await program.ended).toBe(0)
   expect(program.output() + program.errors()).toBe('')
