@@ -130,6 +130,9 @@ describe('the route explanation', () => {
 describe('the audit log', () => {
   it('is filtered and looked into by keyboard, and leads to what was changed', async () => {
     const name = 'Renamed by a test'
+    await service.admin('PUT', `/service-plans/${service.servicePlanId}/senders/Other`, {
+      status: 'approved',
+    })
     await service.admin('PATCH', `/accounts/${service.accountId}`, { name })
     await using opened = await open()
     const { page } = opened
