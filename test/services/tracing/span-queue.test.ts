@@ -101,15 +101,23 @@ test.each(Object.entries(MANNERS))(
     await eventually(() => counts.dropped === MANY)
     for (const one of opened.splice(0)) await one.close()
     const collector = await collectorAt(port)
+    let added = MANY
     await eventually(() => {
       add(queue, 1)
+      added += 1
       return counts.exported > 0
     })
+    await eventually(() => counts.exported + counts.dropped === added)
     await queue.stop()
-    expect(collector.spans.length).toBe(counts.exported)
-    expect(
-      logs.map((line) => JSON.parse(line).msg).filter((msg) => msg !== 'traces are not exported'),
-    ).toEqual(['traces are exported again'])
+    // On a busy machine an answer comes later than it may: the collector has those spans, which count as dropped.
+    const taken = new Set(collector.spans.map(({ spanId }) => spanId)).size
+    expect(taken).toBeGreaterThanOrEqual(counts.exported)
+    expect(taken).toBeLessThanOrEqual(added - MANY)
+    const messages = logs.map((line) => JSON.parse(line).msg)
+    expect(messages.length).toBeGreaterThanOrEqual(2)
+    expect(messages).toEqual(
+      messages.map((_, index) => (index % 2 === 0 ? 'traces are not exported' : 'traces are exported again')),
+    )
     expect(logs.join()).not.toContain('CANARY')
   },
 )
