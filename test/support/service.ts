@@ -93,7 +93,7 @@ async function assemble(options: ServiceOptions, cleanups: Cleanups): Promise<Se
     secretKey: secretKeysOf(appOptions),
     configure: configuring(db, options.app?.connectionString),
     refresh: () => nodes.newest.refresh(),
-    admin: adminClient(url, operatorToken),
+    admin: adminClient(url, operatorToken, lines),
   }
   let tenants = 0
 
@@ -236,12 +236,13 @@ function nodeOptions(lines: string[]) {
   }
 }
 
-function adminClient(url: () => string, operatorToken: string): Tenant['admin'] {
+/** An error has what was logged of the request, too: of a 500 the answer says nothing. */
+function adminClient(url: () => string, operatorToken: string, lines: readonly string[]): Tenant['admin'] {
   return async (method, path, body) => {
     const answer = await call(`${url()}/admin/v1${path}`, operatorToken, method, body)
-    if (answer.status >= 300)
-      throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`)
-    return answer.body
+    if (answer.status < 300) return answer.body
+    const logged = lines.filter((line) => line.includes(answer.body.requestId))
+    throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)} ${logged.join('')}`)
   }
 }
 

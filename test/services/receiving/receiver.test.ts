@@ -122,6 +122,9 @@ async function whileJournalWaits<T>(work: () => Promise<T>): Promise<T> {
   })
 }
 
+/** Of a node whose statements fail when they wait for a lock. */
+const STATEMENT_TIMEOUT_MS = 1_000
+
 const inbound = () => smsc.deliver({ short_message: Buffer.from('refused') })
 
 test('receipts wait for a slow COMMIT, and inbound messages are refused', async () => {
@@ -137,13 +140,21 @@ test('receipts wait for a slow COMMIT, and inbound messages are refused', async 
 })
 
 test('what is refused while the database takes nothing is counted, and told of in one line', async () => {
-  await service.restart({ databaseStatementTimeoutMs: 200 })
   await service.admin('PATCH', `/carriers/${service.carrier}`, { idRule: 'exact' })
+  await service.restart({ databaseStatementTimeoutMs: STATEMENT_TIMEOUT_MS })
   const msgId = await sentAs('stalled')
   await whileJournalWaits(async () => {
     expect(await smsc.receipt('stalled', 'DELIVRD')).toBe(STATUSES.ESME_RX_T_APPN)
-    expect(await smsc.receipt('refused', 'DELIVRD')).toBe(STATUSES.ESME_RX_T_APPN)
-    expect(await inbound()).toBe(STATUSES.ESME_RX_T_APPN)
+    await eventually(async () => {
+      expect(await smsc.receipt('refused', 'DELIVRD')).toBe(STATUSES.ESME_RX_T_APPN)
+      expect(await inbound()).toBe(STATUSES.ESME_RX_T_APPN)
+      const metrics = await (await fetch(`${service.app.url}/metrics`)).text()
+      return ['receipt', 'inbound'].every((kind) =>
+        new RegExp(`^aldis_deliver_sm_refused_total{.*kind="${kind}",reason="stalled".*} [1-9]`, 'm').test(
+          metrics,
+        ),
+      )
+    })
   })
   await eventually(async () => (await smsc.receipt('stalled', 'DELIVRD')) === STATUSES.ESME_ROK)
   await service.until(msgId, 'DELIVERED')
@@ -154,11 +165,8 @@ test('what is refused while the database takes nothing is counted, and told of i
     return told.length > 0 && { lines: told }
   })
   expect(lines).toMatchObject([{ level: 40, refused: expect.any(Object) }])
-  const metrics = await (await fetch(`${service.app.url}/metrics`)).text()
-  for (const kind of ['receipt', 'inbound'])
-    expect(metrics).toMatch(
-      new RegExp(`^aldis_deliver_sm_refused_total{.*kind="${kind}",reason="stalled".*} [1-9]`, 'm'),
-    )
+  // Later tests have this node, and on a busy machine their statements take longer than that.
+  await service.restart()
 })
 
 describe('what comes in', () => {
