@@ -59,6 +59,8 @@ test('so is what was answered and not reported yet', async () => {
   ;(await eventually(() => waiting.shift()))('done')
   await eventually(async () => (await db.query('select from journal where n = 3')).rowCount)
   await failOver(it.lane.lane, 1)
+  // Its session may have ended with the others: then it is appended again, which nobody decides any more.
+  isGated = false
   b('done')
   await eventually(() => it.writer.committed === 3)
   expect(await it.written()).toEqual(['a', 'b', 'c'])
