@@ -87,6 +87,7 @@ export class DueDispatches extends DueLoader {
     const { db, inProgress, enqueue, lease, recorder } = this.#options
     if (!this.isOpen || recorder.backlog > MAX_BACKLOG || this.#limit < MIN_TAKEN) return undefined
     const waiting = await findWaitingPlans(db)
+    if (waiting.length === 0) return undefined
     const expired = performance.now() - this.#expiredAtMs >= EXPIRED_MS
     const request = this.#request(waiting, expired)
     if (!this.isOpen || request.limit < MIN_TAKEN) return undefined

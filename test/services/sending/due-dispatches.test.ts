@@ -123,6 +123,22 @@ test.each<[string, Partial<DueDispatchesOptions>]>([
   expect(taken).toEqual([])
 })
 
+test('where nothing waits, only that is asked; what then waits past its validity is taken by the next look', async () => {
+  let loads = 0
+  const loader = loading(db)
+  const load: typeof loader.load = (...request) => {
+    loads += 1
+    return loader.load(...request)
+  }
+  const inProgress = { ...loader, load }
+  const look = due(() => directoryOf([]), { inProgress })
+  await look.runOnce()
+  expect(loads).toBe(0)
+  await store(5, 2)
+  await db.query('update dispatches set expires_at = now()')
+  expect(await look.runOnce()).toBe(5)
+})
+
 test('nothing of a plan that is not active, nor beyond the room there is', async () => {
   await store(5, 1)
   await due(() => directoryOf([], false)).runOnce()
@@ -210,14 +226,15 @@ test('what was handed to a carrier of another node is left to it while a route o
 test('a look that is woken for what finds no room is not woken again before the next', async () => {
   let looks = 0
   const looked: (() => void)[] = []
-  const options = {
-    pollMs: 3_600_000,
-    carriers: () => {
+  const recorder = {
+    isStalled: false,
+    get backlog() {
       looks += 1
       for (const tell of looked.splice(0)) setImmediate(tell)
-      return { here: [], elsewhere: [] }
+      return 0
     },
   }
+  const options = { pollMs: 3_600_000, recorder }
   const look = due(() => directoryOf([]), options)
   const next = () => new Promise<void>((resolve) => looked.push(resolve))
   look.start()
