@@ -76,7 +76,7 @@ interface ReplicaPools {
 const READ_TIMEOUT_MS = 5_000
 /** Two more than customers' reads use at once: one for all preflights, and one so that the operator never waits for them. */
 const READ_POOL_SIZE = HTTP_LIMITS.readsAtOnce + 2
-/** Kept for good: a new one takes 30 ms to learn the partitions. Before the first migration there are none to learn. */
+/** Kept for good: a new one takes 30 ms to learn the partitions. A replica may have none yet. */
 const READS = {
   poolSize: READ_POOL_SIZE,
   idleTimeoutMs: 0,
@@ -136,7 +136,6 @@ export async function prepareDatabases(databases: Databases, options: DatabaseSt
   const ofReads = server.pooled ? settings : sessionSettings(READ_TIMEOUT_MS)
   if (server.pooled) await keepSettings(server, settings, options)
   await checkSettings(server, db, settings)
-  await checkSettings(server, reads, ofReads)
   await checkSettings(server, beats, ofReads)
   await checkSettings(server, appends, settings)
   if (server.sharded && !server.pooled) await keepSettings(server, settings, options)
@@ -147,7 +146,8 @@ export async function prepareDatabases(databases: Databases, options: DatabaseSt
   for (const name of applied) log.info({ migration: name }, 'schema brought up to date')
   if (newer.length > 0) log.info({ migrations: newer }, 'the schema is that of a newer version')
   await ensurePartitions(db, Date.now())
-  await learnPartitions(reads).catch((err) => log.warn({ err }, 'the first lists will take longer'))
+  // Last, because its connections learn the partitions when they are made.
+  await checkSettings(server, reads, ofReads)
 }
 
 /** Why no node can run on this server; null: one can. */
