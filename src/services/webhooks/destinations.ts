@@ -69,7 +69,7 @@ export class Destinations {
 
   async runOnce(): Promise<void> {
     await this.#enqueue(async () => {
-      await deleteRecovered(this.#options.db, QUIET_MS)
+      if (this.#troubled.size > 0) await deleteRecovered(this.#options.db, QUIET_MS)
       await this.#read()
     })
   }

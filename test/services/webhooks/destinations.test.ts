@@ -89,6 +89,19 @@ test('a success closes it, for all nodes', async () => {
   await eventually(async () => (await written()).join() === 'open')
 })
 
+test('one that recovered long ago is forgotten by the run after it was read', async () => {
+  await db.query(
+    `insert into webhook_destinations (plan_id, destination, state, since)
+     values ($1, $2, 'recovering', now() - interval '1 hour')`,
+    [plan, endpoint.destination],
+  )
+  const here = await node()
+  expect(here.stateOf(endpoint)).toBe('recovering')
+  await here.runOnce()
+  expect(here.stateOf(endpoint)).toBeNull()
+  expect(await written()).toEqual([])
+})
+
 test('what waits there for an attempt is parked', async () => {
   const here = await node()
   const msgId = await storeDelivered(db, plan)
