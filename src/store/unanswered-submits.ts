@@ -1,5 +1,6 @@
 /** Submits without an answer, and parked receipts that can only be of one of them. */
 import type { UnansweredSubmit } from '../domain/journal/messages-in-doubt.ts'
+import { listPlanIds } from './citus.ts'
 import type { Queryable } from './database.ts'
 import type { MessageKey } from './messages-at-rest.ts'
 import { PARKED_COLUMNS, type ParkedPlace, type ParkedRow, receiptOf } from './parked-receipts.ts'
@@ -22,18 +23,60 @@ export async function addUnansweredSubmits(
   })
 }
 
+export async function isAnyUnanswered(db: Queryable): Promise<boolean> {
+  const { rows } = await db.query<{ is: boolean }>({
+    name: 'is_any_unanswered',
+    text: 'select exists (select from unanswered_submits) as is',
+  })
+  return rows[0]!.is
+}
+
+/** Where all lanes ended at a time. */
+export interface LaneEnds {
+  /** By the clock of the database, as PostgreSQL writes it. */
+  readonly at: string
+  readonly ends: readonly { readonly lane: number; readonly n: number }[]
+}
+
+export async function readLaneEnds(db: Queryable): Promise<LaneEnds> {
+  const { rows } = await db.query<LaneEnds>(`
+    select now()::text as at, coalesce(json_agg(json_build_object('lane', l.lane, 'n', j.n)), '[]') as ends
+    from lanes l cross join lateral (select max(n) as n from journal where lane = l.lane) j
+    where j.n > l.cut`)
+  return rows[0]!
+}
+
 /**
- * Whether a receipt may be matched with one of these submits now: there are any, and all of them are here. A lane that is
- * not recovered may have others.
+ * Whether everything before these ends is in the records: then a message that was submitted before has a record, which names
+ * its lane while its answer is awaited.
  */
-export async function areSubmitsKnown(db: Queryable): Promise<boolean> {
+export async function areInRecords(db: Queryable, { ends }: LaneEnds): Promise<boolean> {
   const { rows } = await db.query<{ are: boolean }>({
-    name: 'are_submits_known',
     text: `
-      select exists (select from unanswered_submits)
-             and not exists (select from lanes where epoch > 1 or node_id not in (select node_id from nodes)) as are`,
+      select not exists (select from json_to_recordset($1) as i (lane integer, n bigint)
+                         join lanes l on l.lane = i.lane where l.cut < i.n) as are`,
+    values: [JSON.stringify(ends)],
   })
   return rows[0]!.are
+}
+
+/**
+ * Those of these addresses (digits) to which a lane has a message in progress that is not older than `lowest`. Its submit may
+ * have no answer yet.
+ */
+export async function findAwaited(
+  db: Queryable,
+  addresses: readonly string[],
+  lowest: string,
+): Promise<ReadonlySet<string>> {
+  const planIds = await listPlanIds(db)
+  const { rows } = await db.query<{ recipient: string }>({
+    text: `
+      select distinct recipient from messages
+      where plan_id = any ($1::integer[]) and recipient = any ($2::text[]) and msg_id >= $3 and lane is not null`,
+    values: [planIds, addresses.map((digits) => `+${digits}`), lowest],
+  })
+  return new Set(rows.map(({ recipient }) => recipient.slice(1)))
 }
 
 /** A parked receipt, and the only message whose submit it may be of. */
@@ -43,17 +86,27 @@ export interface ReceiptByAddress extends MessageKey {
   readonly copies: number
 }
 
+/** Parked receipts that are looked at together. */
+export interface ParkedPart {
+  readonly after: ParkedPlace
+  /** As PostgreSQL writes it. */
+  readonly before: string
+  readonly waitMs: number
+  readonly withinMs: number
+  readonly limit: number
+}
+
 /** How far the clocks of two nodes differ at most while both are ready. */
 const SKEW_MS = 5_000
 
 /**
- * Looks at the next `limit` parked receipts behind `after` that came at least `waitMs` ago, and returns those whose id no
+ * Looks at the next `limit` parked receipts behind `after` that came at least `waitMs` ago and before `before`, and returns those whose id no
  * message has, and which can only be of one message: of those submitted without an answer to this carrier in the `withinMs`
  * before the receipt came, only this one has its two addresses, in either order. `last` is where to continue; null at the end.
  */
 export async function findReceiptsByAddress(
   db: Queryable,
-  { after, waitMs, withinMs, limit }: { after: ParkedPlace; waitMs: number; withinMs: number; limit: number },
+  { after, before, waitMs, withinMs, limit }: ParkedPart,
 ): Promise<{ found: ReceiptByAddress[]; last: ParkedPlace | null }> {
   const { rows } = await db.query<
     ParkedRow & { at: string; planId: number | null; msgId: string; copies: number }
@@ -64,7 +117,7 @@ export async function findReceiptsByAddress(
       from (
         select * from parked_receipts
         where parked_at >= $1::timestamptz and (parked_at, id) > ($1::timestamptz, $2::bigint)
-          and parked_at < now() - $3 * interval '1 ms'
+          and parked_at < least(now() - $3 * interval '1 ms', $6::timestamptz)
         order by parked_at, id limit $5
       ) p
       left join lateral (
@@ -80,7 +133,7 @@ export async function findReceiptsByAddress(
         having count(distinct msg_id) = 1
       ) u on true
       order by p.parked_at, p.id`,
-    values: [after.parkedAt, after.parkedId, waitMs, withinMs, limit],
+    values: [after.parkedAt, after.parkedId, waitMs, withinMs, limit, before],
   })
   const last = rows.length < limit ? undefined : rows.at(-1)
   return {

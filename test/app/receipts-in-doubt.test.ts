@@ -148,6 +148,8 @@ test('sent again and answered: the receipt of the first copy says nothing of the
   smsc.answerSubmits((pdu, link) => accept(pdu, link, 'second'))
   await service.makeDue()
   await service.until(msgId, 'SENT')
+  // Its record is written for this. Until then nothing to its recipient is matched.
+  await timeline(msgId)
   await smsc.receipt('first', 'UNDELIV')
   await looked()
   expect((await service.get(msgId)).body.status).toBe('SENT')

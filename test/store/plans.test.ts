@@ -134,10 +134,11 @@ const CALLS: readonly ((db: Queryable) => Promise<unknown>)[] = [
   (db) => quality.listPauses(db, NOW),
   (db) => addPrefixCounts(db, [], NOW.getTime()),
   (db) => unanswered.addUnansweredSubmits(db, []),
-  unanswered.areSubmitsKnown,
+  unanswered.isAnyUnanswered,
   (db) =>
     unanswered.findReceiptsByAddress(db, {
       after: { parkedAt: NOW.toISOString(), parkedId: 1 },
+      before: NOW.toISOString(),
       waitMs: 1,
       withinMs: 1,
       limit: 1,
@@ -195,7 +196,7 @@ const INTENDED = {
   read_directory: [...CONFIGURED, 'number_ranges', 'rates'].map((table) => `reads all of ${table}`),
   read_directory_without_rates: CONFIGURED.map((table) => `reads all of ${table}`),
   // Up to the first row.
-  are_submits_known: ['reads all of unanswered_submits'],
+  is_any_unanswered: ['reads all of unanswered_submits'],
 }
 
 /** Primary keys, by table. */

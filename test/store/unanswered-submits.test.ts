@@ -1,14 +1,17 @@
 import { beforeEach, expect, test } from 'vitest'
+import { lowestIdAt } from '../../src/domain/identifiers.ts'
 import type { UnansweredSubmit } from '../../src/domain/journal/messages-in-doubt.ts'
-import { closeLane, openLane } from '../../src/store/journal.ts'
-import { registerNode, removeNode } from '../../src/store/nodes.ts'
+import { appendEntry, closeLane, cutJournal, EMPTY_GROUP, openLane } from '../../src/store/journal.ts'
 import { type ParkedPlace, parkReceipts } from '../../src/store/parked-receipts.ts'
 import {
   addUnansweredSubmits,
-  areSubmitsKnown,
+  areInRecords,
   deleteAnsweredSubmits,
   deleteOldUnansweredSubmits,
+  findAwaited,
   findReceiptsByAddress,
+  isAnyUnanswered,
+  readLaneEnds,
 } from '../../src/store/unanswered-submits.ts'
 import { CARRIER_ID, installedDatabase, newId } from '../support/installation.ts'
 import { receipt, recordOutcomes, storeMessage, submission } from '../support/stored-messages.ts'
@@ -33,7 +36,13 @@ function park(id: string, changes: Parameters<typeof receipt>[2] & { msgId?: str
 async function found(limit = 100): Promise<string[]> {
   const all: string[] = []
   for (let after: ParkedPlace | null = OLDEST; after !== null; ) {
-    const page = await findReceiptsByAddress(db, { after, waitMs: 0, withinMs: 72 * HOUR_MS, limit })
+    const page = await findReceiptsByAddress(db, {
+      after,
+      before: 'infinity',
+      waitMs: 0,
+      withinMs: 72 * HOUR_MS,
+      limit,
+    })
     all.push(
       ...page.found.map(({ receipt: { carrierMessageId }, copies }) => `${carrierMessageId} ${copies}`),
     )
@@ -76,17 +85,33 @@ test('a receipt whose id a message has is of that one', async () => {
   expect(await found()).toEqual([])
 })
 
-test('nothing is matched while a lane is not recovered, or nothing is in doubt', async () => {
-  expect(await areSubmitsKnown(db)).toBe(false)
+test('the ends of lanes are in the records once their journal is cut there, or they are gone', async () => {
+  expect(await isAnyUnanswered(db)).toBe(false)
   await submitted(newId(Date.now()))
-  expect(await areSubmitsKnown(db)).toBe(true)
-  const nodeId = await registerNode(db, 'dead')
-  const lane = await openLane(db, nodeId!)
-  expect(await areSubmitsKnown(db)).toBe(true)
-  await removeNode(db, nodeId!)
-  expect(await areSubmitsKnown(db)).toBe(false)
-  await closeLane(db, lane)
-  expect(await areSubmitsKnown(db)).toBe(true)
+  expect(await isAnyUnanswered(db)).toBe(true)
+  const [one, other, idle] = [await openLane(db, 1), await openLane(db, 2), await openLane(db, 3)]
+  for (const lane of [one, other]) await appendEntry(db, lane, 1, EMPTY_GROUP)
+  const read = await readLaneEnds(db)
+  expect(read.ends).toEqual([one, other].map(({ lane }) => ({ lane, n: 1 })))
+  await appendEntry(db, one, 2, EMPTY_GROUP)
+  expect(await areInRecords(db, read)).toBe(false)
+  await cutJournal(db, one, 1)
+  expect(await areInRecords(db, read)).toBe(false)
+  await cutJournal(db, other, 1)
+  expect(await areInRecords(db, read)).toBe(true)
+  await cutJournal(db, one, 2)
+  for (const lane of [one, other, idle]) await closeLane(db, lane)
+  expect(await areInRecords(db, read)).toBe(true)
+  expect((await readLaneEnds(db)).ends).toEqual([])
+})
+
+test('a message is awaited while a lane has it in progress', async () => {
+  const msgId = await storeMessage(db, plan, { recipient: '+15551230001' })
+  const awaited = (lowest: string) => findAwaited(db, ['15551230001', '1'], lowest)
+  expect(await awaited(lowestIdAt(0))).toEqual(new Set())
+  await db.query('update messages set lane = 1 where msg_id = $1', [msgId])
+  expect(await awaited(lowestIdAt(0))).toEqual(new Set(['15551230001']))
+  expect(await awaited(lowestIdAt(Date.now() + 1_000))).toEqual(new Set())
 })
 
 test('a submit is written once, and deleted when it is answered or old', async () => {
