@@ -382,6 +382,7 @@ describe('users', () => {
     expect((await ask(`${TO}&text=x`)).status).toBe(202)
     const guess = (password: number) => ask(`username=simple&password=${password}&to=1&text=x`)
     let answer = await guess(0)
+    expect(answer.status).toBe(403)
     // Ten at once, and one more every six seconds: a slow machine makes some more.
     for (let password = 1; answer.status === 403 && password < 60; password += 1)
       answer = await guess(password)
