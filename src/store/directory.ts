@@ -159,8 +159,9 @@ function statementOf(parts: Readonly<Record<string, string>>): string {
 /**
  * The whole configuration at one instant: one statement sees one snapshot, where several would need a transaction of a
  * higher isolation level. Rates and number ranges, which may be 200,000 each, are taken from `previous` if they are
- * unchanged; otherwise everything is read again. The answer is read in slices, which hold up nobody. An account or carrier whose secrets `open` cannot open is
- * taken out of service. Throws if it can open none at all and there is no `previous`: a node with a wrong key must not start.
+ * unchanged; otherwise everything is read again. The answer is read in slices, which hold up nobody. An account or carrier
+ * whose secrets `open` cannot open is taken out of service. Throws if it can open none at all and there is no `previous`: a
+ * node with a wrong key must not start.
  */
 export async function readDirectory(
   db: Queryable,

@@ -93,8 +93,8 @@ export class AwayServers {
   ): Promise<readonly (readonly Item[])[]> {
     const { db } = this.#options
     if (!isSharded(db)) return [items]
-    const isKnown = (item: Item) => this.#servers.has(planOf(item) ?? Number.NaN) || planOf(item) === null
-    if (performance.now() - this.#readAtMs > FRESH_MS || !items.every(isKnown))
+    const isKnown = (planId: number | null) => planId === null || this.#servers.has(planId)
+    if (performance.now() - this.#readAtMs > FRESH_MS || !items.every((item) => isKnown(planOf(item))))
       await this.#readServers().catch(() => undefined)
     return divide(items, planOf, this.#servers)
   }
