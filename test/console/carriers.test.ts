@@ -165,7 +165,7 @@ describe('nodes', () => {
   it('are shown with what they hold, by keyboard alone', async () => {
     await using opened = await open()
     const { page } = opened
-    await opened.goto('/admin')
+    await opened.load('/admin')
     await tabTo(page, 'Nodes')
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { level: 1, name: 'Nodes' }).waitFor()

@@ -23,7 +23,7 @@ async function signIn({ page }: ConsolePage, token: string): Promise<void> {
 describe('signing in', () => {
   it('leads to the page that was asked for', async () => {
     await using opened = await open()
-    await opened.goto('/admin/carriers')
+    await opened.load('/admin/carriers')
     expect(await opened.page.title()).toBe('Sign in · Aldis')
     expect(await opened.problems()).toEqual([])
     await signIn(opened, service.operatorToken)
@@ -66,7 +66,7 @@ describe('signing in', () => {
 
   it('a link signs in with the tokens of its fragment, which is gone then', async () => {
     await using opened = await open()
-    await opened.goto(`/#customer=${service.token}&operator=${service.operatorToken}`)
+    await opened.load(`/#customer=${service.token}&operator=${service.operatorToken}`)
     await heading(opened, 'Overview')
     expect(opened.page.url()).toBe(`${service.app.url}/console/`)
     await opened.page.getByText('Audit log').waitFor()
@@ -77,7 +77,7 @@ describe('signing in', () => {
     await using opened = await open()
     await opened.goto('/')
     await heading(opened, 'Sign in to Aldis')
-    await opened.goto(`/#operator=${service.operatorToken}`)
+    await opened.load(`/#operator=${service.operatorToken}`)
     await heading(opened, 'Overview')
     expect(opened.page.url()).toBe(`${service.app.url}/console/admin`)
     expect(opened.faults).toEqual([])
@@ -128,7 +128,7 @@ describe('the frame', () => {
   it('by keyboard: past the navigation, along a link, and then at the page', async () => {
     await using opened = await open({ tokens: [service.operatorToken] })
     const { page } = opened
-    await opened.goto('/admin')
+    await opened.load('/admin')
     await page.keyboard.press('Tab')
     const focus = page.locator(':focus')
     expect(await focus.textContent()).toBe('Skip to the page')

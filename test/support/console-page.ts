@@ -37,6 +37,8 @@ export const EVERY_LOOK: readonly Look[] = [
   { width: 360, scheme: 'light', rules: COLOUR_RULES },
 ]
 const HEIGHT = 900
+/** The page of the console that belongs to nobody and reads nothing. */
+const NOBODYS_PATH = '/sign-in'
 /** Ends a hang; no page takes this long. */
 const TIMEOUT_MS = 60_000
 
@@ -50,7 +52,9 @@ export interface ConsolePage extends AsyncDisposable {
   readonly page: Page
   /** Errors of the console, uncaught errors and reports of the Content-Security-Policy so far; a test may take them out. */
   readonly faults: string[]
-  /** Goes to a path below `/console` and waits until it is shown. */
+  /** Loads a path below `/console` as a browser that comes to it, and waits until it is shown. */
+  load(path: string): Promise<void>
+  /** As `load`, but where the tab shows the console already, only the page and what it reads are new. */
   goto(path: string): Promise<void>
   /** Goes on to a path below `/console` as a link does, without loading the console again. */
   follow(path: string): Promise<void>
@@ -76,6 +80,15 @@ interface Tab {
 /** Tabs that nobody has, without cookies and storage. Each has a browser context of its own. */
 const idle: Tab[] = []
 
+const shows = ({ page }: Tab, baseUrl: string) => page.url().startsWith(`${baseUrl}/console`)
+
+/** Best a tab that shows this console already, then any that nobody has, then a new one. */
+async function takeTab(baseUrl: string): Promise<Tab> {
+  const index = idle.findIndex((tab) => shows(tab, baseUrl))
+  // -1 is the last one.
+  return idle.splice(index, 1)[0] ?? (await openTab())
+}
+
 async function openTab(): Promise<Tab> {
   const browser = await browserOfProcess()
   const context = await browser.newContext({ reducedMotion: 'reduce' })
@@ -91,20 +104,61 @@ async function openTab(): Promise<Tab> {
   return tab
 }
 
-/** Leaves nothing of the one who had the tab. The small page keeps the renderer, and what it has compiled. */
+/** Leaves nothing of the one who had the tab, but the code of the console. */
 async function cleared(tab: Tab, baseUrl: string): Promise<void> {
   tab.faults = null
-  await tab.page.goto(`${baseUrl}/livez`)
-  await tab.page.evaluate('localStorage.clear(), sessionStorage.clear()')
+  if (shows(tab, baseUrl)) {
+    await leave(tab.page)
+    const chosen = await tab.page.evaluate(`(() => {
+      const chosen = localStorage.length
+      localStorage.clear()
+      sessionStorage.clear()
+      return chosen
+    })()`)
+    // What a person chooses for good, the loaded console has, too.
+    if (chosen !== 0) await tab.page.goto(`${baseUrl}/livez`)
+  }
   await tab.page.context().clearCookies()
 }
 
-/** Opens the console of the service at `baseUrl`, as in a browser that has never seen it. */
+/** Changes the address of the loaded console, and waits until it shows another page. */
+async function move(page: Page, path: string): Promise<void> {
+  await page.locator('h1').first().waitFor()
+  await page.evaluate(`(async () => {
+    const left = document.querySelector('h1')
+    const { textContent } = left
+    const end = performance.now() + ${TIMEOUT_MS}
+    history.pushState(null, '', ${JSON.stringify(`/console${path}`)})
+    while (left.isConnected && left.textContent === textContent) {
+      if (performance.now() > end) throw new Error('The heading stays ' + textContent)
+      await new Promise(requestAnimationFrame)
+    }
+  })()`)
+}
+
+/** Nothing of the page that was shown stays: no state, no request, no notice. */
+async function leave(page: Page): Promise<void> {
+  if (!page.url().endsWith(NOBODYS_PATH)) await move(page, NOBODYS_PATH)
+  await page.evaluate(`document.querySelectorAll('.aldis-notice button').forEach((button) => button.click())`)
+}
+
+/** Makes the loaded console forget what it has read, as signing in does. The client of its queries is in what React renders. */
+async function forget(page: Page): Promise<void> {
+  await page.evaluate(`(async () => {
+    const root = document.getElementById('root')
+    const key = Object.keys(root).find((name) => name.startsWith('__reactContainer'))
+    let { element } = root[key].stateNode.current.memoizedState
+    while (element.props.client === undefined) element = element.props.children
+    await element.props.client.resetQueries()
+  })()`)
+}
+
+/** Opens the console of the service at `baseUrl`, for somebody whom this browser has never seen. */
 export async function openConsole(
   baseUrl: string,
   { tokens = [], width = 1280, scheme = 'light' }: ConsoleOptions = {},
 ): Promise<ConsolePage> {
-  const tab = idle.pop() ?? (await openTab())
+  const tab = await takeTab(baseUrl)
   const { page } = tab
   const faults: string[] = []
   tab.faults = faults
@@ -112,18 +166,18 @@ export async function openConsole(
   const opened: ConsolePage = {
     page,
     faults,
-    async goto(path) {
+    async load(path) {
       await page.goto(`${baseUrl}/console${path}`)
       await opened.settled()
     },
+    async goto(path) {
+      if (!shows(tab, baseUrl)) return await opened.load(path)
+      await leave(page)
+      await forget(page)
+      await opened.follow(path)
+    },
     async follow(path) {
-      // Until the heading is another one: what `settled` waits for holds on the page that is left, too.
-      await page.evaluate(`(async () => {
-        const left = document.querySelector('h1')
-        const { textContent } = left
-        history.pushState(null, '', ${JSON.stringify(`/console${path}`)})
-        while (left.isConnected && left.textContent === textContent) await new Promise(requestAnimationFrame)
-      })()`)
+      await move(page, path)
       await opened.settled()
     },
     settled: () => settled(page),
