@@ -26,7 +26,7 @@ describe('carriers', () => {
     await page.getByRole('region', { name: 'Binds' }).getByText('bound', { exact: true }).waitFor()
     await page.getByRole('region', { name: 'Nodes with binds' }).getByText('usable').waitFor()
     await page.getByRole('region', { name: 'Routes of the carrier' }).getByRole('link').waitFor()
-    expect(await opened.problems()).toEqual([])
+    expect(opened.faults).toEqual([])
   })
 
   it('are drained and started again, after a question that shows the command', async () => {
@@ -173,6 +173,6 @@ describe('nodes', () => {
     await page.getByText('alive').waitFor()
     // The table scrolls inside itself, so the keyboard comes to it.
     await tabTo(page, 'Nodes')
-    expect(await opened.problems()).toEqual([])
+    expect(opened.faults).toEqual([])
   })
 })

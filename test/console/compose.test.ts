@@ -45,7 +45,7 @@ describe('the preflight', () => {
     await using opened = await open()
     await opened.goto(`/compose?from=Aldis&to=${encodeURIComponent(RECIPIENT)}&body=hello`)
     await opened.page.getByText('default, not available').waitFor()
-    expect(await opened.problems()).toEqual([])
+    expect(opened.faults).toEqual([])
     await service.admin('PATCH', `/carriers/${CARRIER}`, { state: 'started' })
   })
 

@@ -109,7 +109,6 @@ describe('inbound messages of a customer', () => {
     const { page } = opened
     await opened.goto('/inbound')
     await page.getByText('Nobody has written yet').waitFor()
-    expect(await opened.problems()).toEqual([])
     const [{ msgId }] = (await service.listInbound({ from: SENDER })).body.items
     await opened.goto(`/inbound?open=${msgId}`)
     await page.getByText('Not found').waitFor()
@@ -123,7 +122,6 @@ describe('inbound messages of an operator', () => {
     await using opened = await open(service.operatorToken)
     const { page } = opened
     await opened.goto('/admin/inbound')
-    expect(await opened.problems()).toEqual([])
     await page.getByRole('combobox', { name: 'Service plan' }).fill(service.servicePlanId)
     await page.waitForURL(`**/admin/inbound?servicePlanId=${service.servicePlanId}`)
     await page.getByRole('link', { name: OTHER_SENDER }).click()
@@ -170,6 +168,6 @@ describe('unowned inbound messages', () => {
     await message.getByText(text.trim()).waitFor()
     expect(await message.locator('dt', { hasText: 'Parts' }).locator('+ dd').innerText()).toBe('2')
     expect(await page.getByRole('button', { name: /^Give/ }).count()).toBe(0)
-    expect(await opened.problems()).toEqual([])
+    expect(opened.faults).toEqual([])
   })
 })

@@ -83,7 +83,7 @@ describe('the log', () => {
     expect(await opened.violations()).toEqual([])
     await page.getByRole('button', { name: 'Apply' }).click()
     await expect.poll(() => rows(opened)).toEqual([ABSENT])
-    expect(await opened.problems()).toEqual([])
+    expect(opened.faults).toEqual([])
   })
 
   it('keeps new messages behind a bar, and shows new states in place', async () => {
@@ -108,7 +108,7 @@ describe('the log', () => {
     expect(await rows(opened)).toEqual(shown)
     await bar.click()
     await expect.poll(() => rows(opened)).toEqual(['+15550000003', ...shown])
-    expect(await opened.problems()).toEqual([])
+    expect(opened.faults).toEqual([])
   })
 
   it('exports what matches as CSV in which nothing is a formula', async () => {
@@ -165,7 +165,7 @@ describe('the log', () => {
     await field.fill(failed)
     await page.keyboard.press('Enter')
     await page.waitForURL(`**/console/admin/messages/${failed}`)
-    expect(await opened.problems()).toEqual([])
+    expect(opened.faults).toEqual([])
   })
 
   it('tells a customer without messages how to send one', async () => {
@@ -214,7 +214,7 @@ describe('an open message', () => {
     await told.getByText('DELIVERED → HTTP 200').click()
     expect(await told.innerText()).toContain('{"ok":true}')
     expect(await opened.page.locator('main').innerText()).not.toContain(CARRIER)
-    expect(await opened.problems()).toEqual([])
+    expect(opened.faults).toEqual([])
   })
 
   it('is told to an operator with each submit and each receipt', async () => {
@@ -244,7 +244,7 @@ describe('an open message', () => {
     expect(await opened.problems()).toEqual([])
     await opened.goto(`/admin/messages/${msgId}`)
     await story(opened).getByText('waiting for a carrier that is not bound').waitFor()
-    expect(await opened.problems()).toEqual([])
+    expect(opened.faults).toEqual([])
   })
 
   it('is composed again with the same fields, and its text is in no address', async () => {

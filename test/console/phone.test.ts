@@ -121,7 +121,7 @@ describe('a plan that is not a sandbox', () => {
     await opened.goto('/phone')
     await opened.page.getByText('is not a sandbox').waitFor()
     await opened.page.getByText(`aldis plan create --account ${tenant.accountId}`).waitFor()
-    expect(await opened.problems()).toEqual([])
+    expect(opened.faults).toEqual([])
   })
 
   it('leads to the sandbox plan of the same token', async () => {

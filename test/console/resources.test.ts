@@ -270,7 +270,7 @@ describe('secrets', () => {
     await button(page, 'Delete the previous webhook secret').first().waitFor({ state: 'detached' })
     await confirmDeletion(opened, 'Northern Ltd')
     await heading(page, 'Accounts')
-    expect(await opened.problems()).toEqual([])
+    expect(opened.faults).toEqual([])
   })
 })
 

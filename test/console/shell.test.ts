@@ -61,7 +61,7 @@ describe('signing in', () => {
     await sessions(opened).click()
     await page.getByRole('button', { name: 'Sign out: Operator' }).click()
     await heading(opened, 'Sign in to Aldis')
-    expect(await opened.problems()).toEqual([])
+    expect(opened.faults).toEqual([])
   })
 
   it('a link signs in with the tokens of its fragment, which is gone then', async () => {
