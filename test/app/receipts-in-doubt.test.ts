@@ -171,6 +171,20 @@ test('of two segments one was not answered: its receipt is of that one', async (
   expect(await timeline(msgId)).toContainEqual(expect.stringMatching(/^receipt: segment 2 of 2, id second/))
 })
 
+test('of two segments one was not answered, the other refused: a receipt may be of that, and is of no other message', async () => {
+  const waiting = await unanswered()
+  smsc.answerSubmits((pdu, link, index) => {
+    if (index === 2) link.respond(pdu, STATUSES.ESME_RINVDSTADR)
+  })
+  const msgId = await service.sent({ body: TWO_PARTS })
+  await service.until(msgId, 'FAILED')
+  await smsc.receipt('first-part', 'DELIVRD')
+  await looked()
+  expect(await isParked('first-part')).toBe(1)
+  expect((await service.get(waiting)).body.status).toBe('QUEUED')
+  expect(await timeline(msgId)).toContainEqual(expect.stringMatching(/^attempt: .*refused/))
+})
+
 test('none of two segments was answered: a receipt may be of either, and stays parked', async () => {
   const msgId = await unanswered({ body: TWO_PARTS })
   await smsc.receipt('any-part', 'DELIVRD')

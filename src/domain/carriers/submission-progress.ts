@@ -105,6 +105,11 @@ export class SubmissionProgress {
     this.#ambiguous = true
   }
 
+  /** A PDU got no answer, also if another one was refused for good. */
+  get isUnanswered(): boolean {
+    return this.#ambiguous
+  }
+
   /** Null while an answer is awaited, or `next` is to be sent. */
   get end(): AttemptEnd | null {
     if (this.#inFlight > 0) return null

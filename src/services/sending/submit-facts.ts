@@ -104,6 +104,8 @@ export interface Ending {
   readonly errorCode?: string
   readonly commandStatus?: number
   readonly attempt?: Attempted | null
+  /** The same attempt, if a PDU of it was not answered: a receipt of that may come. */
+  readonly unanswered?: Attempted | null
 }
 
 /** It is not known whether the message arrived, and it is not submitted again. */
@@ -137,7 +139,8 @@ export function endAfterRefusal(job: SubmitJob, refusal: SubmitRefusal, nowMs: n
   const { commandStatus, outcome } = refusal
   const errorCode = outcome === 'retry' ? '501' : codeOfSubmitStatus(commandStatus)
   const end = job.dispatch.ambiguous ? IN_DOUBT : ({ status: 'FAILED', errorCode } as const)
-  return { ...end, commandStatus, attempt: attemptOf(job, nowMs, 'refused', { refusal }) }
+  const unanswered = job.progress.isUnanswered ? attemptOf(job, nowMs, 'no-answer') : null
+  return { ...end, commandStatus, attempt: attemptOf(job, nowMs, 'refused', { refusal }), unanswered }
 }
 
 /** How a message ended, with its cost when it is SENT. `job` null: it ended before a carrier was chosen. */

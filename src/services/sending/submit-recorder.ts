@@ -55,7 +55,9 @@ export class SubmitRecorder {
   settle(dispatch: Dispatch, job: SubmitJob | null, ending: Ending): void {
     const { directory, held, inProgress, clock } = this.#options
     const settled = settlementOf(dispatch, job, ending, { directory: directory(), nowMs: clock() })
-    this.record(dispatch, ending.attempt ? [ending.attempt, settled] : [settled])
+    // The timeline has the first of those with the same time.
+    const attempts = [ending.attempt, ending.unanswered].filter((attempt) => attempt != null)
+    this.record(dispatch, [...attempts, settled])
     inProgress.whenAppended(dispatch.msgId, () => held.drop(dispatch.msgId))
   }
 

@@ -230,4 +230,17 @@ test('a refusal is no failure when an earlier attempt may have come through', ()
   expect(end({}, 'limited-retry')).toMatchObject({ status: 'FAILED', errorCode: '301' })
   expect(end({}, 'retry')).toMatchObject({ status: 'FAILED', errorCode: '501' })
   expect(end({ ambiguous: true })).toMatchObject({ status: 'UNKNOWN', errorCode: '103', attempt })
+  expect(end({})).toMatchObject({ unanswered: null })
+})
+
+test('a refusal of one segment says that another was not answered', () => {
+  const job = aJob({ body: 'part '.repeat(80) })
+  job.progress.sent()
+  job.progress.unanswered()
+  const refusal = { outcome: 'permanent', commandStatus: 0x0b, pdu: 1 } as const
+  expect(endAfterRefusal(job, refusal, nowMs)).toMatchObject({
+    status: 'FAILED',
+    attempt: { outcome: 'refused', segment: 1 },
+    unanswered: { outcome: 'no-answer', carrierId: 1 },
+  })
 })
