@@ -67,7 +67,7 @@ async function buildProgram(name: string | undefined): Promise<Command> {
   return program
 }
 
-/** The noun of this name. Without one, everything: for the help, and for suggestions. */
+/** Adds the noun of this name. If there is none, adds every command, for the help and for suggestions. */
 async function addOthers(program: Command, name: string | undefined): Promise<void> {
   // They read the OpenAPI document of the admin API, which the commands above do not need.
   const { addNoun, nouns } = await import('./admin/commands.ts')

@@ -143,7 +143,7 @@ export async function writeInHalves<Item, Result>(
   }
 }
 
-/** Throws the error of the first that failed, once all are over: none is still under way when a batch is tried again. */
+/** Waits until all parts have settled, then throws the first error: no part is in flight when the batch is retried. */
 export async function allOver(parts: readonly Promise<void>[]): Promise<void> {
   for (const part of await Promise.allSettled(parts)) if (part.status === 'rejected') throw part.reason
 }

@@ -102,7 +102,7 @@ function keysOf(receipts: readonly IncomingReceipt[]): ReceiptKey[] {
   )
 }
 
-/** The plans of the receipts whose id a message got, by index: nearly always of the message that `recordReceipts` finds. */
+/** By index, the plan of the newest message that got the receipt's id. Nearly always `recordReceipts` finds the same message. */
 export async function plansOfReceipts(
   db: Queryable,
   receipts: readonly IncomingReceipt[],

@@ -131,7 +131,7 @@ export async function byServer<Item>(
   return divide(items, planOf, await serversOfPlans(db, [...planIds]))
 }
 
-/** Items whose plans are on one of these servers together; those of other plans, or of none, too. */
+/** Groups items by the server of their plan. Items of plans that are not in `servers`, or of none, are one group. */
 export function divide<Item>(
   items: readonly Item[],
   planOf: (item: Item) => number | null,

@@ -90,7 +90,8 @@ export class RateTable {
 
   /**
    * The most specific rate: by network, then by the longest prefix, by country, for anywhere. A plan's own rates come
-   * before even more specific ones for all plans, because they were agreed with the customer. The same one is the same object.
+   * before even more specific ones for all plans, because they were agreed with the customer. Returns the same object for the
+   * same rate each time.
    */
   rateFor(message: Priced): Rate | null {
     const entry =

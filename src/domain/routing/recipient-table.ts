@@ -63,13 +63,13 @@ const TWO_32 = 4_294_967_296
  * Finds the most specific match of a recipient within a group: one of its network, of the longest prefix, of its country,
  * of any recipient. No two matches of a group may be the same. They are numbered as they are added, from 0 on.
  *
- * There may be 200,000, so they are kept in four arrays of numbers. As objects in Maps they made each collection of garbage
- * longer, which marks all objects, and took 200 bytes each instead of 30.
+ * There may be 200,000, so they are kept in arrays of numbers. As objects in Maps they took 200 bytes each instead of 30, and
+ * each full collection of garbage marked them all.
  */
 export class RecipientTable {
   readonly #groups: Int32Array
   readonly #codes: Float64Array
-  /** Number of a match + 1, in the first free place from the one that its hash names on; 0: free. */
+  /** An open hash table: the number of a match + 1 is in the first place that was free from its hash on. 0: free. */
   readonly #places: Uint32Array
   readonly #kinds = new Map<number, number>()
   #size = 0

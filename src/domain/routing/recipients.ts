@@ -76,9 +76,9 @@ const CLAIM_LENGTH = 7
  * mobile prefixes.
  */
 const PLACES_BITS = 19
-const keys = new Float64Array(2 ** PLACES_BITS)
+const keptKeys = new Float64Array(2 ** PLACES_BITS)
 /** Indexes in the countries of the calling code. */
-const found = new Uint8Array(2 ** PLACES_BITS)
+const keptCountries = new Uint8Array(2 ** PLACES_BITS)
 const LENGTHS = 32
 /** 2^32 divided by the golden ratio: consecutive prefixes get places far from each other (Knuth, TAOCP 3, §6.4). */
 const SPREAD = 0x9e3779b1
@@ -119,14 +119,14 @@ function sharedCountry(e164: string, callingCode: string, countries: readonly st
   const digits = Number(telling)
   const key = digits * LENGTHS + (isNanp ? 0 : e164.length)
   const place = Math.imul(digits + e164.length, SPREAD) >>> (32 - PLACES_BITS)
-  if (keys[place] === key) return countries[found[place]!]!
+  if (keptKeys[place] === key) return countries[keptCountries[place]!]!
   const sample = isNanp ? `${telling}2002000` : e164
   const country =
     CLAIMED_TWICE.get(e164.slice(0, CLAIM_LENGTH)) ??
     parsePhoneNumberFromString(sample, metadata as MetadataJson)?.country
   // The main one, if none is found.
   const index = Math.max(0, countries.indexOf(country ?? ''))
-  keys[place] = key
-  found[place] = index
+  keptKeys[place] = key
+  keptCountries[place] = index
   return countries[index]!
 }

@@ -63,7 +63,7 @@ export class RoutingRules {
     return this.#recipients.size === 0
   }
 
-  /** The same one is the same object. */
+  /** Returns the same object for the same rule each time. */
   mostSpecific(planId: number, sender: string, area: RecipientArea): RoutingRule | null {
     return this.#limitedTo(planId, sender, area) ?? this.#limitedTo(planId, null, area)
   }

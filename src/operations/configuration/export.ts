@@ -36,7 +36,7 @@ export async function exportConfiguration(
   const withheld: string[] = []
   for (const kind of KINDS) {
     writer.begin(kind.name)
-    // Those that others name stay in the scene. There are too many of the others.
+    // The scene keeps only the kinds that others name. There may be 200,000 objects of the rest.
     const present = await (NAMED.has(kind.name) ? scene.read(kind) : kind.read(scene))
     if (kind.name === 'senders') writeSenders(scene, present, writer)
     else
