@@ -76,6 +76,15 @@ export function byPlan<Item>(
     .sort((one, other) => one.planId - other.planId)
 }
 
+/**
+ * Has Citus know that `tx` writes on the servers of these plans. It overlooks COPY to a server that the transaction has only read
+ * from: it prepares nothing there, and if that server does not commit, it warns and commits the rest. Changes no row.
+ */
+export async function markAsWritten(tx: Queryable, planIds: readonly number[]): Promise<void> {
+  if (planIds.length === 0) return
+  await tx.query({ text: 'delete from feeds where plan_id = any($1) and position < 0', values: [planIds] })
+}
+
 /** Condition: the row's plan is `OfPlan.planId`, unless that is null. `parameter` like '$2'. */
 export function ofPlan(row: string, parameter: string): string {
   return `${row}.plan_id = coalesce(${parameter}::integer, ${row}.plan_id)`

@@ -10,7 +10,7 @@ import {
   type MessageInProgress,
   type StatusEvent,
 } from '../domain/journal/messages-in-progress.ts'
-import { isSharded } from './citus.ts'
+import { isSharded, markAsWritten } from './citus.ts'
 import { CopyRows, copyIn, storable } from './copy.ts'
 import type { Queryable, Transaction } from './database.ts'
 import { drawPositions, type FeedPositions } from './event-feed.ts'
@@ -61,8 +61,14 @@ export async function writeRecords(
   // Of several servers, one that hangs then holds up no lock on the coordinator.
   const coordinatorIsLast = isSharded(tx)
   const announcing = records.filter(({ message }) => message.events.length > 0)
-  const plans = [...new Set(announcing.map(({ message }) => message.accepted.planId))]
+  const plans = plansOf(announcing)
   if (!kindsAreNoted) await noteKindsInstead(tx, records.map(kindOf))
+  // A position that is drawn marks the others.
+  if (isSharded(tx))
+    await markAsWritten(
+      tx,
+      plansOf(records).filter((planId) => !plans.includes(planId)),
+    )
   await copyIn(tx, coordinatorIsLast ? onServers : [...onServers, ...atCoordinator])
   const events = eventsOf(announcing)
   const { held, positions } =
@@ -75,6 +81,10 @@ export async function writeRecords(
   const announced = events.at(positions)
   await copyIn(tx, coordinatorIsLast ? [announced, ...atCoordinator, ...queued] : [...queued, announced])
   return held
+}
+
+function plansOf(records: readonly Projected[]): number[] {
+  return [...new Set(records.map(({ message }) => message.accepted.planId))]
 }
 
 /** The kind that the message is listed by. Nothing changes the message while it is projected. */

@@ -66,11 +66,11 @@ function stopAtCommit(of: number | 'entry') {
   }
 }
 
-function aNode(around: Around) {
+function aNode(around: Around, changes: { readonly ageMs?: number } = {}) {
   const log = new KeptLog()
   const gated = gatedDatabase(db, around, { inTransactions: true })
   const node = { db: gated, log, directory: () => aDirectory(), clock: Date.now }
-  const inProgress = new MessagesInProgress({ ...node, appends: db })
+  const inProgress = new MessagesInProgress({ ...node, ...changes, appends: db })
   const recorder = new Recorder({
     ...node,
     inProgress,
@@ -79,7 +79,7 @@ function aNode(around: Around) {
     onChanged: () => undefined,
   })
   return {
-    ...{ inProgress, recorder, gated },
+    ...{ inProgress, recorder, gated, log },
     async [Symbol.asyncDispose]() {
       signalAll(worker.pids, 'SIGCONT')
       await eventually(() => !inProgress.away.knowsOfAny)
@@ -199,4 +199,34 @@ test.each<[string, number | 'entry']>([
   expect(taken.size).toBe(plans.length)
   const { rows } = await db.query('select count(*)::integer as n from dispatches')
   expect(rows).toEqual([{ n: 0 }])
+})
+
+test('a message that begins anew while a worker hangs at its COMMIT is not lost, nor what is accepted meanwhile', async () => {
+  const moment = stopAtCommit('entry')
+  await using node = aNode(moment.around, { ageMs: 0 })
+  const { inProgress } = node
+  await inProgress.register(NODE)
+  const accept = (planId: number) => {
+    const msgId = newId(Date.now())
+    const accepted = acceptedFact(planId, msgId)
+    return { planId, msgId, acceptance: inProgress.accept({ msgId, owner: NODE, accepted }) }
+  }
+  const first = plans.map(accept)
+  for (const { acceptance } of first) expect(await acceptance).toBe('committed')
+  moment.arm()
+  await eventually(() => moment.isStopped)
+  const later = plans.map(accept)
+  await eventually(() => node.log.errors.length > 0)
+  signalAll(worker.pids, 'SIGCONT')
+  for (const { acceptance } of later) expect(await acceptance).toBe('committed')
+  // Each gets its record, and stays to be submitted.
+  const ids = [...first, ...later].map(({ msgId }) => msgId)
+  await eventually(() =>
+    inProgress.project(ids).then(
+      () => true,
+      () => false,
+    ),
+  )
+  await eventually(() => isEach([...first, ...later], 'QUEUED'))
+  expect(inProgress.size).toBe(first.length + later.length)
 })

@@ -119,6 +119,11 @@ export class Bed implements AsyncDisposable {
     await this.database.run(`alter system set synchronous_standby_names = '*'`, 'select pg_reload_conf()')
   }
 
+  /** Ends the server with this. */
+  owns(server: PostgresServer): void {
+    this.#cleanups.push(() => server.dispose())
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     for (const cleanup of this.#cleanups.splice(0).reverse()) await cleanup().catch(() => undefined)
   }
@@ -165,7 +170,7 @@ export class Bed implements AsyncDisposable {
     for (let index = 0; index < count; index += 1) {
       const worker = await PostgresServer.create(CITUS_SETTINGS)
       this.workers.push(worker)
-      this.#cleanups.push(() => worker.dispose())
+      this.owns(worker)
     }
     await joinCluster(this.database, this.workers, (server, ...statements) => server.run(...statements))
   }

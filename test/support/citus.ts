@@ -10,6 +10,8 @@ export interface CitusCluster {
 export const CITUS_SETTINGS = [
   "shared_preload_libraries = 'citus'",
   'max_connections = 300',
+  // For shards that are moved while they are written.
+  'wal_level = logical',
   // Few, since every test file copies them.
   'citus.shard_count = 4',
   // As `initdb` makes them, the servers have no certificates.
