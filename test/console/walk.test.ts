@@ -5,6 +5,9 @@ import { EVERY_LOOK, openConsole } from '../support/console-page.ts'
 import { ROOT } from '../support/process.ts'
 import { CARRIER, type Service, startService } from '../support/service.ts'
 
+/** Some thirty pages in four looks: a busy machine needed most of the two minutes that other tests have. */
+const TIMEOUT_MS = 360_000
+
 let service: Service
 /** Of a message that was delivered, and of its first event. */
 let msgId: string
@@ -45,13 +48,13 @@ async function walk(paths: readonly string[], token: string): Promise<Record<str
   return problems
 }
 
-test.concurrent('every page of a customer', async () => {
+test.concurrent('every page of a customer', { timeout: TIMEOUT_MS }, async () => {
   const paths = pathsOf('customer')
   expect(paths.length).toBeGreaterThan(7)
   expect(await walk(paths, service.token)).toEqual({})
 })
 
-test.concurrent('every page of an operator', async () => {
+test.concurrent('every page of an operator', { timeout: TIMEOUT_MS }, async () => {
   const paths = pathsOf('operator').map((path) => `/admin${path}`)
   expect(paths.length).toBeGreaterThan(20)
   const half = Math.ceil(paths.length / 2)
