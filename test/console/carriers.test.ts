@@ -111,8 +111,16 @@ describe('the route explanation', () => {
     })
     await using opened = await open()
     const { page } = opened
+    // The names of plans arrive after one was typed.
+    const PLANS = '**/admin/v1/service-plans?*'
+    const typed = Promise.withResolvers<void>()
+    await page.route(PLANS, (route) => typed.promise.then(() => route.continue()))
     await opened.goto('/admin/explain')
     await page.getByRole('combobox', { name: 'Service plan' }).fill('without a route')
+    const names = page.waitForResponse(PLANS)
+    typed.resolve()
+    await names
+    await page.unroute(PLANS)
     await page.getByLabel('From').fill('Aldis')
     await page.getByRole('button', { name: 'Explain' }).click()
     await page.getByText('Give a number').waitFor()

@@ -1,5 +1,5 @@
 import type { TextInputProps } from '@mantine/core'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { idIn, labelOfNamed, type NamedKind, useNamed, useNameOf } from './named.ts'
 import { SuggestInput } from './suggest-input.tsx'
 
@@ -18,6 +18,11 @@ export function NamedField({ kind, value, onChange, error, ...rest }: NamedField
   const named = useNamed(kind, typed)
   const meant = (text: string) => idIn(text, named) ?? text
   const name = useNameOf(kind, value)
+  const resolved = meant(typed)
+  // The names may arrive after the text: until then it means nothing.
+  useEffect(() => {
+    if (value === typed && value !== resolved) onChange(resolved, false)
+  }, [value, typed, resolved, onChange])
   const isUnknown = !hasFocus && value !== '' && idIn(value, named) === null
   return (
     <SuggestInput
@@ -25,7 +30,7 @@ export function NamedField({ kind, value, onChange, error, ...rest }: NamedField
       spellCheck={false}
       {...rest}
       // What was typed stays as long as it means the value.
-      value={meant(typed) === value ? typed : name === undefined ? value : labelOfNamed({ id: value, name })}
+      value={resolved === value ? typed : name === undefined ? value : labelOfNamed({ id: value, name })}
       onChange={({ currentTarget }) => {
         const text = currentTarget.value
         setTyped(text)
