@@ -309,7 +309,9 @@ export class Recorder {
   async #translated(items: readonly ReceiptItem[]): Promise<readonly TranslatedReceipt[]> {
     const { idRules, inProgress } = this.#options
     const given = items.map(({ row }) => row)
-    const rows = await idRules.translate(given).catch((error) => {
+    const translate = (part: readonly IncomingReceipt[]) => idRules.translate(part)
+    // What the database refuses here is refused again where it is recorded, and logged there.
+    const rows = await writeInHalves(given, translate, (row) => row).catch((error) => {
       if (!inProgress.away.knowsOfAny) throw error
       // Their messages may be on the server that is away: they are parked as they came.
       return given

@@ -225,6 +225,20 @@ describe('submissions and receipts', () => {
     expect(recorder.failing).toBe(false)
   })
 
+  test('a receipt whose id the database cannot look up holds up no others', async () => {
+    const msgId = await storeMessage(database.db, plan)
+    recorder.addOutcome(submission(plan, msgId, `good-${msgId}`))
+    recorder.addOutcome(sent(plan, msgId))
+    const answers = [
+      received(`good-${msgId}`, 'DELIVERED'),
+      received('bad', 'DELIVERED', { carrierId: 2 ** 40, idRule: 'auto', untranslated: true }),
+    ]
+    expect(await Promise.all(answers)).toEqual([true, true])
+    expect(await statusOf(database.db, msgId)).toBe('DELIVERED')
+    expect(log.errors).toEqual(['receipt refused by the database'])
+    expect(recorder.failing).toBe(false)
+  })
+
   test('a bad row among submissions does not hold up the others', async () => {
     const good = await storeMessage(database.db, plan)
     const bad = await storeMessage(database.db, plan)
