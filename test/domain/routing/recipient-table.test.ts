@@ -4,20 +4,8 @@ import type { RecipientMatch } from '../../../src/domain/configuration/configura
 import { RecipientTable } from '../../../src/domain/routing/recipient-table.ts'
 import { specificity } from '../../../src/domain/routing/recipients.ts'
 import { networksOf } from '../../support/directory.ts'
+import { ALL, ANYWHERE, COUNTRY, LONG, NETWORK, SHORT, to } from '../../support/recipient-matches.ts'
 
-const to = (changes: Partial<RecipientMatch>): RecipientMatch => ({
-  prefix: null,
-  country: null,
-  mccmnc: null,
-  ...changes,
-})
-
-const NETWORK = to({ mccmnc: '23415' })
-const LONG = to({ prefix: '+447911' })
-const SHORT = to({ prefix: '+4479' })
-const COUNTRY = to({ country: 'GB' })
-const ANYWHERE = to({})
-const ALL = [ANYWHERE, COUNTRY, SHORT, LONG, NETWORK]
 const MESSAGE = { recipient: '+447911123456', country: 'GB', mccmnc: '23415' }
 
 function tableOf(matches: readonly RecipientMatch[], group = 1): RecipientTable {

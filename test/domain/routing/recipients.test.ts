@@ -11,20 +11,8 @@ import {
   recipientMatchFaults,
   specificity,
 } from '../../../src/domain/routing/recipients.ts'
+import { ALL, COUNTRY, NETWORK, to } from '../../support/recipient-matches.ts'
 
-const to = (changes: Partial<RecipientMatch>): RecipientMatch => ({
-  prefix: null,
-  country: null,
-  mccmnc: null,
-  ...changes,
-})
-
-const NETWORK = to({ mccmnc: '23415' })
-const LONG = to({ prefix: '+447911' })
-const SHORT = to({ prefix: '+4479' })
-const COUNTRY = to({ country: 'GB' })
-const ANYWHERE = to({})
-const ALL = [ANYWHERE, COUNTRY, SHORT, LONG, NETWORK]
 it('compares destinations as it finds them', () => {
   const ranks = ALL.map(specificity)
   expect(ranks).toEqual([...new Set(ranks)].sort((a, b) => a - b))
