@@ -64,7 +64,7 @@ async function countOf(condition: string, counted = '*'): Promise<number> {
   return rows[0]!.count
 }
 
-// The second is too little memory for what waits, as a plan has half of it: the rest stays in the database.
+// A plan may fill half of the memory. The second is too small for all pending events, so the rest stays in the database.
 test.each([
   { webhooksHeld: 20_000, messages: 150 },
   { webhooksHeld: 400, messages: 220 },
