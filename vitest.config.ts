@@ -22,7 +22,7 @@ const CITUS = process.env.TEST_CITUS ? [] : ['test/citus/*.test.ts']
 const LONG_FOR_THEIR_SIZE = new Set(
   [
     ...['app/webhook-isolation', 'app/hostile-receivers', 'app/node-reports', 'app/carriers-of-nodes'],
-    ...['console/walk', 'console/docs', 'console/webhooks', 'package', 'typed-documents', 'tracing-document'],
+    ...['console/walk', 'console/docs', 'console/webhooks', 'typed-documents'],
     ...['commands/kill-9', 'commands/statistics-after-kill', 'services/links/carrier-tls', 'readme'],
   ].map((name) => fileURLToPath(new URL(`test/${name}.test.ts`, import.meta.url))),
 )
