@@ -5,6 +5,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventually } from './support/eventually.ts'
 import { lookUp, type Ready, ROOT, scratchFolder, send, start } from './support/process.ts'
 
+/** The program as npm packs it. The short form is commands/dev.test.ts: the same command, from the sources. */
+
 const MANIFEST = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
   version: string
   dependencies: Record<string, string>
