@@ -10,7 +10,7 @@ test('kill -9 of the service under load, as a carrier has taken a message and no
   using folder = scratchFolder()
   const { signal } = new AbortController()
   const { exercised, summary } = await perform(
-    { nodes: 1, seed: 144, kinds: kindsNamed(['kill-at-submit']), seconds: 60, maxFaults: 1, rate: 50 },
+    { nodes: 1, seed: 144, kinds: kindsNamed(['kill-at-submit']), seconds: 60, maxFaults: 1, rate: 20 },
     {
       folder: folder.path,
       databaseFolder: undefined,

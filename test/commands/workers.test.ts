@@ -2,51 +2,19 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { requestAdmin } from '../../src/commands/admin/client.ts'
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.ts'
 import { databaseOfFile, freshDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { KeptClient, KeptSender } from '../support/kept-connections.ts'
-import {
-  lookUp,
-  provision,
-  type Ready,
-  runAldis,
-  SERVE_SECRETS,
-  type Served,
-  startServe,
-} from '../support/process.ts'
-import { exchange, openSocket, requestBytes } from '../support/raw-http.ts'
+import { provision, type Ready, runAldis, SERVE_SECRETS, type Served } from '../support/process.ts'
+import { openSocket } from '../support/raw-http.ts'
+import { admin, byWorker, portOf, said, startWorkers } from './workers.ts'
 
 const database = await databaseOfFile({ state: 'started' })
 const REFUSED = { ...SERVE_SECRETS, LOG_LEVEL: 'warn', HTTP_HOST: '127.0.0.1', HTTP_PORT: '0', WORKERS: '2' }
-const CLIENTS = 40
+const CLIENTS = 20
 /** Of each client, between an answer and its next message. */
 const PAUSE_MS = 100
-
-interface Line {
-  readonly msg: string
-  readonly worker?: number
-  readonly pid: number
-}
-
-/** What was logged with this text, by anyone. */
-function said({ running }: Served, msg: string): Line[] {
-  const lines = running.stderr.split('\n').slice(0, -1)
-  return lines.map((line): Line => JSON.parse(line)).filter((line) => line.msg === msg)
-}
-
-function portOf({ baseUrl }: { baseUrl: string }): number {
-  return Number(new URL(baseUrl).port)
-}
-
-/** The values of a metric, by worker. Over a connection of its own: the system chooses the worker. */
-async function byWorker(service: Served, metric: string): Promise<Record<string, number>> {
-  const answer = await exchange(portOf(service), requestBytes({ method: 'GET', path: '/metrics' }))
-  expect(answer?.status).toBe(200)
-  const found = answer!.text.matchAll(new RegExp(`^${metric}\\{[^}]*worker="(\\d+)"\\} (\\S+)$`, 'gm'))
-  return Object.fromEntries([...found].map(([, worker, value]) => [worker, Number(value)]))
-}
 
 function senders(access: Ready): KeptSender[] {
   const ports = [portOf(access)]
@@ -70,41 +38,6 @@ async function receiptsParked(): Promise<number> {
   return rows[0]!.count
 }
 
-interface CarrierNodes {
-  readonly nodes: readonly { readonly condition: string }[]
-}
-
-/** Its receipt comes half a minute after the submit. */
-const LATE = '+15551231010'
-
-function admin({ baseUrl, operatorToken }: Served, method: string, path: string, body?: object) {
-  return requestAdmin({ url: baseUrl, operatorToken }, method, path, body)
-}
-
-/** Access to a sandbox plan of the same account. */
-async function sandboxPlan(service: Served, access: Ready): Promise<Ready> {
-  const fields = { accountId: access.accountId, name: 'Tests', sandbox: true }
-  const { servicePlanId } = (await admin(service, 'POST', '/service-plans', fields)) as Ready
-  await admin(service, 'PUT', `/service-plans/${servicePlanId}/senders/${access.sender}`, {
-    status: 'approved',
-  })
-  return { ...access, servicePlanId }
-}
-
-/** Sends a message over a connection of its own: the system chooses the worker. Returns its id. */
-async function sentAlone(service: Served, { servicePlanId, sender, token }: Ready, to: string) {
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-  const body = JSON.stringify({ servicePlanId, channel: 'SMS', from: sender, to, body: 'Hello' })
-  const request = requestBytes({ method: 'POST', path: '/v1/sendsms', headers, body })
-  const answer = await exchange(portOf(service), request)
-  expect([answer?.status, answer?.text]).toEqual([202, expect.anything()])
-  return JSON.parse(answer!.text).msgId as string
-}
-
-async function statusesOf(access: Ready, msgIds: readonly string[]): Promise<string[]> {
-  return await Promise.all(msgIds.map(async (msgId) => (await lookUp(access, msgId)).json.status))
-}
-
 describe('two workers', () => {
   let simulator: Simulator
   let service: Served
@@ -112,15 +45,7 @@ describe('two workers', () => {
 
   beforeAll(async () => {
     simulator = await startSimulator({ port: 0 })
-    service = await startServe(
-      {
-        DATABASE_URL: database.connectionString,
-        NODE_ID: 'both',
-        LOG_LEVEL: 'info',
-        AMBIGUITY_WAIT_MS: '1000',
-      },
-      ['--workers', '2'],
-    )
+    service = await startWorkers(database.connectionString)
     access = await provision(service, simulator.port, { binds: 1, window: 100 })
   })
   afterAll(async () => {
@@ -132,8 +57,7 @@ describe('two workers', () => {
     const { rows } = await database.db.query<{ name: string }>('select name from nodes order by name')
     expect(rows.map(({ name }) => name)).toEqual(['both/1', 'both/2'])
     const nodes = await eventually(async () => {
-      const connection = { url: service.baseUrl, operatorToken: service.operatorToken }
-      const { items } = (await requestAdmin(connection, 'GET', '/nodes')) as { items: { worker: unknown }[] }
+      const { items } = (await admin(service, 'GET', '/nodes')) as { items: { worker: unknown }[] }
       return items.every(({ worker }) => worker !== null) && items
     })
     expect(nodes).toMatchObject([1, 2].map((worker) => ({ name: `both/${worker}`, worker, workers: 2 })))
@@ -148,8 +72,7 @@ describe('two workers', () => {
     expect(said(service, warning)).toEqual([
       expect.objectContaining({ worker: 1, carrier: 'carrier', binds: 1, workers: 2 }),
     ])
-    const connection = { url: service.baseUrl, operatorToken: service.operatorToken }
-    await requestAdmin(connection, 'PATCH', '/carriers/carrier', { binds: 2, idRule: 'exact' })
+    await admin(service, 'PATCH', '/carriers/carrier', { binds: 2, idRule: 'exact' })
     await eventually(async () =>
       isDeepStrictEqual(await byWorker(service, 'aldis_carrier_bound'), { 1: 1, 2: 1 }),
     )
@@ -185,38 +108,6 @@ describe('two workers', () => {
     expect(new Set(clients.flatMap(({ statuses }) => statuses))).toEqual(new Set([202]))
     const msgIds = clients.flatMap((client) => client.msgIds)
     await eventually(async () => (await countOf(msgIds, 'DELIVERED')) === msgIds.length, 60_000)
-  })
-
-  test('share sandbox plans; one killed loses the receipts of its own simulator, and nothing is sent twice', async () => {
-    const plan = await sandboxPlan(service, access)
-    await eventually(async () => {
-      const { nodes } = (await admin(service, 'GET', '/carriers/sandbox/binds')) as CarrierNodes
-      return nodes.filter(({ condition }) => condition === 'usable').length === 2
-    })
-    const before = await byWorker(service, 'aldis_messages_accepted_total')
-    const late: string[] = []
-    // Until both workers have taken some: the system chooses the worker of each connection.
-    await eventually(async () => {
-      late.push(...(await Promise.all(Array.from({ length: 4 }, () => sentAlone(service, plan, LATE)))))
-      const now = await byWorker(service, 'aldis_messages_accepted_total')
-      return [1, 2].every((worker) => now[worker]! > before[worker]!)
-    })
-    await eventually(async () => (await statusesOf(plan, late)).every((status) => status === 'SENT'))
-
-    const ready = said(service, 'worker is ready').length
-    process.kill(said(service, 'worker is ready').at(-1)!.pid, 'SIGKILL')
-    await service.running.until(() => said(service, 'worker is ready').length > ready)
-    const prompt = await Promise.all(
-      Array.from({ length: 8 }, () => sentAlone(service, plan, '+15551230000')),
-    )
-    await eventually(async () => (await statusesOf(plan, prompt)).every((status) => status === 'DELIVERED'))
-    for (const msgId of late) {
-      const { submissions } = (await admin(service, 'GET', `/messages/${msgId}`)) as { submissions: object[] }
-      expect(submissions).toHaveLength(1)
-    }
-    const statuses = await statusesOf(plan, late)
-    expect(statuses.filter((status) => status !== 'SENT' && status !== 'DELIVERED')).toEqual([])
-    expect(statuses).toContain('SENT')
   })
 
   test('SIGTERM under load: every request is answered, every message recorded, exit code 0', async () => {
@@ -258,47 +149,5 @@ describe('workers that cannot start', () => {
     const exit = await refused({ DATABASE_URL: unsafe.connectionString })
     expect(exit).toMatchObject({ code: 1, stdout: '' })
     expect(exit.stderr).toMatch(/^error: the database can lose accepted messages \(.*synchronous_commit.*\n$/)
-  })
-})
-
-describe('workers whose name is taken by others', () => {
-  const env = {
-    DATABASE_URL: database.connectionString,
-    NODE_ID: 'taken',
-    WORKERS: '2',
-    DATABASE_POOL_SIZE: '200',
-  }
-  let first: Served
-  let second: Served
-
-  beforeAll(async () => {
-    first = await startServe(env)
-    second = await startServe(env)
-  })
-  afterAll(async () => {
-    await first?.[Symbol.asyncDispose]()
-    await second?.[Symbol.asyncDispose]()
-  })
-
-  test('stop, with exit code 1', async () => {
-    expect(await first.running.exited).toMatchObject({ code: 1 })
-    expect(first.running.stderr).toContain('another node has the same NODE_ID')
-    expect((await fetch(`${second.baseUrl}/readyz`)).status).toBe(200)
-  })
-
-  test('of more connections than the database allows, one line warns', async () => {
-    const { rows } = await database.db.query<{ most: number }>(
-      `select current_setting('max_connections')::integer as most`,
-    )
-    expect(rows[0]!.most).toBeLessThan(400)
-    const warning = 'the database allows fewer connections than this may open'
-    expect(second.running.stderr.split(warning)).toHaveLength(2)
-  })
-
-  test('killed with -9, their parent leaves no worker behind', async () => {
-    second.running.kill('SIGKILL')
-    // Its output is at its end when no worker has it any more.
-    expect(await second.running.exited).toMatchObject({ signal: 'SIGKILL' })
-    await expect(fetch(second.baseUrl)).rejects.toThrow()
   })
 })
