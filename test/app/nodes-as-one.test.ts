@@ -77,3 +77,26 @@ test('a session of the console that one node began is valid on the other; a revo
   await service.admin('DELETE', `/tokens/${tokenId}`)
   for (const url of both()) await eventually(async () => (await read(url)) === 401 && !(await signedIn(url)))
 })
+
+test('both together let one burst of a plan through', async () => {
+  const burst = 100
+  const { servicePlanId } = service
+  // The first has noticed the second: it gave buckets to it.
+  await eventually(async () => {
+    const { rows } = await service.db.query(
+      `select from buckets join nodes using (node_id) where name = 'second'`,
+    )
+    return rows.length > 0
+  })
+  await service.admin('PATCH', `/service-plans/${servicePlanId}`, {
+    rateLimit: { messagesPerSecond: 1, burst },
+  })
+  await second.refresh()
+  const startedAtMs = Date.now()
+  const urls = Array.from({ length: 2 * burst }, (_, index) => both()[index % 2]!)
+  const answers = await Promise.all(urls.map((url) => sendTo(url, 'one of many')))
+  const passed = answers.filter(({ status }) => status === 202).length
+  // Both readings are cut to a millisecond.
+  expect(passed).toBeLessThanOrEqual(burst + (Date.now() + 1 - startedAtMs) / 1_000)
+  expect(passed).toBeGreaterThanOrEqual(0.9 * burst)
+})

@@ -13,7 +13,7 @@ import {
 } from '../support/process.ts'
 import { startSmsc } from '../support/smsc.ts'
 
-/** The rate limit of a plan over two nodes, one of them with two workers. */
+/** The rate limit of a plan over two nodes, one of them with two workers. The short form is in app/nodes-as-one.test.ts. */
 
 const database = await databaseOfFile({ state: 'started' })
 const BURST = 300
