@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest'
 import type { App } from '../../src/app/start.ts'
 import { otherNodes } from '../support/other-nodes.ts'
-import { eventually, type Service, startService } from '../support/service.ts'
-import { accept, type Smsc, startSmsc } from '../support/smsc.ts'
-import { ask, type StockPostgres, startPair } from '../support/stock-postgres.ts'
+import { eventually, type Service } from '../support/service.ts'
+import { accept, type Smsc } from '../support/smsc.ts'
 import { call } from '../support/tenant.ts'
 import { tenantPerTest } from '../support/tenant-per-test.ts'
 
@@ -37,7 +36,8 @@ async function sentAnew(): Promise<string> {
   })
 }
 
-async function statusOn({ url }: App, msgId: string, { servicePlanId, token } = service): Promise<number> {
+async function statusOn({ url }: App, msgId: string): Promise<number> {
+  const { servicePlanId, token } = service
   return (await call(`${url}/v1/messages/sms/${msgId}?servicePlanId=${servicePlanId}`, token)).status
 }
 
@@ -54,33 +54,4 @@ test('another node shows what was accepted before and after, and has all of it w
   for (const msgId of ids) await service.until(msgId, 'SENT')
   const { rows } = await service.db.query('select from messages where msg_id = any ($1)', [ids])
   expect(rows).toHaveLength(ids.length)
-})
-
-test('what only the old primary had is on the promoted standby as well', async () => {
-  await using pair = await startPair()
-  const { primary, standby } = pair
-  await using silent = await startSmsc()
-  silent.answerSubmits(() => undefined)
-  const connectionString = `postgresql://aldis@127.0.0.1:${primary.port},127.0.0.1:${standby.port}/postgres`
-  await using own = await startService({ app: { connectionString, heartbeatMs: 200 }, smscPort: silent.port })
-  const ids = [await own.sent()]
-  const lastOf = async (server: StockPostgres) => {
-    const [row] = await ask<{ last: number }>(server, 'select max(n)::integer as last from journal')
-    return row!.last
-  }
-  const before = await lastOf(primary)
-  await eventually(async () => (await lastOf(standby)) >= before)
-  await ask(standby, `alter system set primary_conninfo = ''`)
-  await ask(standby, 'select pg_reload_conf()')
-  await eventually(async () => (await ask(primary, 'select from pg_stat_replication')).length === 0)
-  ids.push(await own.sent())
-  const replicated = await lastOf(standby)
-  await ask(standby, 'select pg_promote()')
-  await eventually(async () => {
-    const { status, body } = await own.send()
-    if (status === 202) ids.push(body.msgId)
-    return (await lastOf(standby)) > replicated
-  })
-  const second = await own.startNode({ connectionString, nodeName: 'second' })
-  expect(await Promise.all(ids.map((msgId) => statusOn(second, msgId, own)))).toEqual(ids.map(() => 200))
 })

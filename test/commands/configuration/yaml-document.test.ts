@@ -2,13 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it, test } from 'vitest'
 import { stringify } from 'yaml'
 import { parseYaml } from '../../../src/commands/configuration/yaml-document.ts'
-
-/** Faults as `line:column path: message`. */
-function faultsOf(text: string): string[] {
-  return parseYaml(text, 'a.yaml').faults.map(
-    ({ line, column, path, message }) => `${line}:${column} ${path}: ${message}`,
-  )
-}
+import { faultsOf, readAnything, readKeys } from './yaml-document.ts'
 
 describe('values', () => {
   it('have a place each, and keys are as they are written', () => {
@@ -91,42 +85,11 @@ test.each([
     if (found[index] !== undefined) expect(found[index]).toMatch(one)
 })
 
-test('nothing that is typed makes it throw', () => {
-  const piece = fc.constantFrom(
-    'a',
-    ': ',
-    '\n',
-    '  ',
-    '- ',
-    '{',
-    '}',
-    '[',
-    ']',
-    '&a ',
-    '*a',
-    '"',
-    "'",
-    '|',
-    '#',
-    '!!x ',
-    '---\n',
-    '<<',
-    '\t',
-  )
-  fc.assert(
-    fc.property(fc.array(piece, { maxLength: 40 }), (pieces) => {
-      parseYaml(pieces.join(''), 'a.yaml')
-    }),
-    { numRuns: 2_000 },
-  )
-})
+test('nothing that is typed makes it throw', () => readAnything(300))
 
 test('no more than 1,000 faults are kept, whatever is typed', () => {
   expect(faultsOf('a: 1\n'.repeat(5_000))).toHaveLength(1_000)
   expect(faultsOf('a: 1\n\t\n'.repeat(2_000)).length).toBeLessThanOrEqual(1_000)
 })
 
-test('100,000 keys of one mapping are read, and a repeated one found', () => {
-  const keys = Array.from({ length: 100_000 }, (_, at) => `k${at}: 1`)
-  expect(faultsOf([...keys, 'k99999: 2'].join('\n'))).toEqual(['100001:1 k99999: must not be given twice'])
-})
+test('10,000 keys of one mapping are read, and a repeated one found', () => readKeys(10_000))
