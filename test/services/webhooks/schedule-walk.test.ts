@@ -123,7 +123,8 @@ test('redelivered it begins anew: attempts go on counting, and each wait is that
 })
 
 describe('a destination that is dead', () => {
-  const EVENTS = 30
+  /** More than open a breaker. */
+  const EVENTS = 22
   const MINUTE_MS = 60_000
 
   /** Its breaker is open, and EVENTS wait. Gives when the first of them happened. */
