@@ -9,7 +9,7 @@ const PURE = [
   'test/console/{api,kit,pages}/**/*.test.ts',
   'test/bench/{options,report,scale,totals}.test.ts',
   'test/commands/import/*.test.ts',
-  'test/{config,configuration-document,conventions,database-url,deploy,documents,errors,histogram,sizing-document}.test.ts',
+  'test/{config,configuration-document,conventions,database-url,deploy,documents,errors,event-loop-lag,histogram,sizing-document}.test.ts',
 ]
 
 /** Every case in full. The other projects run a short form of each. Faults have a harness of their own, in test/faults. */

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import type { ErrorCode } from '../errors.ts'
+import { EventLoopLag } from '../event-loop-lag.ts'
 import { DURATION_BOUNDS, Histogram } from '../histogram.ts'
 import { sharedAnswer } from './shared-answer.ts'
 
@@ -26,6 +27,20 @@ const MISNAMED = [
   'nodejs_active_resources_total',
 ]
 
+const LAG_FIGURES: readonly (readonly [figure: string, read: (lag: EventLoopLag) => number])[] = [
+  ['min', (lag) => lag.min],
+  ['max', (lag) => lag.max],
+  ['mean', (lag) => lag.mean],
+  ['stddev', (lag) => lag.stddev],
+  ['p50', (lag) => lag.percentile(50)],
+  ['p90', (lag) => lag.percentile(90)],
+  ['p99', (lag) => lag.percentile(99)],
+]
+const LAST_FIGURE = 'p99'
+
+/** How often prom-client samples the event loop's lag, which `EventLoopLag` measures for less. */
+const NEVER_MS = 24 * 3_600_000
+
 /** The process's own metrics. prom-client watches the event loop and the collector until the process ends: once is enough. */
 let ownMetrics: Registry | undefined
 
@@ -33,8 +48,9 @@ let ownMetrics: Registry | undefined
 export function processRegistry(version: string, labels: Readonly<Record<string, string>> = {}): Registry {
   if (ownMetrics === undefined) {
     ownMetrics = new Registry()
-    collectDefaultMetrics({ register: ownMetrics })
+    collectDefaultMetrics({ register: ownMetrics, eventLoopMonitoringPrecision: NEVER_MS })
     for (const name of MISNAMED) ownMetrics.removeSingleMetric(name)
+    lagMetrics(ownMetrics)
   }
   const register = new Registry()
   register.setDefaultLabels(labels)
@@ -47,6 +63,25 @@ export function processRegistry(version: string, labels: Readonly<Record<string,
     registers: [register],
   }).set({ version, node: process.version.slice(1) }, 1)
   return register
+}
+
+/** In place of prom-client's gauges of the same names. */
+function lagMetrics(registry: Registry): void {
+  const lag = new EventLoopLag()
+  for (const [figure, read] of LAG_FIGURES) {
+    const name = `nodejs_eventloop_lag_${figure}_seconds`
+    registry.removeSingleMetric(name)
+    new Gauge({
+      name,
+      help: `The ${figure} of the lag of the event loop since the last scrape.`,
+      registers: [registry],
+      collect() {
+        this.set(read(lag))
+        // A scrape reads them in this order.
+        if (figure === LAST_FIGURE) lag.reset()
+      },
+    })
+  }
 }
 
 /** The figures of several processes in one text. A label tells their series apart; nothing is added up. */

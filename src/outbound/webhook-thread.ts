@@ -1,7 +1,8 @@
-import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
+import { performance } from 'node:perf_hooks'
 import { parentPort, workerData } from 'node:worker_threads'
 import { LRUCache } from 'lru-cache'
 import type { Webhook } from '../domain/webhooks/requests.ts'
+import { EventLoopLag } from '../event-loop-lag.ts'
 import { CallbackGuard } from './callback-guard.ts'
 import { paced } from './paced.ts'
 import { NameResolver } from './resolver.ts'
@@ -23,8 +24,6 @@ import { WebhookSockets } from './webhook-sockets.ts'
 const MAX_ACCOUNTS = 1_000
 /** Defects of ours that many webhooks meet are reported together. */
 const REPORT_EVERY_MS = 60_000
-/** Resolution of the measurement of the event loop's delay. */
-const DELAY_RESOLUTION_MS = 10
 
 const port = parentPort!
 const { callbackPolicy, dnsServers, tracedShare = 0, ...options } = workerData as WebhookThreadOptions
@@ -32,8 +31,7 @@ const resolver = new NameResolver({ servers: dnsServers })
 const sockets = new WebhookSockets(new CallbackGuard(callbackPolicy, resolver), options)
 /** By their JSON text, so that keys and heads are prepared once for each account. */
 const accounts = new LRUCache<string, WebhookAccount>({ max: MAX_ACCOUNTS })
-const delays = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS })
-delays.enable()
+const lag = new EventLoopLag()
 let usedBefore = performance.eventLoopUtilization()
 let outcomes: Flat[number][] = []
 let lease = { nodeId: 0, untilMs: Number.POSITIVE_INFINITY }
@@ -93,8 +91,8 @@ function measure(): ThreadLoad {
   const used = performance.eventLoopUtilization()
   const { utilization } = performance.eventLoopUtilization(used, usedBefore)
   usedBefore = used
-  const lagP99 = Math.max(0, delays.percentile(99) / 1e9 - DELAY_RESOLUTION_MS / 1_000)
-  delays.reset()
+  const lagP99 = lag.percentile(99)
+  lag.reset()
   return { utilization, lagP99 }
 }
 
