@@ -53,13 +53,15 @@ const HUNG_MS = 5_000
 /** Nobody knows whether the request was sent. */
 const LOST: DeliveryOutcome = { ...UNANSWERED, error: 'ABORTED' }
 
+const UNUSED: ThreadLoad = { utilization: 0, lagP99: 0 }
+
 /**
- * Hands webhooks to a thread of this process, which signs and sends them (docs/adr/0024). The caller limits how many are open
- * at once. When the thread dies, all open ones end as ABORTED, and new ones wait for the next thread.
+ * Hands webhooks to a thread of this process, which signs and sends them (docs/adr/0024). The first one starts it. The caller
+ * limits how many are open at once. When the thread dies, all open ones end as ABORTED, and new ones wait for the next thread.
  */
 export class WebhookSender {
   readonly #options: WebhookSenderOptions
-  /** Null: it has died, and will be restarted. */
+  /** Null: there was no webhook yet; or it has died, and will be restarted. */
   #thread: Worker | null = null
   #restart: NodeJS.Timeout | undefined
   /** Why the thread ended. */
@@ -84,7 +86,6 @@ export class WebhookSender {
   constructor(options: WebhookSenderOptions) {
     this.#options = options
     this.#hung = setTimeout(() => this.#endHung(), options.totalTimeoutMs + HUNG_MS).unref()
-    this.#start()
   }
 
   /** `ended` is called once, in a later turn of the event loop or by `abort`. */
@@ -93,6 +94,7 @@ export class WebhookSender {
       setImmediate(ended, LOST)
       return
     }
+    if (this.#isUnused) this.#start()
     if (this.#isIdle) this.#hung.refresh()
     const slot = this.#free.pop() ?? this.#ended.length
     this.#ended[slot] = ended
@@ -121,8 +123,9 @@ export class WebhookSender {
   }
 
   /** How busy the thread has been since the last call. If it does not answer, its delay is at least MEASURE_MS. */
-  measure(): Promise<ThreadLoad> {
-    return new Promise((tell) => {
+  async measure(): Promise<ThreadLoad> {
+    if (this.#isUnused) return UNUSED
+    return await new Promise((tell) => {
       this.#measures.push(tell)
       if (this.#measures.length > 1) return
       this.#thread?.postMessage('measure' satisfies ToThread)
@@ -143,6 +146,10 @@ export class WebhookSender {
       await this.#left.promise
       clearTimeout(late)
     }
+  }
+
+  get #isUnused(): boolean {
+    return this.#thread === null && this.#deaths === 0
   }
 
   get #isIdle(): boolean {
@@ -202,7 +209,7 @@ export class WebhookSender {
   }
 
   #leave(): void {
-    this.#endAll()
+    this.abort()
     this.#left.resolve()
   }
 

@@ -185,14 +185,14 @@ describe('a node that stops', () => {
 
 describe('the thread that sends webhooks', () => {
   test('dies with requests under way: each event comes again, in order, under the same webhook-id', async () => {
-    const born = once(process, 'worker')
     await service.restart()
-    const [thread] = (await born) as [Worker]
+    const born = once(process, 'worker')
     service.receiver.answerWith(() => undefined)
     const msgIds = await Promise.all(Array.from({ length: 5 }, () => service.sent()))
     for (const msgId of msgIds) await service.until(msgId, 'DELIVERED')
     await eventually(() => msgIds.every((msgId) => of(msgId).length === 1))
     service.receiver.answerWith(acknowledge)
+    const [thread] = (await born) as [Worker]
     await thread.terminate()
     // They wait for 5 s.
     await eventually(async () => {

@@ -130,8 +130,8 @@ async function oneOpen() {
   const to = await receiver({ answer: silence })
   const born = nextThread()
   const through = sender()
-  const thread = await born
   const inFlight = posted(through, attempt(to))
+  const thread = await born
   await to.next()
   return { to, through, thread, inFlight }
 }
@@ -261,9 +261,26 @@ test('closing waits for what is under way; an abort does not', async () => {
   expect(await posted(other, attempt(to))).toMatchObject({ error: 'ABORTED' })
 })
 
+test('there is no thread, and nothing that is busy, before the first webhook', async () => {
+  const to = await receiver()
+  const threads: Worker[] = []
+  const note = (thread: Worker) => threads.push(thread)
+  process.on('worker', note)
+  const through = sender()
+  through.renew(1, 60_000)
+  expect(await through.measure()).toEqual({ utilization: 0, lagP99: 0 })
+  expect(threads).toEqual([])
+  await through.close()
+  expect(await posted(through, attempt(to))).toMatchObject({ error: 'ABORTED' })
+  expect(threads).toEqual([])
+  process.off('worker', note)
+})
+
 test('says how busy the thread is', async () => {
-  const { utilization, lagP99 } = await sender().measure()
-  expect(utilization).toBeGreaterThanOrEqual(0)
+  const through = sender()
+  await posted(through, attempt(await receiver()))
+  const { utilization, lagP99 } = await through.measure()
+  expect(utilization).toBeGreaterThan(0)
   expect(utilization).toBeLessThanOrEqual(1)
   expect(lagP99).toBeGreaterThanOrEqual(0)
 })
@@ -276,6 +293,7 @@ test('an abort holds while the thread is dead', async () => {
     died.resolve()
   }
   const through = sender({ maxOrigins: -1, onDeath })
+  expect(await posted(through, attempt(to))).toMatchObject({ error: 'ABORTED' })
   await died.promise
   through.abort()
   expect(await posted(through, attempt(to))).toMatchObject({ error: 'ABORTED' })
@@ -286,6 +304,7 @@ test('an abort holds while the thread is dead', async () => {
 test('what is asked how busy the thread is has its whole time for the answer', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   const through = sender()
+  await posted(through, attempt(await receiver()))
   await through.measure()
   vi.advanceTimersByTime(999)
   const second = through.measure()
