@@ -29,7 +29,7 @@ import { checkDurability, connectionLimit } from '../store/database.ts'
 import { readClockAhead, readGrowth, readReplication, readVacuum } from '../store/database-health.ts'
 import type { DatabaseHosts } from '../store/database-hosts.ts'
 import { connect, directServer, reachServer } from '../store/database-server.ts'
-import { readDirectory } from '../store/directory.ts'
+import { readDirectoryIn } from '../store/directory.ts'
 import { listNodes } from '../store/node-reports.ts'
 import { primaryPlace } from '../store/read-replica.ts'
 import { compareSchema, MIGRATIONS, migrationsIn, schemaFault } from '../store/schema.ts'
@@ -169,7 +169,7 @@ async function* serviceFindings(client: Client, options: DiagnosisOptions): Asyn
   let directory: Directory
   try {
     directory = await reading(client, (db) =>
-      readDirectory(db, (sealed, context) => openSecret(keys, sealed, context)),
+      readDirectoryIn(db, (sealed, context) => openSecret(keys, sealed, context)),
     )
   } catch (error) {
     const { message } = error as Error
@@ -177,7 +177,7 @@ async function* serviceFindings(client: Client, options: DiagnosisOptions): Asyn
       return yield defect('configuration', message, 'see the log of the nodes')
     return yield defect('SECRET_KEY', message, 'use the key that the other nodes have')
   }
-  const { unreadable } = directory.contents
+  const { unreadable } = directory
   yield unreadable.length === 0
     ? fine('SECRET_KEY', 'decrypts every stored secret')
     : defect('SECRET_KEY', unreadable.join('; '), 'docs/operations.md, "Change SECRET_KEY"')

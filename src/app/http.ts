@@ -289,7 +289,7 @@ async function readiness(
     checks.database = 'does not answer'
   }
   const ok = Object.values(checks).every((check) => check === 'ok')
-  const { unreadable } = directory().contents
+  const { unreadable } = directory()
   const secrets = unreadable.length > 0 && { secrets: `cannot be decrypted: ${unreadable.length}` }
   const { rivals } = server.hosts
   const primaries = rivals.length > 0 && { primaries: rivals.join('; ') }

@@ -4,7 +4,7 @@ import type { Steps } from '../collections/steps.ts'
  * Rows of one chunk: 250 service plans are parsed in some 1 ms. Rows that are not read in chunks hold up everything, because up
  * to 2 MiB of an answer are read in one turn of the event loop: with 200,000 rates, turns took 20 to 37 ms of CPU.
  */
-export const ROWS_AT_ONCE = 250
+const ROWS_AT_ONCE = 250
 
 export interface JsonChunk {
   readonly kind: string
@@ -22,11 +22,4 @@ export function inJsonChunks(kind: string, select: string): string {
 /** Calls `use` for each row of the chunks, and keeps none of them. Times are texts. */
 export function* eachRow<Row>(chunks: readonly JsonChunk[], use: (row: Row) => void): Steps<void> {
   for (const { json } of chunks) for (const row of JSON.parse(json) as Row[]) yield void use(row)
-}
-
-/** The rows of all chunks. */
-export function* rowsOf<Row>(chunks: readonly JsonChunk[]): Steps<Row[]> {
-  const rows: Row[] = []
-  yield* eachRow<Row>(chunks, (row) => rows.push(row))
-  return rows
 }

@@ -9,7 +9,7 @@ import type {
 import { Directory, type DirectoryContents } from '../../src/domain/configuration/directory.ts'
 import { NetworkTable } from '../../src/domain/routing/networks.ts'
 import { RateTable } from '../../src/domain/routing/rates.ts'
-import { RoutingRules } from '../../src/domain/routing/routing.ts'
+import { RoutingRules, RuleTable } from '../../src/domain/routing/routing.ts'
 
 /** Configuration in memory, for tests without a database. What a test does not care about is left out. */
 
@@ -112,9 +112,9 @@ export interface TestContents extends Partial<Omit<DirectoryContents, 'rules' | 
 }
 
 export function rulesOf(all: readonly RoutingRule[]): RoutingRules {
-  const rules = new RoutingRules(all.length)
-  for (const rule of all) rules.add(rule)
-  return rules
+  const table = new RuleTable(all.length)
+  for (const rule of all) table.add({ ...rule, route: rule.route.id })
+  return new RoutingRules(table, new Map(all.map(({ route }) => [route.id, route])))
 }
 
 export function ratesOf(all: readonly Rate[]): RateTable {
@@ -137,8 +137,8 @@ export function aDirectory({
 }: TestContents = {}): Directory {
   return new Directory({
     version: '1',
-    bulkVersion: '1',
-    unreadable: [],
+    tableVersions: {},
+    unreadable: { accounts: [], carriers: [] },
     accounts: [],
     plans: [],
     tokens: new Map(),

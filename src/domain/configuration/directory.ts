@@ -21,10 +21,10 @@ import type {
 
 export interface DirectoryContents {
   readonly version: string
-  /** Version of `networks` and `rates`. These may be large, and are read again only when it changes. */
-  readonly bulkVersion: string
+  /** By table of the database, the version of its last change. */
+  readonly tableVersions: Readonly<Record<string, number>>
   /** What is wrong with each secret that cannot be decrypted. Its carrier is stopped, the webhooks of its account wait. */
-  readonly unreadable: readonly string[]
+  readonly unreadable: Readonly<Record<'accounts' | 'carriers', readonly string[]>>
   readonly accounts: readonly Account[]
   readonly plans: readonly ServicePlan[]
   /** By SHA-256 of the token, hex. Revoked tokens are not here. */
@@ -72,12 +72,19 @@ export class Directory {
   readonly #routed = new Map<Route | RoutingRule, Routed>()
   readonly #routesOf = new Map<ServicePlan, ReadonlySet<Route>>()
   readonly #senderRules: ReadonlyMap<string, SenderRule>
+  readonly #readable = new Map<Token, readonly number[]>()
 
   constructor(contents: DirectoryContents, plans: PlanTables = atOnce(planTablesOf(contents))) {
     this.contents = contents
     this.#plans = plans
     this.#carriersById = new Map(contents.carriers.map((carrier) => [carrier.id, carrier]))
     this.#senderRules = new Map(contents.senderRules.map((rule) => [`${rule.planId}:${rule.country}`, rule]))
+  }
+
+  /** What is wrong with secrets of accounts, and of carriers. */
+  get unreadable(): readonly string[] {
+    const { accounts, carriers } = this.contents.unreadable
+    return [...accounts, ...carriers]
   }
 
   tokenByHash(sha256Hex: string): Token | undefined {
@@ -170,6 +177,16 @@ export class Directory {
     this.#routesOf.set(plan, made)
     return made
   }
+
+  /** The ids of all plans whose records the token may read. */
+  readablePlanIds(token: Token): readonly number[] {
+    const known = this.#readable.get(token)
+    if (known !== undefined) return known
+    const plans = this.contents.plans.filter((plan) => plan.account.id === token.account.id)
+    const ids = plans.filter((plan) => covers(token, plan)).map((plan) => plan.id)
+    this.#readable.set(token, ids)
+    return ids
+  }
 }
 
 /** Why a token may not send with a plan, in the order of the checks. */
@@ -207,16 +224,3 @@ export function planForReading(
   if (plan === undefined || plan.account.id !== token.account.id || !covers(token, plan)) return null
   return plan
 }
-
-/** Every plan whose records the token may read. */
-export function readablePlanIds(directory: Directory, token: Token): readonly number[] {
-  const known = readable.get(token)
-  if (known !== undefined) return known
-  const plans = directory.contents.plans.filter((plan) => plan.account.id === token.account.id)
-  const ids = plans.filter((plan) => covers(token, plan)).map((plan) => plan.id)
-  readable.set(token, ids)
-  return ids
-}
-
-/** Each snapshot has its own Token objects, so what is cached for one goes with its snapshot. */
-const readable = new WeakMap<Token, readonly number[]>()

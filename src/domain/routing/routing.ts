@@ -16,32 +16,30 @@ function fnv(hash: number, text: string): number {
   return mixed
 }
 
-/**
- * Finds the rule for a message: a sender's before any other, then the more specific match, then the plan's own
- * (docs/adr/0007-order-of-routing-rules.md).
- */
-export class RoutingRules {
+/** A rule by the id of its route. */
+interface RuleOfRoute extends Omit<RoutingRule, 'route'> {
+  readonly route: number
+}
+
+/** All rules, of which snapshots of the configuration with other routes have the same ones. */
+export class RuleTable {
   readonly #recipients: RecipientTable
   readonly #ids: Int32Array
-  /** By rule: its route among the distinct ones. */
-  readonly #routes: Uint32Array
-  readonly #distinct = new Distinct<Route>()
+  readonly #routes: Int32Array
   /** The plans and senders that rules are limited to. Each is a group of the recipients. */
   readonly #limits = new Distinct<Pick<RoutingRule, 'planId' | 'sender'>>()
-  /** Those that have been looked up. */
-  readonly #made = new Map<number, RoutingRule>()
   /** By plan; null: for every plan. */
-  readonly #routesOf = new Map<number | null, Set<Route>>()
+  readonly #routesOf = new Map<number | null, Set<number>>()
   #fingerprint = FNV_BASIS
 
   /** `room`: the most rules that it will have. */
   constructor(room: number) {
     this.#recipients = new RecipientTable(room)
     this.#ids = new Int32Array(room)
-    this.#routes = new Uint32Array(room)
+    this.#routes = new Int32Array(room)
   }
 
-  add(rule: RoutingRule): void {
+  add(rule: RuleOfRoute): void {
     const { id, planId, sender, route, prefix, country, mccmnc } = rule
     const limits = key(planId, sender)
     const entry = this.#recipients.add(
@@ -49,9 +47,9 @@ export class RoutingRules {
       rule,
     )
     this.#ids[entry] = id
-    this.#routes[entry] = this.#distinct.numberOf(String(route.id), () => route)
+    this.#routes[entry] = route
     this.#routesOf.set(planId, (this.#routesOf.get(planId) ?? new Set()).add(route))
-    this.#fingerprint = fnv(this.#fingerprint, [limits, prefix, country, mccmnc, route.id].join())
+    this.#fingerprint = fnv(this.#fingerprint, [limits, prefix, country, mccmnc, route].join())
   }
 
   /** Differs between sets of rules, but for one pair in four thousand million. */
@@ -59,8 +57,49 @@ export class RoutingRules {
     return this.#fingerprint
   }
 
+  get size(): number {
+    return this.#recipients.size
+  }
+
+  /** The ids of the routes of the rules for this plan; null: for every plan. */
+  routesOf(planId: number | null): Iterable<number> {
+    return this.#routesOf.get(planId) ?? []
+  }
+
+  /** The number of the most specific rule with these limits. */
+  find(planId: number | null, sender: string | null, area: RecipientArea): number | null {
+    const group = this.#limits.known(key(planId, sender))
+    return group === undefined ? null : this.#recipients.mostSpecific(group, area)
+  }
+
+  at(entry: number): RuleOfRoute {
+    return {
+      id: this.#ids[entry]!,
+      ...this.#limits.at(this.#recipients.groupOf(entry)),
+      ...this.#recipients.matchOf(entry),
+      route: this.#routes[entry]!,
+    }
+  }
+}
+
+/**
+ * Finds the rule for a message: a sender's before any other, then the more specific match, then the plan's own
+ * (docs/adr/0007-order-of-routing-rules.md).
+ */
+export class RoutingRules {
+  readonly table: RuleTable
+  readonly #routes: ReadonlyMap<number, Route>
+  /** Those that have been looked up. */
+  readonly #made = new Map<number, RoutingRule>()
+
+  /** `routes`: by id. Those of all rules are among them. */
+  constructor(table: RuleTable, routes: ReadonlyMap<number, Route>) {
+    this.table = table
+    this.#routes = routes
+  }
+
   get none(): boolean {
-    return this.#recipients.size === 0
+    return this.table.size === 0
   }
 
   /** Returns the same object for the same rule each time. */
@@ -72,31 +111,27 @@ export class RoutingRules {
   routesOf({ id, route, sandbox }: ServicePlan): ReadonlySet<Route> {
     const own = route === null ? [] : [route]
     if (sandbox) return new Set(own)
-    return new Set([...own, ...(this.#routesOf.get(id) ?? []), ...(this.#routesOf.get(null) ?? [])])
+    const ids = [...this.table.routesOf(id), ...this.table.routesOf(null)]
+    return new Set([...own, ...ids.map((each) => this.#routes.get(each)!)])
   }
 
   #limitedTo(planId: number, sender: string | null, area: RecipientArea): RoutingRule | null {
-    const own = this.#find(key(planId, sender), area)
-    const common = this.#find(key(null, sender), area)
+    const own = this.#find(planId, sender, area)
+    const common = this.#find(null, sender, area)
     if (own === null || common === null) return own ?? common
     return specificity(own) >= specificity(common) ? own : common
   }
 
-  #find(limits: string, area: RecipientArea): RoutingRule | null {
-    const group = this.#limits.known(limits)
-    const entry = group === undefined ? null : this.#recipients.mostSpecific(group, area)
+  #find(planId: number | null, sender: string | null, area: RecipientArea): RoutingRule | null {
+    const entry = this.table.find(planId, sender, area)
     return entry === null ? null : (this.#made.get(entry) ?? this.#make(entry))
   }
 
   #make(entry: number): RoutingRule {
-    const rule = {
-      id: this.#ids[entry]!,
-      ...this.#limits.at(this.#recipients.groupOf(entry)),
-      ...this.#recipients.matchOf(entry),
-      route: this.#distinct.at(this.#routes[entry]!),
-    }
-    this.#made.set(entry, rule)
-    return rule
+    const rule = this.table.at(entry)
+    const made = { ...rule, route: this.#routes.get(rule.route)! }
+    this.#made.set(entry, made)
+    return made
   }
 }
 

@@ -1,7 +1,7 @@
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import type { RateLimit, Token } from '../../domain/configuration/configuration.ts'
-import { type Directory, readablePlanIds } from '../../domain/configuration/directory.ts'
+import type { Directory } from '../../domain/configuration/directory.ts'
 import {
   type ConsoleSession,
   hashToken,
@@ -148,7 +148,7 @@ async function present(deps: ConsoleSessionDeps, sessionOf: (kind: SessionKind) 
 function presentCustomer({ expiresAtMs }: ConsoleSession, held: Held | null) {
   if (held === null) return null
   const { directory, token } = held
-  const plans = readablePlanIds(directory, token).slice(0, MAX_PLANS)
+  const plans = directory.readablePlanIds(token).slice(0, MAX_PLANS)
   return {
     accountId: token.account.accountId,
     tokenName: token.name,

@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
 import { PUBLIC_CAUSES, publicCause } from '../../domain/backlog.ts'
-import { readablePlanIds } from '../../domain/configuration/directory.ts'
 import { MESSAGE_FILTERS, type MessageFilters } from '../../domain/lists.ts'
 import { MESSAGE_STATUSES, publicMessage } from '../../domain/messages/messages.ts'
 import { AppError } from '../../errors.ts'
@@ -117,7 +116,7 @@ async function findRequested({ directory, messages }: LookupDeps, request: Fasti
   const snapshot = await directory()
   const planIds =
     servicePlanId === undefined
-      ? readablePlanIds(snapshot, tokenOf(request))
+      ? snapshot.readablePlanIds(tokenOf(request))
       : [planToRead(snapshot, request, servicePlanId).id]
   const message = await messages.find(planIds, msgId)
   const plan = message === null ? undefined : snapshot.planById(message.planId)

@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
-import { readablePlanIds } from '../../domain/configuration/directory.ts'
 import { CUSTOMER_DIMENSIONS, parseStatisticsQuery } from '../../domain/statistics/query.ts'
 import { checked } from '../../errors.ts'
 import { readStatistics } from '../../operations/read-statistics.ts'
@@ -43,7 +42,7 @@ export function registerStatistics(app: FastifyInstance, deps: ListDeps): void {
     const directory = await deps.directory()
     const planIds =
       servicePlanId === undefined
-        ? readablePlanIds(directory, tokenOf(request))
+        ? directory.readablePlanIds(tokenOf(request))
         : [planToRead(directory, request, servicePlanId).id]
     const nowMs = deps.clock()
     const filters = { planIds, carrierId: null, routeId: null }

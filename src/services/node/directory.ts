@@ -2,13 +2,13 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Directory } from '../../domain/configuration/directory.ts'
 import { openSecret, type SecretKeys } from '../../domain/secrets.ts'
 import type { Log } from '../../log.ts'
-import type { Queryable } from '../../store/database.ts'
+import type { Database } from '../../store/database.ts'
 import { readDirectory, readDirectoryVersion } from '../../store/directory.ts'
 import { PeriodicTask } from '../loops/periodic-task.ts'
 import { SharedRun } from '../loops/shared-run.ts'
 
 export interface DirectoryServiceOptions {
-  readonly db: Queryable
+  readonly db: Database
   /** Opens carrier passwords and webhook secrets (`deriveKey(masterKey, 'secrets')`). */
   readonly secretKey: SecretKeys
   /** Milliseconds that only ever go forward (`performance.now`). */
@@ -132,7 +132,7 @@ export class DirectoryService {
     if (version !== this.#directory?.contents.version) {
       const open = (sealed: string, context: string) => openSecret(secretKey, sealed, context)
       const directory = await readDirectory(db, open, this.#directory)
-      this.#report(directory.contents.unreadable)
+      this.#report(directory.unreadable)
       this.#directory = directory
       for (const listener of this.#listeners) this.#notify(listener, directory)
     }
@@ -140,7 +140,7 @@ export class DirectoryService {
   }
 
   #report(unreadable: readonly string[]): void {
-    const known = this.#directory?.contents.unreadable ?? []
+    const known = this.#directory?.unreadable ?? []
     for (const fault of unreadable)
       if (!known.includes(fault))
         this.#options.log.error(

@@ -77,7 +77,7 @@ export class DueDispatches extends DueLoader {
 
   /** Configuration has changed. */
   adopt(): void {
-    const { fingerprint: rules } = this.#options.directory().contents.rules
+    const { fingerprint: rules } = this.#options.directory().contents.rules.table
     if (rules !== this.#rules)
       this.#recheckUntilMs = performance.now() + (this.#options.recheckMs ?? RECHECK_MS)
     this.#rules = rules

@@ -223,24 +223,23 @@ create table opt_outs (
 comment on column opt_outs.sender is 'ours, as `from` of a send; recipient: who wants nothing more from it';
 comment on column opt_outs.confirmation is 'latest answer to the person: goes out all the same';
 
--- One row: raised in the transaction of every configuration change, polled by every node. Rates and number ranges may be
--- 200,000 each: nodes read them anew only when they have changed themselves.
+-- One row: raised in the transaction of every configuration change, polled by every node. Writers wait for each other here until
+-- they commit, so a later version is never seen before an earlier one.
 create table directory_version (
   singleton boolean primary key default true check (singleton),
   version bigint not null,
-  bulk_version bigint not null default 1
+  table_versions jsonb not null default '{}'
 );
 insert into directory_version (version) values (1);
-comment on column directory_version.bulk_version is 'raised, with version, by every change of rates and number_ranges';
-
-create function raise_directory_version() returns trigger language plpgsql as
-$$ begin update directory_version set version = version + 1; return null; end $$;
+comment on column directory_version.table_versions is
+  'by table, the version of its last change: nodes read what depends on it anew. Without one: not changed since it was made';
 
 -- Only where rows changed: removing a plan removes its rates too, though it has none.
-create function raise_bulk_version() returns trigger language plpgsql as
+create function raise_directory_version() returns trigger language plpgsql as
 $$ begin
   if exists (select from changed) then
-    update directory_version set version = version + 1, bulk_version = bulk_version + 1;
+    update directory_version
+    set version = version + 1, table_versions = table_versions || jsonb_build_object(tg_table_name, version + 1);
   end if;
   return null;
 end $$;
@@ -250,19 +249,14 @@ declare name text;
 begin
   foreach name in array array['accounts', 'carriers', 'routes', 'route_carriers', 'service_plans', 'tokens', 'operator_tokens',
                               'sender_subscriptions', 'inbound_numbers', 'sendsms_users', 'routing_rules',
-                              'sender_rules']
-  loop
-    execute format('create trigger directory after insert or update or delete on %I
-                    for each statement execute function raise_directory_version()', name);
-  end loop;
-  foreach name in array array['rates', 'number_ranges']
+                              'sender_rules', 'rates', 'number_ranges']
   loop
     execute format('create trigger directory_insert after insert on %I referencing new table as changed
-                    for each statement execute function raise_bulk_version()', name);
+                    for each statement execute function raise_directory_version()', name);
     execute format('create trigger directory_update after update on %I referencing new table as changed
-                    for each statement execute function raise_bulk_version()', name);
+                    for each statement execute function raise_directory_version()', name);
     execute format('create trigger directory_delete after delete on %I referencing old table as changed
-                    for each statement execute function raise_bulk_version()', name);
+                    for each statement execute function raise_directory_version()', name);
   end loop;
 end $$;
 

@@ -150,7 +150,7 @@ export function messagePathMetrics(registry: Registry, parts: MeasuredParts): vo
   gauge(
     'aldis_secrets_unreadable',
     'accounts and carriers out of service because a secret of theirs cannot be decrypted',
-    () => directory().contents.unreadable.length,
+    () => directory().unreadable.length,
   )
   carrierMetrics(registry, parts)
 }
