@@ -4,7 +4,7 @@ import type { InboundFilters, Page } from '../domain/lists.ts'
 import { isSharded, mustBeHere } from './citus.ts'
 import { type Database, type Queryable, withTransaction } from './database.ts'
 import { drawnPositions, drawPositions, positionOf } from './event-feed.ts'
-import { type NewOffer, OFFER_COLUMNS } from './inbound-offers.ts'
+import { NEW_OFFER_COLUMNS, type NewOffer, TURN_IN_TIME } from './inbound-offers.ts'
 import { allOf, below, createdIn, equals } from './list-conditions.ts'
 
 /** In how many parts a message came, and in how many it was sent: a short message in one. */
@@ -41,8 +41,8 @@ const INPUT = `
 const OFFERED = `
   offered as (
     insert into inbound_offers (carrier_id, fingerprint, offer_id, turn, holder, offered_at)
-    select "carrierId", decode(fingerprint, 'hex'), "offerId", turn, $5::integer, now()
-    from json_to_recordset($4) as i (${OFFER_COLUMNS}, turn integer)
+    select "carrierId", decode(fingerprint, 'hex'), "offerId", ${TURN_IN_TIME}, $5::integer, now()
+    from json_to_recordset($4) as i (${NEW_OFFER_COLUMNS})
   )`
 /** Of those that have a plan. */
 const owned = (input: string) => `

@@ -1,3 +1,4 @@
+import { CONFIRMED_AFTER_MS } from '../domain/carriers/inbound-offers.ts'
 import type { Queryable } from './database.ts'
 
 /** Inbound PDUs that were recorded and may be offered again. */
@@ -12,6 +13,8 @@ export interface OfferKey {
 export interface NewOffer extends OfferKey {
   /** Comes behind every PDU with the same contents that its recorder knows of. */
   readonly turn: number
+  /** When `findOffers` was asked about it: `askedAtMs`. */
+  readonly judgedAtMs: number
 }
 
 /** A recorded PDU with the same contents as one that was asked for. */
@@ -20,6 +23,12 @@ export interface RecordedOffer extends OfferKey {
   readonly index: number
   /** A living node knows how it was answered. */
   readonly isHeld: boolean
+}
+
+interface FoundRow extends Omit<RecordedOffer, 'offerId'> {
+  readonly offerId: string | null
+  readonly turn: number
+  readonly askedAtMs: number
 }
 
 /** Among more PDUs with the same contents, only the oldest are looked at. */
@@ -33,24 +42,40 @@ const IS_OFFER = `
 
 const TURNS = 'inbound_offers_turn'
 
-/** Another node has recorded a PDU with the contents of one of these meanwhile; nothing was recorded. */
-export function isTurnTaken(error: unknown): boolean {
-  return (error as { constraint?: unknown } | null)?.constraint === TURNS
+/** What is recorded of a new PDU. */
+export const NEW_OFFER_COLUMNS = `${OFFER_COLUMNS}, turn integer, "judgedAtMs" double precision`
+
+/**
+ * A turn, or null, which is refused, when the PDU was judged so long ago that another node may have recorded it meanwhile
+ * and have deleted its row again: its answer counts as read after that time at the earliest.
+ */
+export const TURN_IN_TIME = `
+  case when clock_timestamp() < to_timestamp("judgedAtMs" / 1000) + interval '${CONFIRMED_AFTER_MS} ms' then turn end`
+
+/** Another node has recorded a PDU with the contents of one of these meanwhile, or may have; nothing was recorded. */
+export function isTurnLost(error: unknown): boolean {
+  const { constraint, table, column } = (error ?? {}) as Record<string, unknown>
+  return constraint === TURNS || (table === 'inbound_offers' && column === 'turn')
 }
 
 /**
- * PDUs with these contents that were recorded within `ageMs`, oldest first; and the last turn of each, 0 when there is
- * none.
+ * PDUs with these contents that were recorded within `ageMs`, oldest first; the last turn of each, 0 when there is none;
+ * and the database's time (Unix milliseconds), which is before anything that this does not see was committed.
  */
 export async function findOffers(
   db: Queryable,
   offers: readonly { index: number; carrierId: number; fingerprint: string }[],
   ageMs: number,
-): Promise<{ readonly recorded: RecordedOffer[]; readonly lastTurns: number[] }> {
-  const { rows } = await db.query<Omit<RecordedOffer, 'offerId'> & { offerId: string | null; turn: number }>({
+): Promise<{
+  readonly recorded: RecordedOffer[]
+  readonly lastTurns: number[]
+  readonly askedAtMs: number
+}> {
+  const { rows } = await db.query<FoundRow>({
     name: 'find_inbound_offers',
     text: `
       select i.index, i."carrierId", i.fingerprint, o.offer_id as "offerId", last.turn,
+             (extract(epoch from now()) * 1000)::double precision as "askedAtMs",
              exists (select from nodes n where n.node_id = o.holder and n.expires_at >= now()) as "isHeld"
       from json_to_recordset($1) as i (index integer, "carrierId" integer, fingerprint text)
       cross join lateral (
@@ -68,8 +93,11 @@ export async function findOffers(
   })
   const turns = new Map(rows.map(({ index, turn }) => [index, turn]))
   return {
-    recorded: rows.flatMap(({ turn: _, offerId, ...row }) => (offerId === null ? [] : [{ ...row, offerId }])),
+    recorded: rows.flatMap(({ index, carrierId, fingerprint, offerId, isHeld }) =>
+      offerId === null ? [] : [{ index, carrierId, fingerprint, offerId, isHeld }],
+    ),
     lastTurns: offers.map(({ index }) => turns.get(index)!),
+    askedAtMs: rows[0]?.askedAtMs ?? 0,
   }
 }
 

@@ -98,6 +98,7 @@ test('an inbound message is found only when the standby has it', async () => {
     fingerprint: '00'.repeat(16),
     offerId: messageId(Date.now(), randomBytes(9), 0),
     turn: 1,
+    judgedAtMs: Date.now(),
   }
   await insertInboundMessages(db, [], { nodeId: null, buckets: [] }, { offers: [offer], nodeId: 1 })
   expect(await waited(() => countOffers(db, [offer]))).toBe(1)

@@ -26,6 +26,12 @@ export const LEAST_TIMEOUT_MS = 5_000
 export const CONFIRMED_AFTER_MS = 2_000
 
 /**
+ * Sessions are read one after the other, so the end of one may be read this long behind a PDU that came over another after it, and
+ * before that PDU is judged.
+ */
+export const END_READ_WITHIN_MS = 1_000
+
+/**
  * True when the carrier cannot have been satisfied with the answer to the earlier PDU by the time this one arrived: the
  * PDU was refused, the session ended before the answer is known to have arrived, or the answer was so late that the carrier
  * may have given up on it. An answer sent in time over a living session is read, since TCP loses nothing, so the same
@@ -34,7 +40,7 @@ export const CONFIRMED_AFTER_MS = 2_000
 export function isOfferedAgain(earlier: EarlierOffer, arrivedAtMs: number): boolean {
   if (isAnswerRead(earlier)) return false
   const { answer, answeredAtMs, session } = earlier
-  if (session.closed !== null && session.closed.atMs <= arrivedAtMs) return true
+  if (session.closed !== null && session.closed.atMs <= arrivedAtMs + END_READ_WITHIN_MS) return true
   if (answer === 'refused' && answeredAtMs! <= arrivedAtMs) return true
   return Math.min(answeredAtMs ?? arrivedAtMs, arrivedAtMs) - earlier.arrivedAtMs >= LEAST_TIMEOUT_MS
 }

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto'
 import {
+  CONFIRMED_AFTER_MS,
   type EarlierOffer,
   isAnsweredLate,
   isAnswerRead,
   isOfferedAgain,
+  LEAST_TIMEOUT_MS,
 } from '../../domain/carriers/inbound-offers.ts'
 import type { Connection } from '../../smpp/connection.ts'
 import type { PduOf } from '../../smpp/pdu.ts'
@@ -29,7 +31,7 @@ export interface InboundOffersOptions extends Pick<NodeParts, 'db' | 'log'> {
 }
 
 /** The session a PDU came over, as far as it tells whether the answer arrived. */
-export type OfferingSession = Pick<Connection, 'lastReceivedMs' | 'closed' | 'whenClosed'>
+export type OfferingSession = Pick<Connection, 'lastReceivedMs' | 'closed' | 'isUnbindSent' | 'whenClosed'>
 
 /** A PDU of a carrier, until its answer is known to have arrived. */
 export interface Offer {
@@ -43,6 +45,8 @@ export interface Offer {
   offerId: string
   /** If it is new: its place behind all PDUs with the same contents that were known when it was judged. */
   turn: number
+  /** When it was judged last, by the database's clock, Unix milliseconds. */
+  judgedAtMs: number
   /** The PDU that it repeats is already recorded. */
   isRepeat: boolean
   answer: EarlierOffer['answer']
@@ -51,7 +55,7 @@ export interface Offer {
 
 /**
  * new: to be recorded; again: already recorded; unclear: another node knows the answer to the same contents, or may have
- * given it.
+ * given it, or its carrier offers it again in any case.
  */
 export type OfferVerdict = 'new' | 'again' | 'unclear'
 
@@ -115,6 +119,7 @@ export class InboundOffers {
       session,
       offerId: this.#options.newOfferId(),
       turn: 0,
+      judgedAtMs: 0,
       isRepeat: false,
       answer: null,
       answeredAtMs: null,
@@ -132,7 +137,7 @@ export class InboundOffers {
       carrierId,
       fingerprint,
     }))
-    const { recorded: found, lastTurns } = await findOffers(db, asked, OFFERED_AGAIN_WITHIN_MS)
+    const { recorded: found, lastTurns, askedAtMs } = await findOffers(db, asked, OFFERED_AGAIN_WITHIN_MS)
     const recorded = Map.groupBy(found, ({ index }) => index)
     /** By the offer_id of the row: the last offer of this batch that repeats it. */
     const repeating = new Map<string, Offer>()
@@ -147,7 +152,9 @@ export class InboundOffers {
       if (found === 'new') {
         // This node stood still. Another may have taken the PDU meanwhile, and its row may be gone again.
         if (rows.length === 0 && !(offer.isTimely && lease.alive)) return 'unclear'
+        if (this.#isGivenUp(offer)) return 'unclear'
         offer.turn = lastTurns[index]! + alike.length + 1
+        offer.judgedAtMs = askedAtMs
         this.#known.set(offer.offerId, offer)
         fresh.push({ ...this.keyOf(offer), index, isHeld: true })
       } else if (found !== 'unclear') repeating.set(found.offerId, offer)
@@ -161,8 +168,8 @@ export class InboundOffers {
     })
   }
 
-  keyOf({ carrierId, fingerprint, offerId, turn }: Offer): NewOffer {
-    return { carrierId, fingerprint, offerId, turn }
+  keyOf({ carrierId, fingerprint, offerId, turn, judgedAtMs }: Offer): NewOffer {
+    return { carrierId, fingerprint, offerId, turn, judgedAtMs }
   }
 
   /** `isRead`: false when the session says that the answer may not be read. A refused PDU may be recorded (`mayBeRecorded`). */
@@ -202,6 +209,17 @@ export class InboundOffers {
       if (known === undefined ? !row.isHeld : this.#isAgain(known, offer)) return row
     }
     return verdict
+  }
+
+  /**
+   * Its carrier cannot read an answer over its session any more, or may not wait for it any more. It offers the PDU again, and
+   * may have done so to another node, whose row of it may be gone.
+   */
+  #isGivenUp({ session, arrivedAtMs }: Offer): boolean {
+    const waitedMs = this.#options.clock() - arrivedAtMs
+    return (
+      session.closed !== null || session.isUnbindSent || waitedMs >= LEAST_TIMEOUT_MS + CONFIRMED_AFTER_MS
+    )
   }
 
   #isAgain(known: Offer, offer: Offer): boolean {

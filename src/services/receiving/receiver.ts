@@ -28,7 +28,7 @@ import type { PduOf, RequestPdu } from '../../smpp/pdu.ts'
 import { STATUSES } from '../../smpp/statuses.ts'
 import { isAway, ServerAwayError } from '../../store/citus.ts'
 import { isOutcomeUnknown, isRowFault } from '../../store/database.ts'
-import { isTurnTaken } from '../../store/inbound-offers.ts'
+import { isTurnLost } from '../../store/inbound-offers.ts'
 import type { IncomingReceipt } from '../../store/receipt-matches.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
 import type { MessagesInProgress } from '../messages/messages-in-progress.ts'
@@ -254,8 +254,8 @@ export class Receiver {
       return fresh.map(() => 'acknowledged')
     } catch (error) {
       const failed = (why: unknown) => fresh.map(() => ({ error: why }))
-      // Another node was offered one of these too and was quicker. Its row can be found now.
-      if (isTurnTaken(error) && rounds > 1) return await this.#receive(fresh, rounds - 1).catch(failed)
+      // Another node was offered one of these too and was quicker, or may have been. Its row can be found now.
+      if (isTurnLost(error) && rounds > 1) return await this.#receive(fresh, rounds - 1).catch(failed)
       if (!isRowFault(error) || fresh.length === 1) {
         // If a server of several is away, the next batch leaves its plans out.
         await this.#options.inProgress.away.probeFindsNew()

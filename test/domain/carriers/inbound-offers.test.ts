@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import {
   CONFIRMED_AFTER_MS,
   type EarlierOffer,
+  END_READ_WITHIN_MS,
   isAnswerRead,
   isOfferedAgain,
   LEAST_TIMEOUT_MS,
@@ -25,7 +26,18 @@ const CASES: readonly [string, Partial<EarlierOffer>, number, boolean][] = [
   ['was answered at once over a session that lives', AT_ONCE, 1_020, false],
   ['was so an hour ago', AT_ONCE, 3_600_000, false],
   ['was answered, but its session is gone', { ...AT_ONCE, session: LOST }, 1_020, true],
-  ['was answered, and its session was lost behind both', { ...AT_ONCE, session: LOST }, 1_019, false],
+  [
+    'was answered, and the end of its session is read just behind both',
+    { ...AT_ONCE, session: LOST },
+    1_019,
+    true,
+  ],
+  [
+    'was answered, and its session was lost behind both',
+    { ...AT_ONCE, session: { ...LOST, closed: { ...LOST.closed, atMs: 1_021 + END_READ_WITHIN_MS } } },
+    1_020,
+    false,
+  ],
   ['was answered, and its session was unbound in order', { ...AT_ONCE, session: UNBOUND }, 1_020, false],
   ['was answered, heard of, and its session lost later', { ...AT_ONCE, session: HEARD }, 9_000, false],
   ['was refused', REFUSED, 1_020, true],

@@ -14,7 +14,7 @@ import { encodePdu } from '../../../src/smpp/encoding.ts'
 import type { PduInput, PduOf } from '../../../src/smpp/pdu.ts'
 import { STATUSES } from '../../../src/smpp/statuses.ts'
 import { insertInboundMessages } from '../../../src/store/inbound-messages.ts'
-import { deleteOldOffers, isTurnTaken } from '../../../src/store/inbound-offers.ts'
+import { deleteOldOffers, isTurnLost } from '../../../src/store/inbound-offers.ts'
 import { installedDatabase } from '../../support/installation.ts'
 import { strictLog } from '../../support/log.ts'
 import { eventually } from '../../support/service.ts'
@@ -35,6 +35,7 @@ interface Node {
 class Session implements OfferingSession {
   closed: OfferingSession['closed'] = null
   lastReceivedMs = 0
+  isUnbindSent = false
   readonly #whenClosed = Promise.withResolvers<void>()
 
   whenClosed(): Promise<void> {
@@ -100,6 +101,21 @@ async function acknowledged(node: Node, session: Session, of = pdu()): Promise<O
   const [verdict] = await received(node, offer)
   node.offers.answered(offer, verdict === 'unclear' ? 'refused' : 'acknowledged')
   return verdict!
+}
+
+/** Records it as it was judged. */
+function record(node: Node, offer: Offer): Promise<string[]> {
+  return insertInboundMessages(db, [], NOBODY, { offers: [node.offers.keyOf(offer)], nodeId: node.nodeId })
+}
+
+/** It comes, is recorded and answered; that the answer is read is known; and its row is gone. */
+async function done(node: Node, of = pdu()): Promise<OfferVerdict> {
+  const session = new Session()
+  const verdict = await acknowledged(node, session, of)
+  session.lastReceivedMs = nowMs + CONFIRMED_AFTER_MS
+  await noted(node)
+  expect(await rows()).toEqual([])
+  return verdict
 }
 
 async function rows(): Promise<{ holder: number | null }[]> {
@@ -354,8 +370,52 @@ test('offered several times before any is judged: the same, whether the first of
     'again',
     'again',
   ])
-  const unrecorded = [offered(pdu('NO')), offered(pdu('NO')), offered(pdu('NO'))]
-  expect(await received(one, ...unrecorded)).toEqual(['new', 'again', 'again'])
+  const unrecorded = [
+    offered(pdu('NO')),
+    offered(pdu('NO')),
+    arrived(one, session, pdu('NO')),
+    arrived(one, session, pdu('NO')),
+  ]
+  expect(await received(one, ...unrecorded)).toEqual(['unclear', 'unclear', 'new', 'new'])
+})
+
+test('its session ends, or is unbound by us, before it is judged: refused, since another node may have taken the repeat', async () => {
+  const [ended, unbound] = [new Session(), new Session()]
+  const waiting = [arrived(one, ended), arrived(one, unbound, pdu('NO'))]
+  ended.close('peer_closed')
+  unbound.isUnbindSent = true
+  expect([await done(other), await done(other, pdu('NO'))]).toEqual(['new', 'new'])
+  expect(await received(one, ...waiting)).toEqual(['unclear', 'unclear'])
+})
+
+test('it has waited so long to be judged that its carrier has given up on it: refused', async () => {
+  const waiting = arrived(one, new Session())
+  nowMs += LEAST_TIMEOUT_MS
+  expect(await done(other)).toBe('new')
+  nowMs += CONFIRMED_AFTER_MS
+  expect(await received(one, waiting)).toEqual(['unclear'])
+})
+
+test('it is written long after it was judged: not recorded, since another node may have taken the repeat', async () => {
+  const session = new Session()
+  const slow = arrived(one, session)
+  expect(await one.offers.judge([slow])).toEqual(['new'])
+  session.close('peer_closed')
+  expect(await done(other)).toBe('new')
+  await db.query('select pg_sleep($1)', [CONFIRMED_AFTER_MS / 1_000])
+  const failure = await record(one, slow).catch((error: unknown) => error)
+  expect(isTurnLost(failure)).toBe(true)
+  expect(await received(one, slow)).toEqual(['unclear'])
+  expect(await rows()).toEqual([])
+})
+
+test('the end of its session is read just behind what came over another after it: the same', async () => {
+  const first = new Session()
+  await acknowledged(one, first)
+  const again = arrived(one, new Session())
+  nowMs += 1
+  first.close('peer_closed')
+  expect(await received(one, again)).toEqual(['again'])
 })
 
 test('two that were refused, and each offered again before either is judged: each is one of the two', async () => {
@@ -383,11 +443,9 @@ test('offered to two nodes at once: one records it, and the other finds that whe
   const [here, there] = [arrived(one, new Session()), arrived(other, new Session())]
   const judged = [await one.offers.judge([here]), await other.offers.judge([there])]
   expect(judged).toEqual([['new'], ['new']])
-  const record = (node: Node, offer: Offer) =>
-    insertInboundMessages(db, [], NOBODY, { offers: [node.offers.keyOf(offer)], nodeId: node.nodeId })
   await record(one, here)
   const failure = await record(other, there).catch((error: unknown) => error)
-  expect(isTurnTaken(failure)).toBe(true)
+  expect(isTurnLost(failure)).toBe(true)
   expect(await received(other, there)).toEqual(['unclear'])
   expect(await rows()).toEqual([{ holder: one.nodeId }])
 })
