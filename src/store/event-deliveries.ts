@@ -25,6 +25,18 @@ export const FIRST_OF_ITS_MESSAGE = `not exists (
   select from event_deliveries earlier
   where earlier.plan_id = any (array[e.plan_id]) and earlier.msg_id = e.msg_id and earlier.sequence < e.sequence and earlier.state <> 'failed')`
 
+/**
+ * When the events of row `e`'s message that meet `where` and are in no memory are due. An event behind them becomes due with
+ * them. They stay locked until COMMIT: if one of them were taken and done before that, nobody would make due what is behind it.
+ * One that is being taken does not count, so what is behind it is due at once and waits until it is done.
+ */
+export const dueOf = (e: { readonly planId: string; readonly msgId: string; readonly where: string }) => `(
+  select max(b.due_at) from (
+    select b.due_at from event_deliveries b
+    where b.plan_id = any (array[${e.planId}]) and b.msg_id = ${e.msgId} and ${e.where}
+      and b.state <> 'failed' and coalesce(b.holder, 0) = 0
+    for share skip locked) b)`
+
 // `plan_id = any (array[…])` where a batch meets a table by its key: docs/adr/0006.
 
 /** Only its holder may requeue it; another node may have become that since. */
@@ -106,11 +118,13 @@ export async function recordAttempts(db: Queryable, attempts: readonly AttemptRo
 }
 
 export interface RequeuedEvent extends HeldEvent {
-  /** Null: without end. */
-  readonly delayMs: number | null
+  /** Null: without end. `behind`: when the earlier ones of its message are due that wait in the table; now if none does. */
+  readonly delayMs: number | null | 'behind'
   /** Set when it is parked until its destination takes it. */
   readonly destination: string | null
 }
+
+const EARLIER = { planId: 'e.plan_id', msgId: 'e.msg_id', where: 'b.sequence < e.sequence' }
 
 /** Requeues deliveries that were in memory and not attempted; they are due again after `delayMs`. */
 export async function requeueEvents(db: Queryable, events: readonly RequeuedEvent[]): Promise<void> {
@@ -118,13 +132,22 @@ export async function requeueEvents(db: Queryable, events: readonly RequeuedEven
     name: 'requeue_events',
     text: `
       update event_deliveries e
-      set holder = null, due_at = coalesce(now() + i."delayMs" * interval '1 ms', 'infinity'),
+      set holder = null,
+          due_at = case when i.behind then coalesce(${dueOf(EARLIER)}, now())
+                        else coalesce(now() + i."delayMs" * interval '1 ms', 'infinity') end,
           state = case when i.destination is null then 'waiting' else 'parked' end::delivery_state,
           destination = coalesce(i.destination, e.destination)
       from json_to_recordset($1) as i (
-        "planId" integer, "msgId" uuid, sequence smallint, holder integer, "delayMs" bigint, destination text)
+        "planId" integer, "msgId" uuid, sequence smallint, holder integer, "delayMs" bigint, behind boolean,
+        destination text)
       where e.plan_id = any (array[i."planId"]) and e.msg_id = i."msgId" and e.sequence = i.sequence and e.holder = i.holder`,
-    values: [JSON.stringify(events)],
+    values: [
+      JSON.stringify(
+        events.map((event) =>
+          event.delayMs === 'behind' ? { ...event, delayMs: null, behind: true } : event,
+        ),
+      ),
+    ],
   })
 }
 
@@ -159,9 +182,8 @@ export async function releaseEvents(db: Queryable): Promise<number> {
 const MAX_STRANDED_SEARCH = 200_000
 
 /**
- * Makes due events that were never tried and have waited longer than `waitMs` behind an event that is no longer there: it
- * was recorded as delivered while they were being written. Looks at the earliest due first; at most `limit`. Returns how
- * many.
+ * Makes due events that were never tried and have waited longer than `waitMs` behind an event that is no longer there. None
+ * is known to be left so: `dueOf`. Looks at the earliest due first; at most `limit`. Returns how many.
  */
 export async function requeueStranded(db: Queryable, waitMs: number, limit: number): Promise<number> {
   const { rowCount } = await db.query({

@@ -8,6 +8,7 @@ import {
 import { byPlan, isSharded, ofPlan } from './citus.ts'
 import { storable } from './copy.ts'
 import { type Queryable, RowFaultError } from './database.ts'
+import { dueOf } from './event-deliveries.ts'
 import { drawnPositions, drawPositions, type FeedPositions } from './event-feed.ts'
 
 /** Another lane took the message out of its record, or it is written there already. */
@@ -97,13 +98,12 @@ const announced = (rows: string) => `
   announced as (
     insert into event_deliveries (plan_id, msg_id, sequence, bucket, holder, due_at, began_at)
     select i."planId", i."msgId", i.sequence, i.bucket, case when not coalesce(i.waits, earlier.waits) then i.holder end,
-           greatest(i."occurredAt", earlier.due_at), i."occurredAt"
+           greatest(i."occurredAt", ${dueOf({ planId: 'i."planId"', msgId: 'i."msgId"', where: 'true' })}), i."occurredAt"
     from json_to_recordset(${rows}) as i (
       "planId" integer, "msgId" uuid, sequence smallint, bucket smallint, holder integer, waits boolean,
       "occurredAt" timestamptz)
     cross join lateral (
-      select count(*) > 0 as waits, max(e.due_at) filter (where e.holder is null) as due_at
-      from event_deliveries e
+      select count(*) > 0 as waits from event_deliveries e
       where e.plan_id = any (array[i."planId"]) and e.msg_id = i."msgId" and e.state <> 'failed'
     ) earlier
     returning msg_id, holder

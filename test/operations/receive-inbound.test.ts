@@ -191,7 +191,9 @@ describe('STOP', () => {
 describe('a COMMIT of unknown outcome is read back', () => {
   const FINGERPRINT = '0f'.repeat(16)
   const offers = {
-    offers: [{ carrierId: 1, fingerprint: FINGERPRINT, offerId: newId(NOW_MS), turn: 1, judgedAtMs: Date.now() }],
+    offers: [
+      { carrierId: 1, fingerprint: FINGERPRINT, offerId: newId(NOW_MS), turn: 1, judgedAtMs: Date.now() },
+    ],
     nodeId: 3,
   }
   const lost = () => new Error('Connection terminated unexpectedly')

@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
+import { ChangesAtRest } from '../../src/operations/record-facts.ts'
+import { withTransaction } from '../../src/store/database.ts'
 import { takeDueEvents, takeParkedEvents, takeProbes } from '../../src/store/due-deliveries.ts'
 import {
   type AttemptRow,
@@ -6,9 +8,20 @@ import {
   requeueEvents,
   requeueStranded,
 } from '../../src/store/event-deliveries.ts'
+import { lockMessages } from '../../src/store/messages-at-rest.ts'
 import { closeBreaker, openBreaker } from '../../src/store/webhook-destinations.ts'
+import { aDirectory } from '../support/directory.ts'
 import { installedDatabase } from '../support/installation.ts'
-import { NODE, storeDelivered } from '../support/stored-messages.ts'
+import { eventually } from '../support/service.ts'
+import {
+  NOBODY,
+  NODE,
+  recordOutcomes,
+  sent,
+  storeDelivered,
+  storeMessage,
+  submission,
+} from '../support/stored-messages.ts'
 
 const ALL = Array.from({ length: 256 }, (_, bucket) => bucket)
 const DESTINATION = 'https://example.com'
@@ -183,6 +196,55 @@ describe('probes', () => {
 })
 
 describe('stranded', () => {
+  test('is none whose first event is taken and delivered while it is being written', async () => {
+    const msgId = await storeMessage(db, plan)
+    await recordOutcomes(db, [submission(plan, msgId, msgId), sent(plan, msgId)], NOBODY)
+    await takeDueEvents(db, hold())
+    await recordAttempts(db, [outcome(msgId, { outcome: 'parked', delayMs: DAY_MS })])
+    let isDone = false
+    const deliver = async () => {
+      await takeParkedEvents(db, hold(), endpoint)
+      await recordAttempts(db, [outcome(msgId, { outcome: 'delivered' })])
+      isDone = true
+    }
+    const isWaiting = async () =>
+      (
+        await db.query(
+          `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        )
+      ).rowCount === 1
+    const delivery = await withTransaction(db, async (tx) => {
+      const { messages } = await lockMessages(tx, [{ planId: plan, msgId }])
+      const changes = new ChangesAtRest({ directory: aDirectory(), holder: NOBODY })
+      changes.add(messages.get(msgId)!, { kind: 'overdue', atMs: Date.now(), errorCode: '601' })
+      await changes.write(tx)
+      const delivering = deliver()
+      await eventually(async () => isDone || (await isWaiting()))
+      return { delivering }
+    })
+    await delivery.delivering
+    expect(await rows(msgId)).toMatchObject([{ sequence: 2, holder: null, state: 'waiting', due: true }])
+  })
+
+  test('is none that is requeued behind an event: due with that, or now if that is done by then', async () => {
+    const [parkedFirst, doneFirst] = [await storeDelivered(db, plan), await storeDelivered(db, plan)]
+    await takeDueEvents(db, hold())
+    await db.query('update event_deliveries set holder = $1', [NODE])
+    const parking = { outcome: 'parked', delayMs: DAY_MS } as const
+    await recordAttempts(db, [outcome(parkedFirst, parking), outcome(doneFirst, parking)])
+    await db.query('delete from event_deliveries where msg_id = $1 and sequence = 1', [doneFirst])
+    const behind = { planId: plan, sequence: 2, holder: NODE, delayMs: 'behind', destination: null } as const
+    await requeueEvents(
+      db,
+      [parkedFirst, doneFirst].map((msgId) => ({ ...behind, msgId })),
+    )
+    expect(await rows(parkedFirst)).toMatchObject([
+      { sequence: 1, state: 'parked', due: false },
+      { sequence: 2, state: 'waiting', holder: null, due: false },
+    ])
+    expect(await rows(doneFirst)).toMatchObject([{ sequence: 2, holder: null, due: true }])
+  })
+
   test('behind an event that is gone: due again', async () => {
     const msgId = await parked()
     expect(await requeueStranded(db, 600_000, 100)).toBe(0)

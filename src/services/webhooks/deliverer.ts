@@ -14,7 +14,7 @@ import { type Endpoint, type WebhookTarget, webhookTarget } from '../../domain/w
 import type { BatchMeter, OnWritten } from '../../operations/batches.ts'
 import { type DeliveryOutcome, UNANSWERED } from '../../outbound/webhook-post.ts'
 import type { WebhookSender } from '../../outbound/webhook-sender.ts'
-import type { AttemptRow, WebhookEvent } from '../../store/event-deliveries.ts'
+import type { AttemptRow, RequeuedEvent, WebhookEvent } from '../../store/event-deliveries.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
 import { eventTakenFact } from '../messages/journal-items.ts'
 import type { MessagesInProgress } from '../messages/messages-in-progress.ts'
@@ -245,7 +245,7 @@ export class Deliverer {
     const decided = this.#decide(delivery, outcome, this.#reportToBreaker(delivery, outcome))
     const isFirstSuccess =
       event.earlierAttempts + event.failedAttempts === 0 && decided.outcome === 'delivered'
-    const followUp = (isCommitted: boolean) => this.#followUp(event, isCommitted ? 'delivered' : 'lost', 0)
+    const followUp = (isCommitted: boolean) => this.#followUp(event, isCommitted ? 'delivered' : 'lost')
     // The next event waits for this COMMIT. Otherwise, if the node died, a receiver could see it before this one again.
     const onCommitted = this.#order.hasNext(event.msgId) ? followUp : null
     const taken = () => eventTakenFact(delivery, outcome, attemptedAtMs)
@@ -261,7 +261,7 @@ export class Deliverer {
     const { destinations } = this.#options
     if (attempt.outcome === 'again' && destinations.stateOf(delivery) === 'open') destinations.park(delivery)
     if (attempt.outcome === 'parked') this.#memory.parked(delivery)
-    this.#followUp(delivery.event, attempt.outcome, attempt.delayMs)
+    this.#followUp(delivery.event, attempt.outcome)
   }
 
   /** Tells the destination's breaker. Returns whether it is in trouble now; then its events in memory are being parked. */
@@ -300,12 +300,12 @@ export class Deliverer {
   }
 
   /** `lost`: the attempt was lost with its lane, whose new owner delivers the next events, and perhaps this one before them. */
-  #followUp(event: WebhookEvent, outcome: AttemptRow['outcome'] | 'lost', delayMs: number | null): void {
+  #followUp(event: WebhookEvent, outcome: AttemptRow['outcome'] | 'lost'): void {
     if (!this.#order.isFirst(event)) return
     if (outcome === 'lost') this.#order.drop(event.msgId)
     if (outcome === 'again' || outcome === 'parked') {
-      // The first is requeued already, with its attempt.
-      void this.#requeueMessage(event.msgId, ([, ...behind]) => this.#requeueEvents(behind, delayMs))
+      // The first is requeued already, with its attempt, and may even be done.
+      void this.#requeueMessage(event.msgId, ([, ...behind]) => this.#requeueEvents(behind, 'behind'))
       return
     }
     const next = this.#order.advance(event.msgId)
@@ -333,7 +333,7 @@ export class Deliverer {
     await this.#outcomes.record(
       attemptRow({ event, destination: null }, UNANSWERED, kept, this.#options.clock()),
     )
-    this.#followUp(event, 'kept', 0)
+    this.#followUp(event, 'kept')
   }
 
   /** Requeues a message's events without an attempt. The first is parked if a destination is named. */
@@ -357,7 +357,7 @@ export class Deliverer {
 
   async #requeueEvents(
     events: readonly WebhookEvent[],
-    delayMs: number | null,
+    delayMs: RequeuedEvent['delayMs'],
     destination: string | null = null,
   ): Promise<void> {
     const change = { delayMs, destination }
