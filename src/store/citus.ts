@@ -77,12 +77,18 @@ export function byPlan<Item>(
 }
 
 /**
- * Has Citus know that `tx` writes on the servers of these plans. It overlooks COPY to a server that the transaction has only read
- * from: it prepares nothing there, and if that server does not commit, it warns and commits the rest. Changes no row.
+ * Has Citus commit `tx` in two phases on the servers of these plans; changes no row. The DELETE: it overlooks COPY to a server
+ * that the transaction has only read from, so it prepares nothing there, and if that server does not commit, it warns and commits
+ * the rest. The INSERT: without a COPY, or an INSERT of what was selected, it commits a single server before the coordinator.
  */
 export async function markAsWritten(tx: Queryable, planIds: readonly number[]): Promise<void> {
   if (planIds.length === 0) return
-  await tx.query({ text: 'delete from feeds where plan_id = any($1) and position < 0', values: [planIds] })
+  await tx.query({
+    text: `
+      with none as (delete from feeds where plan_id = any($1) and position < 0 returning plan_id, position)
+      insert into feeds (plan_id, position) select plan_id, position from none`,
+    values: [planIds],
+  })
 }
 
 /** Condition: the row's plan is `OfPlan.planId`, unless that is null. `parameter` like '$2'. */

@@ -66,6 +66,9 @@ async function noteKinds(db: Queryable, messages: readonly OfAKind[]): Promise<v
   for (const key of fresh) noted.add(key)
 }
 
+/** Citus reads on the plan's server and then copies in what is new: see `markAsWritten`. Deletes nothing. */
+const MARKED = 'with none as (delete from message_kinds where plan_id = $2 and day < 0 returning 1)'
+
 /** Notes the kinds that are not in `noted`. Returns their keys. */
 async function noteFresh(
   db: Queryable,
@@ -81,7 +84,7 @@ async function noteFresh(
   if (fresh.size === 0) return new Set()
   for (const { planId, items } of byPlan(db, [...fresh.values()], (kind) => kind.planId))
     await db.query({
-      text: `
+      text: `${isSharded(db) ? MARKED : ''}
       insert into message_kinds (plan_id, day, sender, country, mccmnc, status)
       select i."planId", i.day, i.sender, coalesce(i.country, ''), coalesce(i.mccmnc, ''), i.status
       from json_to_recordset($1) as i (

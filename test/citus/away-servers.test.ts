@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { encodeEntry } from '../../src/domain/journal/entries.ts'
 import { AwayServers } from '../../src/services/messages/away-servers.ts'
@@ -7,21 +6,13 @@ import { MessagesInProgress } from '../../src/services/messages/messages-in-prog
 import { newlyOwned, type OwnedMessage } from '../../src/services/messages/owned-messages.ts'
 import { Projector } from '../../src/services/messages/projector.ts'
 import { Recorder } from '../../src/services/messages/recorder.ts'
-import type { NodeLease } from '../../src/services/node/node-lease.ts'
-import { InboundOffers } from '../../src/services/receiving/inbound-offers.ts'
-import { Receiver } from '../../src/services/receiving/receiver.ts'
-import type { Connection } from '../../src/smpp/connection.ts'
-import { decodePdu } from '../../src/smpp/decoding.ts'
-import { encodePdu } from '../../src/smpp/encoding.ts'
-import type { PduOf } from '../../src/smpp/pdu.ts'
-import { STATUSES } from '../../src/smpp/statuses.ts'
 import { isAway, ServerAwayError, serversOfPlans } from '../../src/store/citus.ts'
 import { drawPositions } from '../../src/store/event-feed.ts'
 import { appendEntry, openLane } from '../../src/store/journal.ts'
 import { findMessage } from '../../src/store/messages.ts'
 import { findAtRest } from '../../src/store/projection.ts'
 import { signalAll } from '../faults/postgres-server.ts'
-import { aCarrier, aDirectory, aPlan } from '../support/directory.ts'
+import { aDirectory } from '../support/directory.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Around, gatedDatabase, lostAnswer } from '../support/gated-database.ts'
 import { newId } from '../support/installation.ts'
@@ -35,16 +26,9 @@ import {
   storeMessage,
   submission,
 } from '../support/stored-messages.ts'
-import { createPlans, migrated, ownCluster, workerOf } from './cluster.ts'
+import { createPlans, migrated, ownCluster, SHARDS, workerOf } from './cluster.ts'
 
 const NODE = 1
-/** Citus hides shards, and keeps them from being changed. */
-const SHARDS = [
-  'set citus.enable_manual_changes_to_shards = on',
-  'set citus.enable_ddl_propagation = off',
-  'set citus.override_table_visibility = off',
-]
-const NEVER = new Promise<never>(() => undefined)
 
 const cluster = await ownCluster()
 const db = await migrated(cluster, 6)
@@ -314,92 +298,5 @@ test('receipts for a worker that hangs are left to the carrier, and those of the
   }
   await eventually(() => !inProgress.away.knowsOfAny)
   expect(await answers()).toEqual(messages.map(() => true))
-  await inProgress.away.stop()
-})
-
-/** Offers a message to the number of each of these plans at once. Returns the statuses of the answers, by plan. */
-async function offer(
-  receiver: Receiver,
-  to: readonly number[],
-  text: string,
-): Promise<Map<number, string | undefined>> {
-  const answers = to.map(
-    (planId) =>
-      new Promise<[number, string | undefined]>((answer) => {
-        const link = {
-          ...{ isUnbindSent: false, closed: null, lastReceivedMs: 0, whenClosed: () => NEVER },
-          respond(_: unknown, status: number) {
-            answer([planId, Object.entries(STATUSES).find(([, code]) => code === status)?.[0]])
-            return true
-          },
-        }
-        const sent = decodePdu(
-          encodePdu({
-            ...{ command: 'deliver_sm', source_addr: '4670000001', destination_addr: `7200${planId}` },
-            short_message: Buffer.from(text),
-          }),
-        ) as PduOf<'deliver_sm'>
-        receiver.onRequest(sent, link as unknown as Connection<unknown>, aCarrier(), 0)
-      }),
-  )
-  return new Map(await Promise.all(answers))
-}
-
-test('inbound messages for a worker that hangs are left to the carrier, and those of the other are recorded', async () => {
-  const log = new KeptLog()
-  const numbers = plans.map((id) => {
-    const plan = aPlan({ id })
-    return [`7200${id}`, { number: `7200${id}`, plan, keywords: [] }] as const
-  })
-  const directory = () => aDirectory({ inboundNumbers: new Map(numbers) })
-  const node = { db, log, directory, clock: Date.now }
-  const inProgress = new MessagesInProgress(node)
-  const lease = {
-    nodeId: NODE,
-    buckets: HOLDER.buckets,
-    alive: true,
-    nextBucket: () => 0,
-  } as unknown as NodeLease
-  const offers = new InboundOffers({
-    ...node,
-    lease,
-    newOfferId: () => newId(Date.now()),
-    clock: () => performance.now(),
-  })
-  const refused: unknown[] = []
-  const receiver = new Receiver({
-    ...{ ...node, lease, inProgress, offers, random: randomBytes },
-    recorder: { failing: false, isStalled: false } as Recorder,
-    siblings: { handOver: () => false },
-    refusedPdus: { add: (...of) => refused.push(of) },
-    writeEvents: (write) => write(HOLDER),
-    onReceived: () => undefined,
-    onUnowned: () => undefined,
-    onAnomaly: () => undefined,
-  })
-  const { gone, there, worker } = await divided()
-  const all = new Map(plans.map((planId) => [planId, 'ESME_ROK']))
-  const those = new Map(plans.map((planId) => [planId, there.has(planId) ? 'ESME_ROK' : 'ESME_RX_T_APPN']))
-  expect(await offer(receiver, plans, 'before')).toEqual(all)
-  signalAll(worker.pids, 'SIGSTOP')
-  try {
-    // The first batch finds that the worker hangs, the next knows it.
-    expect(await offer(receiver, plans, 'first')).toEqual(those)
-    expect(await offer(receiver, plans, 'second')).toEqual(those)
-  } finally {
-    signalAll(worker.pids, 'SIGCONT')
-  }
-  await eventually(() => !inProgress.away.knowsOfAny)
-  // The carrier offers again what was refused.
-  const again = await offer(receiver, [...gone], 'second')
-  expect([...again.values()]).toEqual([...gone].map(() => 'ESME_ROK'))
-  const { rows } = await db.query(
-    'select body, count(*)::integer as n from inbound_messages group by body order by body',
-  )
-  expect(rows).toEqual([
-    { body: 'before', n: plans.length },
-    { body: 'first', n: there.size },
-    { body: 'second', n: plans.length },
-  ])
   await inProgress.away.stop()
 })

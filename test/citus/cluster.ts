@@ -11,6 +11,12 @@ import { PostgresServer } from '../faults/postgres-server.ts'
 import { CITUS_SETTINGS, joinCluster } from '../support/citus.ts'
 
 const WORKERS = 2
+/** Citus hides shards, and keeps them from being changed. */
+export const SHARDS = [
+  'set citus.enable_manual_changes_to_shards = on',
+  'set citus.enable_ddl_propagation = off',
+  'set citus.override_table_visibility = off',
+]
 
 export interface OwnCluster {
   readonly coordinator: PostgresServer
