@@ -4,7 +4,7 @@
  */
 import type { Accepted, DispatchState, Loaded, MessageState } from '../domain/journal/message-facts.ts'
 import { loadedMessage, type MessageInProgress } from '../domain/journal/messages-in-progress.ts'
-import { byPlan, ofPlan } from './citus.ts'
+import { byPlan, isSharded, ofPlan } from './citus.ts'
 import type { Queryable } from './database.ts'
 
 export interface MessageKey {
@@ -138,7 +138,31 @@ export async function lockRecords(tx: Queryable, keys: readonly MessageKey[]): P
     })
     records.push(...rows)
   }
-  return records
+  return isSharded(tx) ? await withoutClaims(tx, records) : records
+}
+
+/**
+ * On several servers, a take that failed may have named its lane in messages (claimMessages). Nobody has those: their dispatches
+ * are still there, and not locked. Locks these, and takes the lane out of the messages.
+ */
+async function withoutClaims(tx: Queryable, records: readonly RecordRow[]): Promise<RecordRow[]> {
+  const claimed = records.filter(({ lane }) => lane !== null)
+  if (claimed.length === 0) return [...records]
+  const { rows } = await tx.query<{ msgId: string }>({
+    text: `
+      select d.msg_id as "msgId" from unnest($1::uuid[]) as i (msg_id)
+      join dispatches d on d.bucket = any (array[get_byte(uuid_send(i.msg_id), 15)]) and d.msg_id = i.msg_id
+      for update of d skip locked`,
+    values: [claimed.map(({ msgId }) => msgId)],
+  })
+  const free = new Set(rows.map(({ msgId }) => msgId))
+  const freed = claimed.filter(({ msgId }) => free.has(msgId))
+  for (const { planId, items } of byPlan(tx, freed, (record) => record.planId))
+    await tx.query({
+      text: 'update messages set lane = null where plan_id = $1 and msg_id = any ($2::uuid[])',
+      values: [planId, items.map(({ msgId }) => msgId)],
+    })
+  return records.map((record) => (free.has(record.msgId) ? { ...record, lane: null } : record))
 }
 
 /**

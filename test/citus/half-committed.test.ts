@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { encodeEntry } from '../../src/domain/journal/entries.ts'
 import { loadedMessage } from '../../src/domain/journal/messages-in-progress.ts'
+import { recordReceipts } from '../../src/operations/record-receipts.ts'
 import { withTransaction } from '../../src/store/database.ts'
 import { type AttemptRow, recordAttempts } from '../../src/store/event-deliveries.ts'
 import { appendEntry, openLane } from '../../src/store/journal.ts'
@@ -11,7 +12,15 @@ import { projectMessages } from '../../src/store/projection.ts'
 import { redeliverOne } from '../../src/store/redeliveries.ts'
 import { eventually } from '../support/eventually.ts'
 import { newId } from '../support/installation.ts'
-import { NODE, recordOutcomes, sent, storeMessage, submission } from '../support/stored-messages.ts'
+import {
+  NODE,
+  receipt,
+  receiptOptions,
+  recordOutcomes,
+  sent,
+  storeMessage,
+  submission,
+} from '../support/stored-messages.ts'
 import { requestFor, takeDue } from '../support/taken.ts'
 import { createPlans, migrated, ownCluster, SHARDS, workerOf } from './cluster.ts'
 
@@ -129,4 +138,19 @@ test('a message is not lost when the coordinator is killed while a worker commit
   }
   expect(await project()).toBe('written')
   expect(await countOf('dispatches where msg_id = $1', msgId)).toBe(1)
+})
+
+/** A take names its lane in the messages first, in a transaction of its own. */
+test('a receipt is recorded for a message whose take has failed', async () => {
+  const msgId = await storeMessage(db, planId)
+  await recordOutcomes(db, [submission(planId, msgId, msgId)])
+  const { lane } = await openLane(db, NODE)
+  const taken = withTransaction(db, async (tx) => {
+    await takeDue(db, tx, lane, requestFor(planId))
+    throw new Error('the entry is not appended')
+  })
+  await expect(taken).rejects.toThrow('the entry is not appended')
+  const recorded = await recordReceipts(db, [receipt(msgId, 'DELIVERED')], receiptOptions())
+  expect(recorded.changed).toMatchObject([{ msgId, status: 'DELIVERED' }])
+  expect(await countOf('parked_receipts')).toBe(0)
 })
