@@ -317,7 +317,7 @@ function keepUp(
   { retentionDays, auditRetentionDays, linkTimings }: AppOptions,
   shutdown: ShutdownStack,
   { clock, counters, parts }: Platform,
-  { deliverer, lease, onChanged, onState, statistics }: Kept,
+  { deliverer, inProgress, lease, onChanged, onState, statistics }: Kept,
   { idRules, receiver, recorder }: Answers,
 ) {
   const foreign = foreignReceipts({ ...parts, lease, recorder })
@@ -340,6 +340,8 @@ function keepUp(
     translateReceipts: () => idRules.translateParked(),
     onUnowned: counters.unowned,
     onOwned: (received) => statistics.inbound(received),
+    // If one of several database servers (Citus) is down, the next sweep leaves its plans out.
+    onSweepFailed: () => inProgress.away.probeFindsNew(),
     onState,
   })
   shutdown.add('maintenance', () => maintenance.stop())

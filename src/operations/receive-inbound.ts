@@ -8,6 +8,7 @@ import type { SegmentNumber } from '../domain/text/concatenation.ts'
 import { sameLanguage } from '../domain/text/gsm-national-tables.ts'
 import { decodeInbound, decodeInboundParts } from '../domain/text/inbound-text.ts'
 import type { Log } from '../log.ts'
+import { awayPlans, isAway } from '../store/citus.ts'
 import {
   type Database,
   isOutcomeUnknown,
@@ -160,7 +161,7 @@ export async function deliverIncompleteSets(
   deps: InboundDeps,
   olderThanMs = INCOMPLETE_AFTER_MS,
 ): Promise<ReceivedInbound[]> {
-  return sweep(deps, (transaction) => takeOldSets(transaction, olderThanMs, SWEEP_LIMIT))
+  return sweep(deps, (transaction, away) => takeOldSets(transaction, olderThanMs, SWEEP_LIMIT, away))
 }
 
 /**
@@ -168,22 +169,32 @@ export async function deliverIncompleteSets(
  * Bounded and safe like the other sweep.
  */
 export async function deliverCompleteSets(deps: InboundDeps): Promise<ReceivedInbound[]> {
-  return sweep(deps, (transaction) => takeCompleteSets(transaction, SWEEP_LIMIT))
+  return sweep(deps, (transaction, away) => takeCompleteSets(transaction, SWEEP_LIMIT, away))
 }
 
+/** Sets for plans whose records cannot be written now are left for a later sweep. */
 async function sweep(
   deps: InboundDeps,
-  take: (transaction: Queryable) => Promise<StoredPart[]>,
+  take: (transaction: Queryable, away: readonly string[]) => Promise<StoredPart[]>,
 ): Promise<ReceivedInbound[]> {
   const received: ReceivedInbound[] = []
   for (let sweeps = 0; sweeps < MAX_SWEEPS; sweeps += 1) {
+    const away = numbersAway(deps)
     const recorded = await withTransaction(deps.db, async (transaction) =>
-      recordAndAnswer(transaction, deps, addressed(deps, joinedContents(await take(transaction)))),
+      recordAndAnswer(transaction, deps, addressed(deps, joinedContents(await take(transaction, away)))),
     )
     if (recorded.received.length + recorded.unowned === 0) break
     received.push(...counted(deps, recorded))
   }
   return received
+}
+
+/** The numbers of plans whose server, of several, is away, in either form that carriers write (`ownerOf`). */
+function numbersAway({ db, directory }: InboundDeps): string[] {
+  if (awayPlans(db).length === 0) return []
+  return [...directory.contents.inboundNumbers].flatMap(([number, { plan }]) =>
+    isAway(db, plan.id) ? [number, otherForm(number)] : [],
+  )
 }
 
 interface Recorded {
@@ -287,10 +298,13 @@ export function ownerOf(
   directory: Directory,
   { carrierId, recipient }: Pick<Content, 'carrierId' | 'recipient'>,
 ): InboundNumber | undefined {
-  const number =
-    directory.inboundNumber(recipient) ??
-    directory.inboundNumber(recipient.startsWith('+') ? recipient.slice(1) : `+${recipient}`)
+  const number = directory.inboundNumber(recipient) ?? directory.inboundNumber(otherForm(recipient))
   return number?.plan.sandbox === directory.isSandboxCarrier(carrierId) ? number : undefined
+}
+
+/** With the `+`, or without it. */
+function otherForm(number: string): string {
+  return number.startsWith('+') ? number.slice(1) : `+${number}`
 }
 
 function inboundOf(row: NewInboundMessage, { plan }: InboundNumber): InboundMessage {

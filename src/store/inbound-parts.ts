@@ -125,31 +125,41 @@ export async function takeFinishedSets(
   return rows
 }
 
-/** Takes out complete sets, at most `limit`. */
-export async function takeCompleteSets(db: Queryable, limit: number): Promise<StoredPart[]> {
+/** Takes out complete sets, at most `limit`. `except`: recipients whose sets stay. */
+export async function takeCompleteSets(
+  db: Queryable,
+  limit: number,
+  except: readonly string[] = [],
+): Promise<StoredPart[]> {
   const { rows } = await db.query<StoredPart>({
     name: 'take_complete_sets',
     text: `
       with chosen as materialized (
-        select ${SET} from inbound_parts group by ${SET} having count(*) >= total limit $1
+        select ${SET} from inbound_parts where recipient <> all ($2::text[])
+        group by ${SET} having count(*) >= total limit $1
       )${TAKE_CHOSEN}`,
-    values: [limit],
+    values: [limit, except],
   })
   return rows
 }
 
-/** Takes out the sets that have a part received more than `ageMs` ago, at most `limit`, oldest first. */
-export async function takeOldSets(db: Queryable, ageMs: number, limit: number): Promise<StoredPart[]> {
+/** Takes out the sets that have a part received more than `ageMs` ago, at most `limit`, oldest first. `except`: see above. */
+export async function takeOldSets(
+  db: Queryable,
+  ageMs: number,
+  limit: number,
+  except: readonly string[] = [],
+): Promise<StoredPart[]> {
   const { rows } = await db.query<StoredPart>({
     name: 'take_old_sets',
     text: `
       with old as (
-        select ${SET} from inbound_parts where received_at < now() - $1 * interval '1 ms'
+        select ${SET} from inbound_parts where received_at < now() - $1 * interval '1 ms' and recipient <> all ($3::text[])
         order by received_at limit $2
       ), chosen as materialized (
         select distinct ${SET} from old
       )${TAKE_CHOSEN}`,
-    values: [ageMs, limit],
+    values: [ageMs, limit, except],
   })
   return rows
 }

@@ -50,6 +50,8 @@ export interface MaintenanceOptions extends NodeParts {
   /** See `InboundDeps`. */
   readonly onUnowned?: InboundDeps['onUnowned']
   readonly onOwned?: InboundDeps['onOwned']
+  /** Inbound messages could not be recorded. */
+  readonly onSweepFailed?: () => Promise<unknown>
   /** See `Announcing`. */
   readonly onState?: Announcing['onState']
 }
@@ -112,8 +114,8 @@ export class Maintenance {
       // The clock may be days ahead at once, after a machine has slept.
       ['partitions', MINUTE_MS, () => ensurePartitions(db, clock())],
       ['parked receipts', 5 * SECOND_MS, () => this.#applyParkedReceipts()],
-      ['complete inbound messages', 10 * SECOND_MS, () => deliverCompleteSets(this.#inboundDeps())],
-      ['incomplete inbound messages', MINUTE_MS, () => deliverIncompleteSets(this.#inboundDeps())],
+      ['complete inbound messages', 10 * SECOND_MS, () => this.#sweepInbound(deliverCompleteSets)],
+      ['incomplete inbound messages', MINUTE_MS, () => this.#sweepInbound(deliverIncompleteSets)],
       ['overdue messages', MINUTE_MS, () => this.#expireOverdue()],
       [
         'idempotency keys',
@@ -203,9 +205,15 @@ export class Maintenance {
   }
 
   /** Nobody holds the events, because nothing here waits for them. */
-  #inboundDeps(): InboundDeps {
-    const { db, directory, newMessageId, log, onOwned, onUnowned } = this.#options
-    return { db, directory: directory(), newMessageId, holder: NO_HOLDER, log, onOwned, onUnowned }
+  async #sweepInbound(deliver: (deps: InboundDeps) => Promise<unknown>): Promise<void> {
+    const { db, directory, newMessageId, log, onOwned, onUnowned, onSweepFailed } = this.#options
+    const deps = { db, directory: directory(), newMessageId, holder: NO_HOLDER, log, onOwned, onUnowned }
+    try {
+      await deliver(deps)
+    } catch (error) {
+      await onSweepFailed?.()
+      throw error
+    }
   }
 
   /**
