@@ -20,7 +20,7 @@ import {
 } from '../store/database-server.ts'
 import { MOST_APPENDS } from '../store/journal.ts'
 import { learnPartitions } from '../store/message-list.ts'
-import { migrate } from '../store/migrate.ts'
+import { migrateIfBehind } from '../store/migrate.ts'
 import { LEASE_MS } from '../store/nodes.ts'
 import { settingsThatDoNotHold } from '../store/session-check.ts'
 import { type SessionSettings, sessionSettings } from '../store/session-settings.ts'
@@ -135,14 +135,13 @@ export async function prepareDatabases(databases: Databases, options: DatabaseSt
   const settings = sessionSettings(options.databaseStatementTimeoutMs)
   const ofReads = server.pooled ? settings : sessionSettings(READ_TIMEOUT_MS)
   if (server.pooled) await keepSettings(server, settings, options)
-  await checkSettings(server, db, settings)
-  await checkSettings(server, beats, ofReads)
-  await checkSettings(server, appends, settings)
+  const pools = [[db, settings] as const, [beats, ofReads] as const, [appends, settings] as const]
+  await Promise.all(pools.map(([pool, wanted]) => checkSettings(server, pool, wanted)))
   if (server.sharded && !server.pooled) await keepSettings(server, settings, options)
   tellServer(server, facts, settings, options)
   await judgeDurability(db, server, options)
   if (!server.pooled) await judgeConnections(db, options)
-  const { applied, newer } = await migrate({ connectionString, log: (line) => log.debug(line) })
+  const { applied, newer } = await migrateIfBehind(db, { connectionString, log: (line) => log.debug(line) })
   for (const name of applied) log.info({ migration: name }, 'schema brought up to date')
   if (newer.length > 0) log.info({ migrations: newer }, 'the schema is that of a newer version')
   await ensurePartitions(db, Date.now())

@@ -278,7 +278,7 @@ export async function checkDurability(db: Queryable): Promise<Durability> {
   const { rows } = await db.query<Durability>(
     `select array(select name || '=off' from unnest('{fsync,synchronous_commit}'::text[]) as name
                   where current_setting(name) = 'off') as faults,
-            exists (select from pg_stat_replication) as replicated,
+            exists (select from pg_stat_get_wal_senders()) as replicated,
             current_setting('synchronous_standby_names') <> ''
               and current_setting('synchronous_commit') not in ('off', 'local') as synchronous`,
   )

@@ -1,7 +1,7 @@
 /** Brings the schema up to date from `migrations/*.sql`. Any number of processes may do so at once. */
 import type pg from 'pg'
-import { distributeRecords } from './citus.ts'
-import { isTransient, sqlState } from './database.ts'
+import { distributeRecords, isSharded } from './citus.ts'
+import { isTransient, type Queryable, sqlState } from './database.ts'
 import { DatabaseHosts } from './database-hosts.ts'
 import { connect } from './database-server.ts'
 import {
@@ -9,6 +9,7 @@ import {
   MIGRATIONS,
   MIGRATIONS_TABLE,
   migrationsIn,
+  type SchemaComparison,
   SchemaError,
   schemaFault,
 } from './schema.ts'
@@ -68,6 +69,23 @@ export async function migrate(options: MigrateOptions): Promise<Migrated> {
   }
 }
 
+/**
+ * The same for a start. Most find nothing to do: those read that over a connection of their pool, and need neither one of
+ * their own nor the lock.
+ */
+export async function migrateIfBehind(db: Queryable, options: MigrateOptions): Promise<Migrated> {
+  const { pending, newer } = await workableSchema(db, migrationsIn(options.directory ?? MIGRATIONS))
+  return pending.length === 0 && !isSharded(db) ? { applied: [], newer } : await migrate(options)
+}
+
+/** @throws SchemaError */
+async function workableSchema(db: Queryable, known: readonly string[]): Promise<SchemaComparison> {
+  const found = await compareSchema(db, known)
+  const fault = schemaFault(found, known)
+  if (fault !== null) throw new SchemaError(fault)
+  return found
+}
+
 async function migrateOnce(
   { connectionString, directory = MIGRATIONS }: MigrateOptions,
   log: (line: string) => void,
@@ -77,10 +95,7 @@ async function migrateOnce(
   try {
     await client.query('begin isolation level read committed')
     await takeLock(client, lockTimeoutMs)
-    const known = migrationsIn(directory)
-    const found = await compareSchema(client, known)
-    const fault = schemaFault(found, known)
-    if (fault !== null) throw new SchemaError(fault)
+    const found = await workableSchema(client, migrationsIn(directory))
     await client.query(`set local lock_timeout = ${TABLE_LOCK_TIMEOUT_MS}`)
     const applied = found.pending.length === 0 ? [] : await run(client, directory, log)
     const distributed = await distributeRecords(client)

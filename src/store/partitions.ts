@@ -85,6 +85,19 @@ export async function listPartitions(db: Queryable, table: PartitionedTable): Pr
   return rows.map((row) => row.name.slice(table.length + 1))
 }
 
+/** The tables that do not have a partition for each of these days (YYYYMMDD). */
+export async function tablesLacking(db: Queryable, days: readonly string[]): Promise<PartitionedTable[]> {
+  const { rows } = await db.query<{ table: PartitionedTable }>({
+    name: 'tables_lacking_partitions',
+    text: `
+      select t.name as table from unnest($1::text[]) as t (name)
+      where (select count(*) from pg_inherits i join pg_class c on c.oid = i.inhrelid
+             where i.inhparent = t.name::regclass and right(c.relname, 8) = any ($2)) < cardinality($2)`,
+    values: [PARTITIONED_TABLES, days],
+  })
+  return rows.map((row) => row.table)
+}
+
 export async function dropPartition(db: Queryable, table: PartitionedTable, day: string): Promise<void> {
   await db.query(`drop table if exists ${partitionName(table, day)}`)
 }

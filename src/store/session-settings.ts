@@ -104,21 +104,35 @@ export async function setForRole(transaction: Queryable, settings: SessionSettin
 /** With `replica` no trigger fires, so no node would learn of changes. Only a superuser can set it. */
 const TRIGGERS_FIRE = { session_replication_role: 'origin' }
 
+/** PgBouncer gives a session the name that the server has for UTC: on Debian, Etc/UTC. */
+const NAMES_OF_UTC = /^(Etc\/)?(UTC|UCT|Universal|Zulu)$/
+/** As the server shows times: `6s`, `5min`; 0 has no unit. */
+const UNITS_MS: Readonly<Record<string, number>> = {
+  '': 1,
+  ms: 1,
+  s: 1_000,
+  min: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+}
+
 /**
  * Reads back what a session has of `settings`. Returns those that differ, `name=value` each. `pg_settings`, which would show
- * times in ms too, costs a session 5 ms. PgBouncer gives a session the name that the server has for UTC: on Debian, Etc/UTC.
+ * times in ms, costs a session 5 ms; to compare times in the statement, 1.
  */
 export async function differingSettings(db: Queryable, settings: SessionSettings): Promise<string[]> {
-  const { rows } = await db.query<{ difference: string }>(
-    `select key || '=' || found as difference
-     from json_each_text($1), current_setting(key, true) as found
-     where case when key like '%\\_timeout' then extract(epoch from found::interval) * 1000 <> value::numeric
-                when key = 'TimeZone' and value = 'UTC' then found !~ '^(Etc/)?(UTC|UCT|Universal|Zulu)$'
-                else found <> value end
-     order by key`,
+  const { rows } = await db.query<{ key: string; value: string; found: string }>(
+    `select key, value, found from json_each_text($1), current_setting(key, true) as found where found <> value`,
     [JSON.stringify({ ...settings, ...TRIGGERS_FIRE })],
   )
-  return rows.map(({ difference }) => difference)
+  const differing = rows.filter(({ key, value, found }) => !isSame(key, value, found))
+  return differing.map(({ key, found }) => `${key}=${found}`).sort()
+}
+
+function isSame(key: string, wanted: string, found: string): boolean {
+  if (key === 'TimeZone' && wanted === 'UTC') return NAMES_OF_UTC.test(found)
+  const [, count, unit = ''] = /^(\d+)([a-z]*)$/.exec(found) ?? []
+  return key.endsWith('_timeout') && Number(count) * UNITS_MS[unit]! === Number(wanted)
 }
 
 /** Ends the session of this transaction. Its statement fails with 57P01. */

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterEach, describe, expect, test } from 'vitest'
 import { type Database, withTransaction } from '../../src/store/database.ts'
-import { migrate } from '../../src/store/migrate.ts'
+import { migrate, migrateIfBehind } from '../../src/store/migrate.ts'
 import { heartbeat, registerNode, registerNodeAgain, removeNode } from '../../src/store/nodes.ts'
 import { MIGRATIONS, migrationsIn } from '../../src/store/schema.ts'
 import { freshDatabase } from '../support/database.ts'
@@ -84,6 +84,20 @@ test('waiting for another that migrates is bounded', async () => {
   expect((await migrate({ connectionString, directory })).applied).toHaveLength(2)
 })
 
+test('a start runs what is pending, and waits for nobody where nothing is', async () => {
+  await using database = await freshDatabase({ state: 'empty' })
+  const { connectionString, db } = database
+  const directory = migrationsOf(FILES)
+  const start = () => migrateIfBehind(db, { connectionString, directory })
+  expect((await start()).applied).toEqual(['0001_initial', '0002_rows'])
+  const holder = await db.connect()
+  await holder.query('begin')
+  await holder.query('select pg_advisory_xact_lock($1)', [0x616c6469])
+  expect(await start()).toEqual({ applied: [], newer: [] })
+  await holder.query('rollback')
+  holder.release()
+})
+
 test('a migration waits for a table in use, without blocking later statements on that table', async () => {
   await using database = await freshDatabase({ state: 'empty' })
   const { connectionString, db } = database
@@ -110,7 +124,7 @@ describe('beside the release before', () => {
     const directory = migrationsOf({ '9999_next.sql': next })
     for (const name of own) copyFileSync(join(MIGRATIONS, `${name}.sql`), join(directory, `${name}.sql`))
     const upgrade = () => migrate({ connectionString, directory })
-    return { database, upgrade, downgrade: () => migrate({ connectionString }) }
+    return { database, upgrade, downgrade: () => migrateIfBehind(database.db, { connectionString }) }
   }
 
   test('a program works with the schema of a newer one', async () => {

@@ -5,6 +5,7 @@ import {
   dropPartition,
   listPartitions,
   PARTITIONED_TABLES,
+  tablesLacking,
 } from '../../src/store/partitions.ts'
 import { databaseOfFile } from '../support/database.ts'
 
@@ -29,6 +30,14 @@ describe.each(PARTITIONED_TABLES)('%s', (table) => {
     await dropPartition(db, table, '20260101')
     expect(await listPartitions(db, table)).toEqual(['20260102'])
   })
+})
+
+test('tables that lack the partition of a day', async () => {
+  for (const table of PARTITIONED_TABLES) await createPartition(db, table, day('20260108', 7))
+  await createPartition(db, 'events', day('20260109', 8))
+  expect(await tablesLacking(db, ['20260108'])).toEqual([])
+  const others = PARTITIONED_TABLES.filter((table) => table !== 'events')
+  expect(await tablesLacking(db, ['20260108', '20260109'])).toEqual(others)
 })
 
 test('a day is analyzed by a tenth of the rows, and only what its indexes have', async () => {

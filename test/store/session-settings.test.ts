@@ -15,10 +15,13 @@ test('a session has the settings of its pool, times in whatever unit the server 
 test('each setting that differs is named, and none that the server does not have', async () => {
   await withTransaction(db, async (transaction) => {
     await transaction.query(`set local enable_seqscan = on; set local lock_timeout = '1min'`)
-    await transaction.query(`set local session_replication_role = replica`)
+    await transaction.query(
+      `set local session_replication_role = replica; set local idle_session_timeout = '90s'`,
+    )
     const wanted = { ...SETTINGS, no_such_setting: 'on' }
     expect(await differingSettings(transaction, wanted)).toEqual([
       'enable_seqscan=on',
+      'idle_session_timeout=90s',
       'lock_timeout=1min',
       'session_replication_role=replica',
     ])

@@ -16,6 +16,7 @@ import {
   listPartitions,
   PARTITIONED_TABLES,
   type PartitionedTable,
+  tablesLacking,
 } from '../../store/partitions.ts'
 
 /** Days before today that get a partition, because a node's clock may be behind at midnight. */
@@ -63,7 +64,8 @@ const DROP_RACES = new Set([
  * insert. Several nodes may call it at once.
  */
 export async function ensurePartitions(db: Database, nowMs: number): Promise<void> {
-  for (const table of PARTITIONED_TABLES) await ensureDays(db, table, nowMs)
+  const days = daysAround(nowMs).map(({ name }) => name)
+  for (const table of await tablesLacking(db, days)) await ensureDays(db, table, nowMs)
 }
 
 async function ensureDays(db: Database, table: PartitionedTable, nowMs: number): Promise<void> {
