@@ -339,7 +339,10 @@ test('more than a page of entries and a chunk of messages, of which a node wrote
   const messages: MessageInProgress[] = []
   for (let entry = 0; entry < 60; entry += 1) {
     const some = Array.from({ length: 20 }, () => inMemory(plan))
-    await lane.append(some.map(({ msgId, accepted }) => ({ msgId, fact: { kind: 'accepted', ...accepted } })))
+    const body = 'x'.repeat(300)
+    await lane.append(
+      some.map(({ msgId, accepted }) => ({ msgId, fact: { kind: 'accepted', ...accepted, body } })),
+    )
     messages.push(...some)
   }
   let asked = 0

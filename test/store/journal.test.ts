@@ -60,6 +60,14 @@ test('no more than the limit of a lane is read at once', async () => {
   expect(numbersOf(await readEntries(db, lane.lane, 0, 2))).toEqual([1, 2])
 })
 
+test('large entries are read a few at a time, and one that is larger than a page alone', async () => {
+  const lane = await openLane(db, NODE)
+  for (const [index, kib] of [100, 100, 100, 1_000, 1].entries())
+    await appendEntry(db, lane, index + 1, Buffer.alloc(kib * 1024, 1))
+  const pages = [await read(lane, 0), await read(lane, 3), await read(lane, 4)]
+  expect(pages).toEqual([[1, 2, 3], [4], [5]])
+})
+
 test('an entry is read when all before it are there', async () => {
   const lane = await openLane(db, NODE)
   await append(lane, 1)
