@@ -47,14 +47,15 @@ async function measure(): Promise<void> {
   const ask = (method: string, path: string, body?: object) =>
     requestAdmin({ url, operatorToken }, method, path, body, { timeoutMs: TIMEOUT_MS })
   const apply = (body: object, query = '') => ask('POST', `/configuration/apply${query}`, body)
-  const report = async (what: string, work: () => Promise<unknown>) => {
-    await longestTurn(service)
+  const reportOf = async (of: Child<ServiceReady>, what: string, work: () => Promise<unknown>) => {
+    await longestTurn(of)
     const sinceMs = performance.now()
     await work()
     const seconds = ((performance.now() - sinceMs) / 1_000).toFixed(1)
     await rig.pause(SETTLE_MS)
-    say(`${what}: ${turnText(await longestTurn(service))}, done after ${seconds} s`)
+    say(`${what}: ${turnText(await longestTurn(of))}, done after ${seconds} s`)
   }
+  const report = reportOf.bind(null, service)
 
   await report('nothing', async () => undefined)
   say(`memory at first: ${await memoryText(service)}`)
@@ -70,8 +71,10 @@ async function measure(): Promise<void> {
   await report('insert 1,000,000 opt-outs', () => db.query(insert))
   say(`memory with all: ${await memoryText(service)}`)
 
-  const { rows } = await db.query<{ id: number }>('select min(id) as id from rates')
-  await report('change one rate', () => ask('PATCH', `/rates/${rows[0]!.id}`, { price: '0.03' }))
+  const firstOf = async (table: string, key: string) =>
+    (await db.query<{ first: string }>(`select min(${key}) as first from ${table}`)).rows[0]!.first
+  const rate = `/rates/${await firstOf('rates', 'id')}`
+  await report('change one rate', () => ask('PATCH', rate, { price: '0.03' }))
   await report('create one plan', () => apply({ plans: { new: { account: 'account 1' } } }))
   await report('change one route', () =>
     apply({ routes: { 'route-1': { qualityFloor: { minDelivered: 80 } } } }),
@@ -91,6 +94,24 @@ async function measure(): Promise<void> {
   say(`start of another node: ${((performance.now() - sinceMs) / 1_000).toFixed(1)} s`)
   await rig.pause(SETTLE_MS)
   say(`memory of it: ${await memoryText(second.service)}`)
+  await second.service.request(profile ? 'watchTurns profiled' : 'watchTurns')
+  const reportThere = (what: string, path: string, body: object, method = 'PATCH') =>
+    reportOf(second.service, `${what} there`, () =>
+      requestAdmin({ url: second.url, operatorToken }, method, path, body, { timeoutMs: TIMEOUT_MS }),
+    )
+  await reportThere('change one rate', rate, { price: '0.04' })
+  await reportThere('change one rule', `/routing-rules/${await firstOf('routing_rules', 'id')}`, {
+    route: 'route-5',
+  })
+  await reportThere(
+    'change one plan',
+    `/service-plans/${await firstOf('service_plans', 'service_plan_id')}`,
+    { name: 'new name' },
+  )
+  await reportThere('change one route', '/routes/route-1', { qualityFloor: { minDelivered: 70 } })
+  await reportThere('change one carrier', '/carriers/carrier-1', { window: 20 })
+  const accountId = await firstOf('accounts', 'account_id')
+  await reportThere('create one token', '/tokens', { accountId, name: 'one' }, 'POST')
   await second.service.stop()
 
   await report('delete 200,000 rates, create one', () =>

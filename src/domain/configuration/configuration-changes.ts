@@ -66,39 +66,69 @@ export function sortedByIdentity<T extends { readonly identity: string }>(object
 }
 
 /**
- * `wanted` is sorted by identity. No two of `present` have the same one; of several wanted ones, the first counts. `prune`: objects
- * that are not wanted are deleted. Both are walked side by side, because a Map with 200,000 texts as keys takes 20 ms to grow.
+ * Compares what there is with what is wanted, object by object: there may be 200,000 of either, and of those that there are only the
+ * ones that change are kept. They are looked for by halves, because a Map with 200,000 texts as keys takes 20 ms to grow.
  */
-export function* changesOf(
-  wanted: readonly WantedObject[],
-  present: readonly PresentObject[],
-  prune: boolean,
-): Steps<Changes> {
-  const creations: WantedObject[] = []
-  const updates: Update[] = []
-  const unwanted: PresentObject[] = []
-  const before = yield* sortedByIdentity(present)
-  let at = 0
-  let last: WantedObject | null = null
-  for (const object of wanted) {
-    yield
-    if (object.identity === last?.identity) continue
-    last = object
-    for (; at < before.length && before[at]!.identity < object.identity; at += 1) {
-      yield
-      unwanted.push(before[at]!)
-    }
-    const old = before[at]
-    if (old?.identity !== object.identity) {
-      creations.push(object)
-      continue
-    }
-    at += 1
-    const changed = differences(object.settings, old.settings)
-    if (Object.keys(changed).length > 0) updates.push({ present: old, wanted: object, changed })
+export class Comparison {
+  readonly #wanted: readonly WantedObject[]
+  readonly #prune: boolean
+  readonly #isPresent: Uint8Array
+  readonly #updates: Update[] = []
+  readonly #deletions: PresentObject[] = []
+  #present = 0
+
+  /** `wanted` is sorted by identity; of several with the same one, the first counts. `prune`: what is not wanted is deleted. */
+  constructor(wanted: readonly WantedObject[], prune: boolean) {
+    this.#wanted = wanted
+    this.#prune = prune
+    this.#isPresent = new Uint8Array(wanted.length)
   }
-  const deletions = prune ? [...unwanted, ...before.slice(at)] : []
-  return { creations, updates, deletions, unchanged: present.length - updates.length - deletions.length }
+
+  /** No two objects that there are have the same identity. */
+  add(present: PresentObject): void {
+    this.#present += 1
+    const place = this.#placeOf(present.identity)
+    const wanted = this.#wanted[place]
+    if (wanted?.identity !== present.identity) {
+      if (this.#prune) this.#deletions.push(present)
+      return
+    }
+    this.#isPresent[place] = 1
+    const changed = differences(wanted.settings, present.settings)
+    if (Object.keys(changed).length > 0) this.#updates.push({ present, wanted, changed })
+  }
+
+  /** Call it once all have been added. */
+  *changes(): Steps<Changes> {
+    const creations: WantedObject[] = []
+    let last: WantedObject | null = null
+    for (const [place, object] of this.#wanted.entries()) {
+      yield
+      if (object.identity !== last?.identity && this.#isPresent[place] === 0) creations.push(object)
+      last = object
+    }
+    const updates = yield* sortInSteps(this.#updates, (a, b) => byIdentity(a.present, b.present))
+    const deletions = yield* sortedByIdentity(this.#deletions)
+    const unchanged = this.#present - updates.length - deletions.length
+    return { creations, updates, deletions, unchanged }
+  }
+
+  /** The first wanted object that has this identity, or a later one. */
+  #placeOf(identity: string): number {
+    let from = 0
+    let to = this.#wanted.length
+    while (from < to) {
+      const middle = (from + to) >>> 1
+      if (this.#wanted[middle]!.identity < identity) from = middle + 1
+      else to = middle
+    }
+    return from
+  }
+}
+
+/** How many objects there are. */
+export function presentCount({ updates, deletions, unchanged }: Changes): number {
+  return updates.length + deletions.length + unchanged
 }
 
 function byIdentity(a: { identity: string }, b: { identity: string }): number {
@@ -138,20 +168,31 @@ export function* repeatedObjects(wanted: readonly WantedObject[]): Steps<Fault[]
 export function* namedInFile<T extends Pick<PresentObject, 'key' | 'name'>>(
   objects: readonly T[],
 ): Steps<readonly T[]> {
-  const shared = yield* repeatedNames(objects.map(({ name }) => name))
-  if (shared.size === 0) return objects
+  const nameOf = yield* namesInFile(objects.map(({ name }) => name))
+  return yield* mapInSteps(objects, (object) => {
+    const name = nameOf(object)
+    return name === object.name ? object : { ...object, name }
+  })
+}
+
+/** The function that tells the name of each object in a file, once, if these are the names of all. */
+export function* namesInFile(
+  names: readonly string[],
+): Steps<(object: Pick<PresentObject, 'key' | 'name'>) => string> {
+  const shared = yield* repeatedNames(names)
+  if (shared.size === 0) return ({ name }) => name
   const taken = new Set<string>()
-  for (const { name } of objects) {
+  for (const name of names) {
     yield
     if (!shared.has(name)) taken.add(name)
   }
-  return yield* mapInSteps(objects, (object) => {
-    if (!shared.has(object.name)) return object
-    let name = `${object.name} (${object.key})`
-    while (taken.has(name)) name = `${name} (${object.key})`
-    taken.add(name)
-    return { ...object, name }
-  })
+  return ({ key, name }) => {
+    if (!shared.has(name)) return name
+    let own = `${name} (${key})`
+    while (taken.has(own)) own = `${own} (${key})`
+    taken.add(own)
+    return own
+  }
 }
 
 function* repeatedNames(names: readonly string[]): Steps<Set<string>> {

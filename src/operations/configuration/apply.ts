@@ -1,6 +1,6 @@
 import {
-  changesOf,
   type KindName,
+  presentCount,
   repeatedObjects,
   type Settings,
   sortedByIdentity,
@@ -143,7 +143,7 @@ export async function applyConfiguration(
   const scene = new FileScene(transaction, deps.secretKey, judged)
   const planned = await plan(scene, wanted, options)
   await refuseDeletions(scene, planned, options, deps)
-  refuseMore(scene, planned)
+  refuseMore(planned)
   if (!options.dryRun) await execute(scene, planned)
   const entry = options.dryRun ? [] : planned.flatMap(recordOf)
   const version = options.dryRun ? before : await readDirectoryVersion(transaction)
@@ -159,12 +159,12 @@ async function plan(
   for (const kind of KINDS) {
     const entries = wanted.entries.get(kind.name)
     if (entries === undefined && !NAMED.has(kind.name)) continue
-    const present = await scene.read(kind)
+    await scene.read(kind)
     await scene.want(kind, entries ?? [])
     if (entries === undefined) continue
     const objects = await inSlices(sortedByIdentity(scene.wanted(kind.name)))
     scene.faults.push(...(await inSlices(repeatedObjects(objects))).slice(0, MAX_FAULTS))
-    const changes = await inSlices(changesOf(objects, present, prune))
+    const changes = await scene.compare(kind, objects, prune)
     await scene.requireSettings(kind, changes.creations)
     planned.push({ kind, changes })
   }
@@ -188,10 +188,10 @@ async function execute(scene: Scene, planned: readonly Planned[]): Promise<void>
 }
 
 /** Refuses more objects of a kind than every node can keep in memory. */
-function refuseMore(scene: FileScene, planned: readonly Planned[]): void {
+function refuseMore(planned: readonly Planned[]): void {
   for (const { kind, changes } of planned) {
     const { creations, deletions } = changes
-    const count = scene.present(kind.name).length + creations.length - deletions.length
+    const count = presentCount(changes) + creations.length - deletions.length
     if (creations.length > 0 && count > (kind.most ?? Number.POSITIVE_INFINITY))
       throw conflict(`there can be at most ${kind.most} ${kind.noun}s, and there would be ${count}`)
   }
@@ -262,7 +262,7 @@ function summaryOf(
     updated: one.changes.updates.length,
     deleted: one.changes.deletions.length,
     unchanged: one.changes.unchanged,
-    unconfirmed: isUnconfirmed(scene, one, options),
+    unconfirmed: isUnconfirmed(one, options),
   }))
   const total = counts.reduce((sum, { created, updated, deleted }) => sum + created + updated + deleted, 0)
   const changes = [...listed(scene, planned).take(MAX_CHANGES_LISTED)]

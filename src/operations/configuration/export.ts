@@ -1,7 +1,12 @@
-import type { KindName, PresentObject, Settings } from '../../domain/configuration/configuration-changes.ts'
+import {
+  type KindName,
+  namesInFile,
+  type PresentObject,
+  type Settings,
+} from '../../domain/configuration/configuration-changes.ts'
 import type { SecretKeys } from '../../domain/secrets.ts'
 import { withoutCredentials } from '../../domain/webhooks/callback-url.ts'
-import { mapInSlices } from '../../slices.ts'
+import { inSlices, mapInSlices } from '../../slices.ts'
 import type { Transaction } from '../../store/database.ts'
 import { allowPauses, readDirectoryVersion, readOneSnapshot } from '../../store/directory.ts'
 import { FileScene } from './file-scene.ts'
@@ -36,17 +41,29 @@ export async function exportConfiguration(
   const withheld: string[] = []
   for (const kind of KINDS) {
     writer.begin(kind.name)
-    // The scene keeps only the kinds that others name. There may be 200,000 objects of the rest.
-    const present = await (NAMED.has(kind.name) ? scene.read(kind) : kind.read(scene))
-    if (kind.name === 'senders') writeSenders(scene, present, writer)
-    else
-      await mapInSlices(present, (object) => {
-        const { open, secret } = inFile(scene, kind, object)
-        for (const name of secret) withheld.push(`${kind.name}.${object.name}.${name}`)
-        writer.add(object.name, open)
-      })
+    const write = (object: PresentObject) => {
+      const { open, secret } = inFile(scene, kind, object)
+      for (const name of secret) withheld.push(`${kind.name}.${object.name}.${name}`)
+      writer.add(object.name, open)
+    }
+    if (NAMED.has(kind.name)) await mapInSlices(await scene.read(kind), write)
+    else if (kind.name === 'senders') writeSenders(scene, await scene.all(kind), writer)
+    else await eachNamed(scene, kind, write)
   }
   return { version, withheld }
+}
+
+/** There may be 200,000 objects, and none is kept. So that no two have the same name, those with labels are read twice. */
+async function eachNamed(
+  scene: FileScene,
+  kind: Kind,
+  write: (object: PresentObject) => void,
+): Promise<void> {
+  if (kind.hasLabels !== true) return kind.each(scene, write)
+  const labels: string[] = []
+  await kind.each(scene, ({ name }) => labels.push(name))
+  const nameOf = await inSlices(namesInFile(labels))
+  await kind.each(scene, (object) => write({ ...object, name: nameOf(object) }))
 }
 
 /** The settings as a file has them, and the names of those that it must not have. */

@@ -1,13 +1,16 @@
 import { randomBytes } from 'node:crypto'
-import type {
-  KindName,
-  PresentObject,
-  WantedObject,
+import {
+  type Changes,
+  Comparison,
+  type KindName,
+  namedInFile,
+  type PresentObject,
+  type WantedObject,
 } from '../../domain/configuration/configuration-changes.ts'
 import { canonicalPublicId, publicId } from '../../domain/identifiers.ts'
 import { SANDBOX } from '../../domain/sandbox.ts'
 import { fault } from '../../errors.ts'
-import { mapInSlices } from '../../slices.ts'
+import { inSlices, mapInSlices } from '../../slices.ts'
 import { reservedName } from '../manage/configuration-rows.ts'
 import type { Entry, Kind } from './kind.ts'
 import { NAMED, type NamedKind, NOUNS, Scene } from './scene.ts'
@@ -22,8 +25,8 @@ export interface FileEntry extends Omit<Entry, 'value'> {
 const REFERENCE_FAULTS: ReadonlySet<string> = new Set(['NOT_FOUND', 'AMBIGUOUS'])
 
 interface Objects {
+  /** Empty, as are the maps, if no kind names this one: there may be 200,000 rates. */
   readonly present: readonly PresentObject[]
-  /** Empty, as are the other maps, if no kind names this one: they would have 200,000 rates. */
   readonly byIdentity: ReadonlyMap<string, PresentObject>
   readonly byName: ReadonlyMap<string, readonly PresentObject[]>
   wanted: readonly WantedObject[]
@@ -38,11 +41,12 @@ export class FileScene extends Scene {
   /** By kind and name: two objects of one name, neither with an id, are one object given twice. */
   readonly #newIds = new Map<string, string>()
 
+  /** Reads the objects, if other kinds name them. */
   async read(kind: Kind): Promise<readonly PresentObject[]> {
-    const present = await kind.read(this)
+    const present = NAMED.has(kind.name) ? await this.all(kind) : []
     const byIdentity = new Map<string, PresentObject>()
     const byName = new Map<string, PresentObject[]>()
-    await mapInSlices(NAMED.has(kind.name) ? present : [], (object) => {
+    await mapInSlices(present, (object) => {
       byIdentity.set(object.identity, object)
       const name = String(object.settings.name ?? object.name)
       const alike = byName.get(name)
@@ -58,6 +62,23 @@ export class FileScene extends Scene {
       broken: new Set(),
     })
     return present
+  }
+
+  /** All objects, with the names that a file uses for them. */
+  async all(kind: Kind): Promise<readonly PresentObject[]> {
+    const objects: PresentObject[] = []
+    await kind.each(this, (object) => objects.push(object))
+    return kind.hasLabels ? inSlices(namedInFile(objects)) : objects
+  }
+
+  /** What there is, compared with what the file wants, which is sorted by identity. */
+  async compare(kind: Kind, wanted: readonly WantedObject[], prune: boolean): Promise<Changes> {
+    const comparison = new Comparison(wanted, prune)
+    const add = (object: PresentObject) => comparison.add(object)
+    if (NAMED.has(kind.name)) await mapInSlices(this.#objects.get(kind.name)!.present, add)
+    else await kind.each(this, add)
+    const changes = await inSlices(comparison.changes())
+    return { ...changes, deletions: await inSlices(namedInFile(changes.deletions)) }
   }
 
   async want(kind: Kind, entries: readonly FileEntry[]): Promise<void> {
@@ -98,10 +119,6 @@ export class FileScene extends Scene {
         if (settings[name] === undefined)
           this.faults.push(fault(`${path}.${name}`, 'REQUIRED', `is required of a new ${noun}`))
     })
-  }
-
-  present(kind: KindName): readonly PresentObject[] {
-    return this.#objects.get(kind)!.present
   }
 
   wanted(kind: KindName): readonly WantedObject[] {

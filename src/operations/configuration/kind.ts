@@ -1,14 +1,12 @@
-import {
-  type KindName,
-  namedInFile,
-  type PresentObject,
-  type Settings,
-  type Update,
-  type WantedObject,
+import type {
+  KindName,
+  PresentObject,
+  Settings,
+  Update,
+  WantedObject,
 } from '../../domain/configuration/configuration-changes.ts'
 import { isSandbox } from '../../domain/sandbox.ts'
 import type { Fault } from '../../errors.ts'
-import { inSlices } from '../../slices.ts'
 import type { AnyTable } from '../../store/configuration-table.ts'
 import type { Queryable } from '../../store/database.ts'
 import { type NamedKind, openUrl, type Scene } from './scene.ts'
@@ -49,8 +47,13 @@ export interface Kind {
   readonly hasSandbox?: boolean
   /** How many there may be, where every node keeps all of them in memory. */
   readonly most?: number | undefined
-  /** All of them but those of the sandbox, which are nobody's to change. */
-  read(scene: Scene): Promise<readonly PresentObject[]>
+  /** The names of several may be the same. */
+  readonly hasLabels?: boolean
+  /**
+   * Calls `use` for all of them but those of the sandbox, which are nobody's to change. There may be 200,000, and none is kept.
+   * The name of a kind that has labels is its label.
+   */
+  each(scene: Scene, use: (object: PresentObject) => void): Promise<void>
   /** Adds what is wrong with the entry to the faults of the scene. */
   want(entry: Entry, scene: Scene): readonly (WantedObject | null)[]
   create(scene: Scene, objects: readonly WantedObject[]): Promise<void>
@@ -152,19 +155,21 @@ export class TableKind<Row extends object = object> implements Kind {
     return String(row[this.#keyField as keyof Row])
   }
 
-  async read(scene: Scene): Promise<readonly PresentObject[]> {
-    const { nameField, storedSecrets, labelOf } = this.of
+  get hasLabels(): boolean {
+    return this.of.nameField === undefined
+  }
+
+  async each(scene: Scene, use: (object: PresentObject) => void): Promise<void> {
+    const { storedSecrets, labelOf } = this.of
     const kept = (await storedSecrets?.(scene.db)) ?? new Map<string, string>()
-    const objects: PresentObject[] = []
     await this.table.each(scene.db, (row) => {
       this.learnKey(scene, row)
       if (this.hasSandbox && isSandbox(row as { name: string })) return
       const object = this.present(row, scene, kept.get(this.keyOf(row)))
       const { settings } = object
-      if (nameField !== undefined) objects.push(object)
-      else objects.push({ ...object, name: labelOf?.(settings, scene) ?? String(settings.name) })
+      if (!this.hasLabels) use(object)
+      else use({ ...object, name: labelOf?.(settings, scene) ?? String(settings.name) })
     })
-    return nameField === undefined ? inSlices(namedInFile(objects)) : objects
   }
 
   /** The object of a row. `secret`: its stored secret, if it is needed. */

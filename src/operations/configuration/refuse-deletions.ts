@@ -4,6 +4,7 @@ import {
   type KindName,
   needsConfirmation,
   type PresentObject,
+  presentCount,
 } from '../../domain/configuration/configuration-changes.ts'
 import { conflict } from '../../errors.ts'
 import { inSlices, mapInSlices } from '../../slices.ts'
@@ -40,11 +41,11 @@ export async function refuseDeletions(
   options: DeletionOptions,
   { messages }: { readonly messages: PlansInProgress },
 ): Promise<void> {
-  const unconfirmed = planned.filter((one) => isUnconfirmed(scene, one, options))
+  const unconfirmed = planned.filter((one) => isUnconfirmed(one, options))
   if (unconfirmed.length > 0 && !options.dryRun) {
     const parts = unconfirmed.map(({ kind, changes }) => {
       const { length } = changes.deletions
-      return `${length} of ${scene.present(kind.name).length} ${kind.name} would be deleted (confirm ${kind.name}=${length})`
+      return `${length} of ${presentCount(changes)} ${kind.name} would be deleted (confirm ${kind.name}=${length})`
     })
     throw conflict(`More than 20 % of a kind needs its number confirmed: ${parts.join(', ')}`)
   }
@@ -84,14 +85,17 @@ async function keptObjects(
   kind: Kind,
 ): Promise<readonly NamingObject[]> {
   const changes = planned.find((one) => one.kind === kind)?.changes
-  if (changes === undefined) return scene.read(kind)
-  const deleted = new Set<PresentObject>()
-  await mapInSlices(changes.deletions, (object) => deleted.add(object))
-  const updated = await inSlices(mapOfInSteps(changes.updates, ({ present, changed }) => [present, changed]))
+  const present = await scene.all(kind)
+  if (changes === undefined) return present
+  const deleted = new Set<string>()
+  await mapInSlices(changes.deletions, ({ identity }) => deleted.add(identity))
+  const updated = await inSlices(
+    mapOfInSteps(changes.updates, ({ present: { identity }, changed }) => [identity, changed]),
+  )
   const kept: NamingObject[] = []
-  await mapInSlices(scene.present(kind.name), (object) => {
-    if (!deleted.has(object))
-      kept.push({ ...object, settings: { ...object.settings, ...updated.get(object) } })
+  await mapInSlices(present, (object) => {
+    const { identity, settings } = object
+    if (!deleted.has(identity)) kept.push({ ...object, settings: { ...settings, ...updated.get(identity) } })
   })
   return [...kept, ...changes.creations]
 }
@@ -139,11 +143,7 @@ function shortList(names: readonly string[]): string {
   return `${names.toSorted().slice(0, MAX_NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`
 }
 
-export function isUnconfirmed(
-  scene: FileScene,
-  { kind, changes }: Planned,
-  { confirmed }: DeletionOptions,
-): boolean {
+export function isUnconfirmed({ kind, changes }: Planned, { confirmed }: DeletionOptions): boolean {
   const { length } = changes.deletions
-  return needsConfirmation(length, scene.present(kind.name).length) && confirmed.get(kind.name) !== length
+  return needsConfirmation(length, presentCount(changes)) && confirmed.get(kind.name) !== length
 }

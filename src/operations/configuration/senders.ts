@@ -24,12 +24,12 @@ export const SENDERS: Kind = {
   references: {},
   required: [],
   names: { plans: ({ identity }) => [identity.split('/')[0]] },
-  async read(scene) {
+  async each(scene, use) {
     const rows = await store.allSenderSubscriptions(scene.db)
-    return mapInSlices(rows, ({ servicePlanId, sender, status }) => {
+    await mapInSlices(rows, ({ servicePlanId, sender, status }) => {
       const identity = `${servicePlanId}/${sender}`
       const name = `${scene.presentWith('plans', servicePlanId)!.name}/${sender}`
-      return { identity, name, key: identity, settings: { status } }
+      use({ identity, name, key: identity, settings: { status } })
     })
   },
   want({ name, path, value }, scene) {

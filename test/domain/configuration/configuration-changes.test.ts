@@ -3,7 +3,7 @@ import { describe, expect, it, test } from 'vitest'
 import { atOnce } from '../../../src/collections/steps.ts'
 import {
   type Changes,
-  changesOf as changesInSteps,
+  Comparison,
   namedInFile,
   needsConfirmation,
   type PresentObject,
@@ -49,8 +49,11 @@ function after(before: readonly PresentObject[], changes: Changes): PresentObjec
   return [...all.values()]
 }
 
-const changesOf = (wanted: readonly WantedObject[], there: readonly PresentObject[], prune: boolean) =>
-  atOnce(changesInSteps(atOnce(sortedByIdentity(wanted)), there, prune))
+const changesOf = (wanted: readonly WantedObject[], there: readonly PresentObject[], prune: boolean) => {
+  const comparison = new Comparison(atOnce(sortedByIdentity(wanted)), prune)
+  for (const object of there) comparison.add(object)
+  return atOnce(comparison.changes())
+}
 const isNothing = ({ creations, updates, deletions }: Changes) =>
   creations.length + updates.length + deletions.length === 0
 
