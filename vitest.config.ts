@@ -7,9 +7,10 @@ const PURE = [
   'test/{collections,domain,smpp,simulator}/**/*.test.ts',
   'test/faults/*.test.ts',
   'test/console/{api,kit,pages}/**/*.test.ts',
-  'test/bench/{options,report,scale,totals}.test.ts',
+  'test/bench/{options,report,totals}.test.ts',
   'test/commands/import/*.test.ts',
-  'test/{config,configuration-document,conventions,database-url,deploy,documents,errors,event-loop-lag,histogram,sizing-document}.test.ts',
+  'test/{config,configuration-document,conventions,database-url,deploy,documents,errors,event-loop-lag}.test.ts',
+  'test/{gateway-documents,histogram,sizing-document}.test.ts',
 ]
 
 /** Every case in full. The other projects run a short form of each. Faults have a harness of their own, in test/faults. */
@@ -23,7 +24,7 @@ const LONG_FOR_THEIR_SIZE = new Set(
   [
     ...['app/webhook-isolation', 'app/hostile-receivers', 'app/node-reports', 'app/carriers-of-nodes'],
     ...['console/walk', 'console/docs', 'console/webhooks', 'typed-documents'],
-    ...['commands/kill-9', 'commands/statistics-after-kill', 'services/links/carrier-tls', 'readme'],
+    ...['commands/kill-9', 'services/links/carrier-tls', 'readme'],
   ].map((name) => fileURLToPath(new URL(`test/${name}.test.ts`, import.meta.url))),
 )
 

@@ -5,7 +5,7 @@ import { BENCH, type Layout } from '../../bench/scale-costs.ts'
 import { grow } from '../../bench/scale-model.ts'
 import { blocks, MEASURED } from '../../bench/scale-tables.ts'
 
-/** docs/scale.md against the simulation, and the simulation against what was measured. */
+/** docs/scale.md against the simulation, and the simulation against what was measured. There is no short form: users do not run it. */
 
 const read = (path: string) => readFileSync(join(import.meta.dirname, '../..', path), 'utf8')
 const SEED = 1

@@ -7,6 +7,8 @@ import { PLAN, startHttpService, TOKEN } from '../support/http-service.ts'
 import { ROOT, scratchFolder, start } from '../support/process.ts'
 import { startService } from '../support/service.ts'
 
+/** The package as npm packs it. The short form is client.test.ts: the same client, from its sources. */
+
 const folder = scratchFolder()
 const app = join(folder.path, 'app')
 const installed = join(app, 'node_modules', 'aldis-client')

@@ -6,6 +6,8 @@ import { databaseOfFile } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { lookUp, provision, type Ready, type Served, send, startServe } from '../support/process.ts'
 
+/** The short form is store/statistics.test.ts: a process has rows of its own, and one written again replaces itself. */
+
 const { db, connectionString } = await databaseOfFile({ state: 'started' })
 const CUSTOMERS = 4
 /** What docs/statistics.md promises of a crash. */

@@ -4,6 +4,8 @@ import { eventually, startService } from '../support/service.ts'
 import { startSmsc } from '../support/smsc.ts'
 import { call } from '../support/tenant.ts'
 
+/** The short form is the last test of app/receipts-in-doubt.test.ts, where a node falls silent. */
+
 test('kill -9 of a node whose submit is not answered: the receipt comes over another node, and finds the message', async () => {
   await using smsc = await startSmsc()
   await using service = await startService({

@@ -13,7 +13,7 @@ import { arrivalFaults, carrierFaults, receiverFaults } from '../../bench/totals
 import { type Connection, connect } from '../../src/smpp/connection.ts'
 import { STATUSES } from '../../src/smpp/statuses.ts'
 
-/** The tools of the bench, in C where they can be built and for Node, around a service of a few lines. */
+/** The tools of the bench, in C where they can be built and for Node, around a service of a few lines. The short form, totals.test.ts, judges what they count. */
 
 interface Message {
   readonly number: number

@@ -5,7 +5,7 @@ import { type AdminServer, startAdminServer } from './support/admin-server.ts'
 import { Shell, sectionOf, textsOf } from './support/document-commands.ts'
 import { ROOT, scratchFolder } from './support/process.ts'
 
-/** What docs/configuration-as-a-file.md tells to type, typed. */
+/** What docs/configuration-as-a-file.md tells to type, typed. The short form of all typed documents is typed-documents.test.ts. */
 
 const DOCUMENT = readFileSync(join(ROOT, 'docs/configuration-as-a-file.md'), 'utf8')
 const WALK = sectionOf(DOCUMENT, '## A walk through it')

@@ -5,7 +5,7 @@ import { type AdminServer, createPlan, startAdminServer } from './support/admin-
 import { Shell, textsOf } from './support/document-commands.ts'
 import { ROOT } from './support/process.ts'
 
-/** What docs/limits.md tells to type, typed. */
+/** What docs/limits.md tells to type, typed. The short form of all typed documents is typed-documents.test.ts. */
 
 const [SETTING, ...COMMANDS] = textsOf(readFileSync(join(ROOT, 'docs/limits.md'), 'utf8'), 'sh')
 

@@ -6,7 +6,7 @@ import { ROOT } from './support/process.ts'
 import { type Service, startService } from './support/service.ts'
 import type { WebhookReceiver } from './support/webhook-receiver.ts'
 
-/** What docs/sendsms.md tells to type, typed. */
+/** What docs/sendsms.md tells to type, typed. The short form of all typed documents is typed-documents.test.ts. */
 
 const WALK = sectionOf(readFileSync(join(ROOT, 'docs/sendsms.md'), 'utf8'), '## A walk through it')
 const [SETTING, ...COMMANDS] = textsOf(WALK, 'sh')
