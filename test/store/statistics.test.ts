@@ -15,13 +15,15 @@ import { clearTables } from '../support/stored-messages.ts'
 
 /** Within an hour and a day that are not rolled up. */
 const NOW_MS = Date.UTC(2026, 2, 10, 12, 30)
+/** How long ago the last rolled-up hour and day ended: before all rows of these tests. */
+const ROLLED_UP_MS = 2 * DAY_MS
 const { db } = await databaseOfFile()
 
 beforeEach(async () => {
   await clearTables(db, 'statistics')
   await db.query(
     `update statistics_rolled_up set until = date_trunc(case step_s when 3600 then 'hour' else 'day' end, $1, 'UTC')`,
-    [new Date(NOW_MS - 10 * DAY_MS)],
+    [new Date(NOW_MS - ROLLED_UP_MS)],
   )
 })
 
