@@ -51,6 +51,10 @@ export function makeMessagePath(options: AppOptions, shutdown: ShutdownStack, pl
   const reported = { links, submitter, inProgress, deliverer }
   reports.setSource(nodeReport(options, reported, platform.clock.now))
   lease.onChange(() => sender.renew(lease.nodeId, lease.leftMs))
+  platform.ownWrites.onWrite(() => {
+    submitter.stir()
+    deliverer.due.stir()
+  })
   lease.onExpired(() => {
     deliverer.dropAll()
     submitter.requeueAll()

@@ -14,6 +14,7 @@ import { CarrierAnomalies } from '../services/links/carrier-anomalies.ts'
 import type { NodeParts } from '../services/loops/node-parts.ts'
 import { descriptorWatch } from '../services/node/descriptor-watch.ts'
 import { DirectoryService } from '../services/node/directory.ts'
+import { OwnWrites } from '../services/node/own-writes.ts'
 import { primaryWatch } from '../services/node/primary-watch.ts'
 import type { Traces } from '../services/tracing/traces.ts'
 import { databaseMetrics } from '../services/upkeep/metrics/database.ts'
@@ -51,7 +52,8 @@ export async function makePlatform(options: AppOptions, shutdown: ShutdownStack)
   const pools = { path: db, reads, beats, appends }
   shutdown.add('database', () => Promise.all(Object.values(pools).map((pool) => pool.end())))
   const replica = openReadReplica(options, reads, { registry, shutdown })
-  databaseMetrics(registry, { ...pools, ...(replica && { replica: replica.replica }) })
+  const ownWrites = new OwnWrites()
+  databaseMetrics(registry, { ...pools, ...(replica && { replica: replica.replica }) }, ownWrites.noted)
   const directoryService = new DirectoryService({
     db,
     secretKey,
@@ -93,6 +95,7 @@ export async function makePlatform(options: AppOptions, shutdown: ShutdownStack)
     anomalies,
     clock,
     databases,
+    ownWrites,
     /** For lists, look-ups and statistics of what is at rest. */
     records: replica?.records ?? reads,
     directoryService,

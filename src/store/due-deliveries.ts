@@ -112,14 +112,18 @@ async function withPayloads(db: Queryable, taken: readonly TakenRow[]): Promise<
   })
 }
 
-/** Whether anything is due that no node holds. To find that nothing is costs a tenth of an attempt to take it. */
-export async function isEventDue(db: Queryable): Promise<boolean> {
+/**
+ * Whether anything is due that no node holds, or waits for its time. To find that nothing is due costs a tenth of an attempt
+ * to take it.
+ */
+export async function findWaitingEvents(db: Queryable): Promise<{ isDue: boolean; isWaiting: boolean }> {
   const { rows } = await db.query<{ isDue: boolean }>({
-    name: 'is_event_due',
+    name: 'find_waiting_events',
     text: `
-      select exists (select from event_deliveries where holder is null and due_at <= now()) as "isDue"`,
+      select due_at <= now() as "isDue" from event_deliveries
+      where holder is null and due_at < 'infinity' order by due_at limit 1`,
   })
-  return rows[0]!.isDue
+  return { isDue: rows[0]?.isDue === true, isWaiting: rows.length > 0 }
 }
 
 /** Takes due deliveries into memory, from each plan in turn, so that a plan with many due does not hold up the others. */

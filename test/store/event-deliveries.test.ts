@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { isOutcomeUnknown, withTransaction } from '../../src/store/database.ts'
-import { takeDueEvents } from '../../src/store/due-deliveries.ts'
+import { findWaitingEvents, takeDueEvents } from '../../src/store/due-deliveries.ts'
 import {
   type AttemptRow,
   listHeldEvents,
@@ -56,6 +56,19 @@ async function rows(msgId: string) {
 }
 
 describe('holding what is due', () => {
+  test('what waits is told from what is due, held or kept for good', async () => {
+    const waiting = () => findWaitingEvents(db)
+    expect(await waiting()).toEqual({ isDue: false, isWaiting: false })
+    await delivered()
+    expect(await waiting()).toEqual({ isDue: true, isWaiting: true })
+    await db.query(`update event_deliveries set due_at = now() + interval '1 hour'`)
+    expect(await waiting()).toEqual({ isDue: false, isWaiting: true })
+    await db.query(`update event_deliveries set due_at = 'infinity', state = 'failed'`)
+    expect(await waiting()).toEqual({ isDue: false, isWaiting: false })
+    await db.query(`update event_deliveries set due_at = now(), state = 'waiting', holder = $1`, [NODE])
+    expect(await waiting()).toEqual({ isDue: false, isWaiting: false })
+  })
+
   test('taken, but not read from the server that has them: their holder has to look for them', async () => {
     const msgId = await delivered()
     const failing = {

@@ -75,7 +75,7 @@ const CALLS: readonly ((db: Queryable) => Promise<unknown>)[] = [
   findWaitingPlans,
   (db) => lockDueDispatches(db, DUE),
   (db) => takeDispatches(db as Database, db, 1, []),
-  due.isEventDue,
+  due.findWaitingEvents,
   (db) => due.takeDueEvents(db, HOLD),
   (db) => due.takeParkedEvents(db, HOLD, { planId: 1, destination: '' }),
   (db) => due.takeProbes(db, HOLD, 1),

@@ -13,11 +13,18 @@ export interface DueLoaderOptions extends Pick<NodeParts, 'log'> {
   /** True while the results of the work cannot be recorded. */
   readonly isFailing: () => boolean
   readonly pollMs: number
+  /** Whether no other node is alive, which could queue something. */
+  readonly isAlone: () => boolean
   /** Called, and awaited, when taking has failed. */
   readonly onFailed: () => Promise<unknown>
 }
 
 const DRAIN_POLL_MS = 20
+/**
+ * Pause after a look that found nothing queued, while this node is alone: until it runs a statement, nobody queues anything.
+ * Another node may have started since the last heartbeat, so it is no longer than the pause between two of these.
+ */
+const REST_MS = 1_000
 
 /** Looks repeatedly for work that is due in the database, and takes it into memory while there is room. */
 export abstract class DueLoader {
@@ -35,8 +42,11 @@ export abstract class DueLoader {
     this.#task = new PeriodicTask(log, failure, pollMs, () => this.#run())
   }
 
-  /** Takes what is due. Returns the milliseconds until the next look, if it should come sooner than `pollMs`. */
-  protected abstract look(): Promise<number | undefined>
+  /**
+   * Takes what is due. Returns the milliseconds until the next look, if it should come sooner than `pollMs`; or that nothing
+   * is queued at all, not even for later.
+   */
+  protected abstract look(): Promise<number | 'nothing queued' | undefined>
 
   /** Whether this node may take work into memory now. */
   get isOpen(): boolean {
@@ -61,9 +71,17 @@ export abstract class DueLoader {
 
   /** Something is waiting. Looks at once, unless the look after the last `wake` took nothing. */
   wake(): void {
-    if (performance.now() < this.#restUntilMs) return
-    this.#isWoken = true
-    this.#task.wake()
+    const restMs = this.#restUntilMs - performance.now()
+    if (restMs > 0) this.#task.hasten(restMs)
+    else {
+      this.#isWoken = true
+      this.#task.wake()
+    }
+  }
+
+  /** This process has run a statement that may have queued something: looks within `pollMs`. */
+  stir(): void {
+    this.#task.hasten(this.#options.pollMs)
   }
 
   /** Looks once. Returns how many items were taken. */
@@ -98,8 +116,10 @@ export abstract class DueLoader {
     const wasWoken = this.#isWoken
     this.#isWoken = false
     this.#taken = 0
-    const nextMs = await this.look()
-    if (wasWoken && this.#taken === 0) this.#restUntilMs = performance.now() + this.#options.pollMs
-    return nextMs
+    const found = await this.look()
+    const { isAlone, pollMs } = this.#options
+    if (wasWoken && this.#taken === 0) this.#restUntilMs = performance.now() + pollMs
+    if (found !== 'nothing queued') return found
+    return isAlone() ? Math.max(pollMs, REST_MS) : undefined
   }
 }

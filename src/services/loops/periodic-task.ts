@@ -11,6 +11,9 @@ export class PeriodicTask {
   #running: Promise<void> | null = null
   #isStopped = true
   #isWoken = false
+  #dueAtMs = Number.POSITIVE_INFINITY
+  /** Bound on the pause after the current run. */
+  #mostMs = Number.POSITIVE_INFINITY
   /** Runs that have failed since the last one that did not. */
   #failures = 0
 
@@ -55,6 +58,13 @@ export class PeriodicTask {
     else this.#begin()
   }
 
+  /** The next run begins within `delayMs`; during a run: within that after its end. */
+  hasten(delayMs: number): void {
+    if (this.#isStopped) return
+    if (this.#running !== null) this.#mostMs = Math.min(this.#mostMs, delayMs)
+    else if (this.#dueAtMs - performance.now() > delayMs) this.#schedule(delayMs)
+  }
+
   /** Starts no more runs. Resolves when the current run has ended. */
   async stop(): Promise<void> {
     this.#isStopped = true
@@ -73,15 +83,17 @@ export class PeriodicTask {
 
   #schedule(delayMs: number): void {
     this.#clear()
+    this.#dueAtMs = performance.now() + delayMs
     this.#timer = setTimeout(() => this.#begin(), delayMs)
   }
 
   #begin(): void {
     this.#clear()
     this.#isWoken = false
+    this.#mostMs = Number.POSITIVE_INFINITY
     this.#running = this.#run().then((delayMs) => {
       this.#running = null
-      if (!this.#isStopped) this.#schedule(this.#isWoken ? 0 : delayMs)
+      if (!this.#isStopped) this.#schedule(this.#isWoken ? 0 : Math.min(delayMs, this.#mostMs))
     })
   }
 

@@ -17,7 +17,7 @@ import { type HeldMessages, MOST_PLACES } from './held-messages.ts'
 
 export interface DueDispatchesOptions extends Pick<NodeParts, 'db' | 'directory' | 'log'> {
   readonly inProgress: Pick<MessagesInProgress, 'load' | 'hasRoom' | 'away'>
-  readonly lease: Pick<NodeLease, 'nodeId' | 'buckets' | 'alive'>
+  readonly lease: Pick<NodeLease, 'nodeId' | 'buckets' | 'alive' | 'isAlone'>
   readonly recorder: Pick<Recorder, 'backlog' | 'isStalled'>
   readonly held: HeldMessages
   /** How many more messages of a plan have room in memory for their webhooks. */
@@ -66,7 +66,8 @@ export class DueDispatches extends DueLoader {
     // If one of several database servers (Citus) is down, the next look leaves its plans out.
     const onFailed = () => inProgress.away.probeFindsNew()
     const failure = 'due messages not read'
-    super({ mayTake, log, pollMs, isFailing, room: held.room, failure, onFailed })
+    const isAlone = () => lease.isAlone
+    super({ mayTake, isAlone, log, pollMs, isFailing, room: held.room, failure, onFailed })
     this.#options = options
   }
 
@@ -83,11 +84,11 @@ export class DueDispatches extends DueLoader {
     this.#rules = rules
   }
 
-  protected async look(): Promise<number | undefined> {
+  protected async look(): Promise<number | 'nothing queued' | undefined> {
     const { db, inProgress, enqueue, lease, recorder } = this.#options
     if (!this.isOpen || recorder.backlog > MAX_BACKLOG || this.#limit < MIN_TAKEN) return undefined
     const waiting = await findWaitingPlans(db)
-    if (waiting.length === 0) return undefined
+    if (waiting.length === 0) return 'nothing queued'
     const expired = performance.now() - this.#expiredAtMs >= EXPIRED_MS
     const request = this.#request(waiting, expired)
     if (!this.isOpen || request.limit < MIN_TAKEN) return undefined

@@ -124,6 +124,11 @@ export class Submitter implements SubmitEvents<SubmitToken> {
     }
   }
 
+  /** This process has run a statement that may have queued messages. */
+  stir(): void {
+    this.#due.stir()
+  }
+
   /** Messages that were handed to carriers of this node are waiting. */
   takeHanded(): void {
     this.#due.wake()

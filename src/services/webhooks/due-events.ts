@@ -2,7 +2,7 @@ import type { EventHolder, WriteEvents } from '../../domain/events.ts'
 import type { Endpoint } from '../../domain/webhooks/targets.ts'
 import { isAway } from '../../store/citus.ts'
 import {
-  isEventDue,
+  findWaitingEvents,
   type Taker,
   takeDueEvents,
   takeParkedEvents,
@@ -19,7 +19,7 @@ import { HeldRows } from './held-rows.ts'
 import type { OutcomeWriter } from './outcome-writer.ts'
 
 export interface DueEventsOptions extends Pick<NodeParts, 'db' | 'log'> {
-  readonly lease: Pick<NodeLease, 'nodeId' | 'buckets'>
+  readonly lease: Pick<NodeLease, 'nodeId' | 'buckets' | 'isAlone'>
   readonly inProgress: Pick<MessagesInProgress, 'away'>
   readonly destinations: Pick<Destinations, 'count' | 'probeMs'>
   readonly memory: EventMemory
@@ -50,7 +50,8 @@ export class DueEvents extends DueLoader {
     const mayTake = () => lease.buckets.length > 0
     // If one of several database servers (Citus) is down, the next look leaves its plans out.
     const onFailed = () => inProgress.away.probeFindsNew()
-    super({ mayTake, log, pollMs: POLL_MS, isFailing, room: memory.room, failure, onFailed })
+    const isAlone = () => lease.isAlone
+    super({ mayTake, isAlone, log, pollMs: POLL_MS, isFailing, room: memory.room, failure, onFailed })
     this.#options = options
     this.#rows = new HeldRows({
       ...options,
@@ -69,12 +70,13 @@ export class DueEvents extends DueLoader {
 
   readonly write: WriteEvents = (write) => this.#rows.write(write)
 
-  protected async look(): Promise<number | undefined> {
+  protected async look(): Promise<number | 'nothing queued' | undefined> {
     const { db, destinations, enqueue, memory, parkTroubled } = this.#options
     await this.#rows.reconcile()
     parkTroubled()
     if (!this.isOpen) return undefined
-    if (await isEventDue(db)) await this.#takeSome(MAX_TAKEN, (taker) => takeDueEvents(db, taker), enqueue)
+    const { isDue, isWaiting } = await findWaitingEvents(db)
+    if (isDue) await this.#takeSome(MAX_TAKEN, (taker) => takeDueEvents(db, taker), enqueue)
     if (destinations.count('open') > 0)
       await this.#takeSome(
         MAX_PROBES,
@@ -94,7 +96,8 @@ export class DueEvents extends DueLoader {
       if (!isMoreThere) memory.emptied(endpoint)
       isMore ||= isMoreThere
     }
-    return isMore ? EAGER_POLL_MS : undefined
+    if (isMore) return EAGER_POLL_MS
+    return isWaiting || memory.room.taken > 0 || destinations.count('open') > 0 ? undefined : 'nothing queued'
   }
 
   /** Returns whether there may be more. Half of the free room is left for events announced meanwhile. */

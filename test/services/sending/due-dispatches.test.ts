@@ -49,7 +49,7 @@ function due(directory: () => Directory, changes: Partial<DueDispatchesOptions> 
     db,
     inProgress: loading(db),
     directory,
-    lease: { nodeId: 1, buckets: ALL, alive: true },
+    lease: { nodeId: 1, buckets: ALL, alive: true, isAlone: true },
     recorder: { isStalled: false, backlog: 0 },
     held,
     webhookRoom: () => 10_000,
@@ -114,7 +114,7 @@ test('after rules have changed, what waits for closed routes too, for a while', 
 })
 
 test.each<[string, Partial<DueDispatchesOptions>]>([
-  ['the lease may be over', { lease: { nodeId: 1, buckets: [], alive: false } }],
+  ['the lease may be over', { lease: { nodeId: 1, buckets: [], alive: false, isAlone: true } }],
   ['the database does not take what is recorded', { recorder: { isStalled: true, backlog: 0 } }],
   ['outcomes wait to be written', { recorder: { isStalled: false, backlog: 6_000 } }],
   ['no carrier is there', { isRouteOpen: () => false }],

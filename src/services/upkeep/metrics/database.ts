@@ -9,8 +9,16 @@ const SCRAPE_WAIT_MS = 2_000
 /** Statements without a name: BEGIN, COMMIT, and those of administration. */
 const UNNAMED = 'unnamed'
 
-/** How fast the database answers this node. Labels: names of statements and pools, which are constants of the code. */
-export function databaseMetrics(registry: Registry, pools: Readonly<Record<string, Database>>): void {
+/**
+ * How fast the database answers this node. Labels: names of statements and pools, which are constants of the code.
+ *
+ * @param onStatement called with the name of each statement when it is over
+ */
+export function databaseMetrics(
+  registry: Registry,
+  pools: Readonly<Record<string, Database>>,
+  onStatement: (name: string | null) => void,
+): void {
   const statements = new Histogram<'statement'>({
     name: 'aldis_statement_seconds',
     help: 'statements by name, from when they are sent to their answer',
@@ -32,7 +40,10 @@ export function databaseMetrics(registry: Registry, pools: Readonly<Record<strin
   for (const [pool, db] of Object.entries(pools)) {
     const wait = waits.labels({ pool })
     watchPool(db, {
-      statement: (name, seconds) => seriesOf(name ?? UNNAMED).observe(seconds),
+      statement: (name, seconds) => {
+        seriesOf(name ?? UNNAMED).observe(seconds)
+        onStatement(name)
+      },
       waited: (seconds) => wait.observe(seconds),
     })
   }
