@@ -13,7 +13,7 @@ export interface BindLeasesOptions extends Pick<NodeParts, 'db' | 'directory' | 
 
 /** Sessions must be over this long before another node may open them. */
 const SPARE_MS = 1_000
-/** Each heartbeat triggers a look sooner. */
+/** A change of nodes, lease or configuration triggers a look sooner. */
 const INTERVAL_MS = 5_000
 /** How often to look for binds that another node is about to release. */
 const AWAITED_MS = 500
@@ -27,6 +27,8 @@ type Bind = Pick<CarrierBind, 'carrierId' | 'bind'>
 export class BindLeases {
   readonly #options: BindLeasesOptions
   #held: ReadonlySet<string> = new Set()
+  /** Whether the last look has found this node with all binds that it should have. */
+  #isSettled = false
   /** Binds that are about to be released, with sessions still closing. */
   readonly #leaving = new Map<string, Promise<void>>()
   readonly #task: PeriodicTask
@@ -34,7 +36,10 @@ export class BindLeases {
   constructor(options: BindLeasesOptions) {
     this.#options = options
     this.#task = new PeriodicTask(options.log, 'binds not assigned', INTERVAL_MS, () => this.runOnce())
-    options.lease.onChange(() => this.refresh())
+    options.lease.onChange(() => {
+      if (!options.lease.alive || !this.#isSettled) this.refresh()
+    })
+    options.lease.onNodes(() => this.refresh())
   }
 
   /** Whether this node may have sessions of the bind. Each node has a simulator of its own for the sandbox. */
@@ -44,7 +49,7 @@ export class BindLeases {
     return lease.alive && directory().isSandboxCarrier(carrierId)
   }
 
-  /** Resolves after the first round. If that fails, the next heartbeat starts another. */
+  /** Resolves after the first look. If that fails, the next heartbeat starts another. */
   async start(): Promise<void> {
     await this.#task.startNow()
   }
@@ -68,6 +73,7 @@ export class BindLeases {
   async runOnce(): Promise<number | undefined> {
     const { db, lease, directory, links } = this.#options
     const { nodeId } = lease
+    this.#isSettled = false
     if (!lease.alive) return undefined
     // Taken before the read, because a bind that is released meanwhile still looks like this node's.
     const leaving = new Set(this.#leaving.keys())
@@ -86,7 +92,8 @@ export class BindLeases {
     this.#held = new Set([...kept, ...taken].map(keyOf))
     links.adopt(directory(), this.holds)
     for (const bind of present) if (!mine.has(keyOf(bind))) this.#leave(bind, nodeId)
-    return this.#held.size < mine.size ? AWAITED_MS : undefined
+    this.#isSettled = this.#held.size >= mine.size
+    return this.#isSettled ? undefined : AWAITED_MS
   }
 
   /** Called once the links are stopped. Takes no more binds. */
@@ -102,6 +109,7 @@ export class BindLeases {
     if (this.#held.size > 0)
       this.#options.log.info({ binds: this.#held.size }, 'the lease of this node has ended; unbinding')
     this.#held = new Set()
+    this.#isSettled = false
     void this.#options.links.close(SAFETY_MS - SPARE_MS)
   }
 

@@ -64,6 +64,8 @@ export class NodeLease {
   #buckets: readonly number[] = []
   #nodes: Heartbeat['nodes'] = []
   #apiNodes = 0
+  /** The share that this node has, no more and no less; null: that is not known. */
+  #settledShare: number | null = null
   #next = 0
   #renewedAtMs = Number.NEGATIVE_INFINITY
   #graceUntilMs = Number.NEGATIVE_INFINITY
@@ -72,6 +74,7 @@ export class NodeLease {
   readonly #listeners = new Set<() => void>()
   readonly #beatListeners = new Set<(nodeId: number) => unknown>()
   readonly #takenListeners = new Set<TakenListener>()
+  readonly #nodesListeners = new Set<() => void>()
   readonly #expiredListeners = new Set<() => void>()
   readonly #task: PeriodicTask
   #lapse: NodeJS.Timeout | null = null
@@ -149,6 +152,11 @@ export class NodeLease {
     this.#takenListeners.add(listener)
   }
 
+  /** Calls `listener` when the living nodes, or their roles, are others than at the heartbeat before. */
+  onNodes(listener: () => void): void {
+    this.#nodesListeners.add(listener)
+  }
+
   /** Calls `listener` when the lease was over. What this node holds may be another's, and the node registers again. */
   onExpired(listener: () => void): void {
     this.#expiredListeners.add(listener)
@@ -188,19 +196,20 @@ export class NodeLease {
     this.#renewed(startedAtMs)
     const owners = nodes.filter((node) => hasDuty(node.role, 'webhook'))
     const share = Math.ceil(BUCKETS / owners.length)
-    const { owned, taken } = hasDuty(role, 'webhook')
-      ? await takeBuckets(db, this.#nodeId, share)
-      : NO_BUCKETS
+    const { owned, taken } = hasDuty(role, 'webhook') ? await this.#takeShare(share) : NO_BUCKETS
     const living = new Set(nodes.map(({ nodeId }) => nodeId))
     const hasDied = this.#nodes.some(({ nodeId }) => !living.has(nodeId))
     // A dead node may have held work of buckets that it had given up to this node before.
     const inherited = hasDied ? owned : taken
     if (hasDied || inherited.length > 0)
       for (const listener of this.#takenListeners) await listener(inherited)
+    const isAnother = nodes.length !== this.#nodes.length || nodes.some((node) => !isAmong(node, this.#nodes))
     this.#nodes = nodes
     this.#apiNodes = nodes.filter((node) => hasDuty(node.role, 'api')).length
     this.#buckets = owned
+    if (isAnother) for (const listener of this.#nodesListeners) listener()
     if (owned.length > share) await this.#release(owned.slice(share))
+    if (owned.length >= share) this.#settledShare = share
     const untilMs = mayRemove ? firstEndMs : this.#graceUntilMs - performance.now()
     return untilMs === null ? heartbeatMs : Math.min(heartbeatMs, Math.max(untilMs, 0) + BEHIND_END_MS)
   }
@@ -221,6 +230,7 @@ export class NodeLease {
   async #lost(state: 'expired' | 'replaced'): Promise<number> {
     const { onBarred, heartbeatMs = HEARTBEAT_MS } = this.#options
     this.#buckets = []
+    this.#settledShare = null
     this.#renewedAtMs = Number.NEGATIVE_INFINITY
     this.#notify()
     if (state === 'expired') for (const listener of this.#expiredListeners) listener()
@@ -279,10 +289,21 @@ export class NodeLease {
     for (const listener of this.#listeners) listener()
   }
 
+  /** Nobody takes buckets of a living node, so one that has its share asks for nothing. */
+  async #takeShare(share: number): Promise<{ owned: readonly number[]; taken: readonly number[] }> {
+    if (this.#settledShare === share) return { owned: this.#buckets, taken: [] }
+    this.#settledShare = null
+    return await takeBuckets(this.#options.db, this.#nodeId, share)
+  }
+
   /** Messages in memory of a bucket that is given up stay with this node until they are recorded. New work goes elsewhere. */
   async #release(buckets: readonly number[]): Promise<void> {
     const surplus = new Set(buckets)
     this.#buckets = this.#buckets.filter((bucket) => !surplus.has(bucket))
     await releaseBuckets(this.#options.db, this.#nodeId, buckets)
   }
+}
+
+function isAmong({ nodeId, role }: Heartbeat['nodes'][number], nodes: Heartbeat['nodes']): boolean {
+  return nodes.some((node) => node.nodeId === nodeId && node.role === role)
 }
