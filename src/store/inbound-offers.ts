@@ -34,7 +34,7 @@ interface FoundRow extends Omit<RecordedOffer, 'offerId'> {
 /** Among more PDUs with the same contents, only the oldest are looked at. */
 const MAX_ALIKE = 20
 
-export const OFFER_COLUMNS = '"carrierId" integer, fingerprint text, "offerId" uuid'
+const OFFER_COLUMNS = '"carrierId" integer, fingerprint text, "offerId" uuid'
 
 /** Row `o` is the one that `i` names. `= any (array[…])`: docs/adr/0006. */
 const IS_OFFER = `
