@@ -201,19 +201,49 @@ test.each<[string, number | 'entry']>([
   expect(rows).toEqual([{ n: 0 }])
 })
 
-test('a message that begins anew while a worker hangs at its COMMIT is not lost, nor what is accepted meanwhile', async () => {
-  const moment = stopAtCommit('entry')
-  await using node = aNode(moment.around, { ageMs: 0 })
-  const { inProgress } = node
-  await inProgress.register(NODE)
+/** A node that begins messages anew at once, and messages of all plans that it accepts. */
+async function aNodeThatRenews(around: Around) {
+  const node = aNode(around, { ageMs: 0 })
+  await node.inProgress.register(NODE)
   const accept = (planId: number) => {
     const msgId = newId(Date.now())
     const accepted = acceptedFact(planId, msgId)
-    return { planId, msgId, acceptance: inProgress.accept({ msgId, owner: NODE, accepted }) }
+    return { planId, msgId, acceptance: node.inProgress.accept({ msgId, owner: NODE, accepted }) }
   }
+  return { node, accept }
+}
+
+test('messages that only wait begin anew, and others are accepted, while a worker hangs', async () => {
+  const { node: given, accept } = await aNodeThatRenews((_, run) => run())
+  await using node = given
+  signalAll(worker.pids, 'SIGSTOP')
+  const { inProgress } = node
+  const last = async () =>
+    Number((await db.query('select max(n) as n from journal where lane = $1', [inProgress.lane])).rows[0].n)
+  for (const planId of plans) expect(await accept(planId).acceptance).toBe('committed')
+  const n = await last()
+  await eventually(async () => (await last()) > n + plans.length)
+  for (const planId of plans) expect(await accept(planId).acceptance).toBe('committed')
+  expect(node.log.errors).toEqual([])
+  signalAll(worker.pids, 'SIGCONT')
+  // They wait for their records, which are then written.
+  await inProgress.project(Array.from(inProgress.all(null), ({ msgId }) => msgId))
+  const { rows: written } = await db.query('select count(*)::integer as n from messages where lane = $1', [
+    inProgress.lane,
+  ])
+  expect(written).toEqual([{ n: 2 * plans.length }])
+})
+
+test('a message that begins anew while a worker hangs at its COMMIT is not lost, nor what is accepted meanwhile', async () => {
+  const moment = stopAtCommit('entry')
+  const { node: given, accept } = await aNodeThatRenews(moment.around)
+  await using node = given
+  const { inProgress } = node
   const first = plans.map(accept)
   for (const { acceptance } of first) expect(await acceptance).toBe('committed')
   moment.arm()
+  // A carrier may have them from now on.
+  for (const { msgId } of first) inProgress.begin(msgId, () => undefined)
   await eventually(() => moment.isStopped)
   const later = plans.map(accept)
   await eventually(() => node.log.errors.length > 0)

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { type EventHolder, NO_HOLDER } from '../../domain/events.ts'
 import type {
   EventTaken,
@@ -6,7 +7,11 @@ import type {
   MessageState,
   Submitted,
 } from '../../domain/journal/message-facts.ts'
-import type { ChangedMessage, MessageInProgress } from '../../domain/journal/messages-in-progress.ts'
+import {
+  type ChangedMessage,
+  enteredBy,
+  type MessageInProgress,
+} from '../../domain/journal/messages-in-progress.ts'
 import { isFinal } from '../../domain/messages/messages.ts'
 import type { StateChange } from '../../domain/statistics/tallies.ts'
 import type { Acceptance, KeptMessage } from '../../operations/sends/accept-messages.ts'
@@ -104,14 +109,24 @@ export function isNews({
   )
 }
 
-/** A message that has been recorded and stays here, as if it had just been loaded. */
-export function renewedItem(owned: OwnedMessage): JournalItem {
+/** Whether no carrier can have the message, and nothing is known of it that its first fact does not say. */
+export function isAsAccepted({ message }: OwnedMessage): boolean {
+  const { msgId, accepted, loaded, submissions, attempts, receipts, state } = message
+  if (loaded !== null || accepted.begun || submissions.length + attempts.length + receipts.length > 0)
+    return false
+  return isDeepStrictEqual(state, enteredBy(msgId, { ...accepted, kind: 'accepted' }).state)
+}
+
+/** A message that stays here: as if it had just been loaded from its record, or, without one, accepted (`isAsAccepted`). */
+export function renewedItem(owned: OwnedMessage, isRecorded: boolean): JournalItem {
   const { msgId, accepted, loaded, state, events } = owned.message
+  const by = { ownerNodeId: owned.ownerNodeId, owned }
+  if (!isRecorded) return journalItem(msgId, { ...accepted, kind: 'accepted' }, by)
   const isWaiting =
     owned.delivers && events.some(({ sequence, taken }) => taken === null && sequence > owned.unpushed)
   const hasWaitingEvents = isWaiting || (loaded?.hasWaitingEvents ?? false)
   const fact = { kind: 'loaded', accepted, state, hasWaitingEvents } as const
-  return journalItem(msgId, fact, { ownerNodeId: owned.ownerNodeId, owned })
+  return journalItem(msgId, fact, by)
 }
 
 /** These items are not in the journal. Tells those who wait, and returns the outcomes to write into records instead. */

@@ -118,7 +118,7 @@ export class MessagesInProgress implements AcceptanceJournal {
       lane: () => this.#writer.lane,
       committed: () => this.#writer.committed,
       onProjected: (ownedMessages) => this.#projected(ownedMessages),
-      renew: (ownedMessages) => this.#renew(ownedMessages),
+      renew: (ownedMessages, unrecorded) => this.#renew(ownedMessages, unrecorded),
       onFenced: () => this.#writer.lose(),
     })
   }
@@ -249,12 +249,12 @@ export class MessagesInProgress implements AcceptanceJournal {
     return loaded.flatMap(({ msgId }) => this.get(msgId) ?? [])
   }
 
-  /** Writes the records of these messages, which stay here, and appends the messages again in their current state. */
-  async #renew(ownedMessages: readonly OwnedMessage[]): Promise<void> {
+  /** Writes the records of these messages except `unrecorded`, and appends all again in their current state. They stay here. */
+  async #renew(ownedMessages: readonly OwnedMessage[], unrecorded: ReadonlySet<OwnedMessage>): Promise<void> {
     await this.#writer.appendWith(async (tx) => {
-      if (this.lane !== null)
-        await writeRecords(tx, ownedMessages.filter(isNews).map(projectionOf), this.lane, { stays: true })
-      return ownedMessages.map(renewedItem)
+      const recorded = ownedMessages.filter((owned) => isNews(owned) && !unrecorded.has(owned))
+      if (this.lane !== null) await writeRecords(tx, recorded.map(projectionOf), this.lane, { stays: true })
+      return ownedMessages.map((owned) => renewedItem(owned, !unrecorded.has(owned)))
     })
   }
 

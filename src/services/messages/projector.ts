@@ -2,12 +2,13 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { SlotMap } from '../../collections/slot-map.ts'
 import type { StatusEvent } from '../../domain/journal/messages-in-progress.ts'
 import { type BatchMeter, type OnWritten, writeInHalves } from '../../operations/batches.ts'
-import { isAway, mayBeCommitted, ServerAwayError } from '../../store/citus.ts'
+import { isAway, isSharded, mayBeCommitted, ServerAwayError } from '../../store/citus.ts'
 import type { Lane } from '../../store/journal.ts'
 import { projectMessages } from '../../store/projection.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
 import { PeriodicTask } from '../loops/periodic-task.ts'
 import type { AwayServers } from './away-servers.ts'
+import { isAsAccepted } from './journal-items.ts'
 import { bytesOf, isBeingSubmitted, type OwnedMessage, type OwnedMessages } from './owned-messages.ts'
 
 export interface ProjectorOptions extends Pick<NodeParts, 'db' | 'log'> {
@@ -18,8 +19,14 @@ export interface ProjectorOptions extends Pick<NodeParts, 'db' | 'log'> {
   readonly away: Pick<AwayServers, 'byServer' | 'hasFailed' | 'probe'>
   /** The records of these messages are committed, and the messages have left memory. */
   readonly onProjected: (ownedMessages: readonly OwnedMessage[]) => void
-  /** Writes the records of these messages and begins them anew in the journal. If it rejects, nothing was written. */
-  readonly renew: (ownedMessages: readonly OwnedMessage[]) => Promise<unknown>
+  /**
+   * Writes the records of these messages, except `unrecorded`, and begins them all anew in the journal. If it rejects, nothing was
+   * written.
+   */
+  readonly renew: (
+    ownedMessages: readonly OwnedMessage[],
+    unrecorded: ReadonlySet<OwnedMessage>,
+  ) => Promise<unknown>
   /** The lane was taken over. */
   readonly onFenced: () => void
   readonly onBatch?: BatchMeter | undefined
@@ -272,9 +279,15 @@ export class Projector {
     }
   }
 
-  /** Facts that arrive meanwhile are deferred, so that they follow the entry with which the messages begin anew. */
+  /**
+   * Facts that arrive meanwhile are deferred, so that they follow the entry with which the messages begin anew. Of several servers,
+   * one that hangs may hold up this entry and the journal, so messages that only wait for their turn begin anew without a record.
+   */
   async #renew(batch: readonly OwnedMessage[]): Promise<void> {
-    const { onBatch, log, renew } = this.#options
+    const { db, onBatch, log, renew } = this.#options
+    const unrecorded = new Set(
+      isSharded(db) ? batch.filter((owned) => owned.awaitedRecord === null && isAsAccepted(owned)) : [],
+    )
     onBatch?.('projection', batch.length)
     for (const owned of batch) owned.deferred = []
     let failed = false
@@ -282,12 +295,12 @@ export class Projector {
       await writeInHalves(
         batch,
         async (part) => {
-          await renew(part)
+          await renew(part, unrecorded)
           return part.map(() => null)
         },
         (owned, error) => this.#refuse(owned, error),
       )
-      for (const owned of batch) this.#stay(owned)
+      for (const owned of batch) if (!unrecorded.has(owned)) this.#stay(owned)
     } catch (error) {
       failed = true
       log.error({ err: error }, NOT_RECORDED)
