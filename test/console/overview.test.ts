@@ -186,6 +186,7 @@ describe('the overview of an operator', () => {
 
   it('says what is still to be set up', async () => {
     await using installed = await startService({ bound: false })
+    await installed.app.stop()
     await installed.db.query('truncate accounts, carriers, routes cascade')
     await installed.restart()
     await using opened = await openConsole(installed.app.url, { tokens: [installed.operatorToken] })
