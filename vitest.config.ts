@@ -16,6 +16,9 @@ const PURE = [
 /** Every case in full. The other projects run a short form of each. Faults have a harness of their own, in test/faults. */
 const LONG = ['test/**/*.long.test.ts']
 
+/** Run again as long ones, with every state of a page looked at in light and dark, wide and narrow. */
+const IN_EVERY_LOOK = 'test/console/*.test.ts'
+
 /** On a cluster of Citus, which scripts/test-databases.ts has: `TEST_CITUS`. */
 const CITUS = process.env.TEST_CITUS ? [] : ['test/citus/*.test.ts']
 
@@ -75,7 +78,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'long',
-          include: LONG,
+          include: [...LONG, IN_EVERY_LOOK],
+          env: { TEST_EVERY_LOOK: '1' },
           globalSetup: ['test/support/global-setup.ts'],
           testTimeout: 300_000,
           execArgv: [YOUNG_ROOM],

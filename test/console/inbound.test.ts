@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openConsole } from '../support/console-page.ts'
+import { openConsole, TWO_LOOKS } from '../support/console-page.ts'
 import { eventually, INBOUND_NUMBER, type Service, startService } from '../support/service.ts'
 
 const SENDER = '+15551230002'
@@ -44,7 +44,6 @@ describe('inbound messages of a customer', () => {
     const table = page.getByRole('region', { name: 'Inbound messages' })
     await table.getByText(OTHER_SENDER).waitFor()
     expect(await opened.problems()).toEqual([])
-    await opened.look({ width: 1280, scheme: 'light' })
     await page.getByLabel('Keyword').focus()
     await page.keyboard.type('stop')
     await page.keyboard.press('Enter')
@@ -56,7 +55,7 @@ describe('inbound messages of a customer', () => {
     const message = page.getByRole('dialog', { name: 'Inbound message' })
     await message.getByText('and thank you').waitFor()
     await message.getByRole('region', { name: 'Webhook' }).getByText('delivered', { exact: true }).waitFor()
-    expect(await opened.problems()).toEqual([])
+    expect(await opened.problems(TWO_LOOKS)).toEqual([])
     await page.keyboard.press('Escape')
     await message.waitFor({ state: 'hidden' })
     expect(new URL(page.url()).search).toBe('?keyword=stop')

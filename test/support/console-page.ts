@@ -17,25 +17,24 @@ interface Look {
   readonly scheme: 'light' | 'dark'
   /** Rules of axe; default: all. */
   readonly rules?: readonly string[]
-  /** What axe leaves out, as selectors; default: nothing. */
-  readonly without?: readonly string[]
 }
 
 /** Half of the elements of a page, and the same on all. The walk judges it on each, the tests of the shell what opens in it. */
 const NAVIGATION = ['.aldis-sidebar']
 
-/** A desktop and the smallest phone, light and dark: each width and each scheme once. */
-const LOOKS: readonly Look[] = [
-  { width: 1280, scheme: 'light', without: NAVIGATION },
-  { width: 360, scheme: 'dark', without: NAVIGATION },
-]
+const DESK: Look = { width: 1280, scheme: 'light' }
+/** The smallest phone by night and a desk by day: each width and each scheme once. */
+export const TWO_LOOKS: readonly Look[] = [{ width: 360, scheme: 'dark' }, DESK]
 /** Both widths in both schemes, so that each look differs in one of them from the look before. */
-export const EVERY_LOOK: readonly Look[] = [
-  { width: 1280, scheme: 'light' },
+const EVERY_LOOK: readonly Look[] = [
   { width: 1280, scheme: 'dark', rules: COLOUR_RULES },
   { width: 360, scheme: 'dark' },
   { width: 360, scheme: 'light', rules: COLOUR_RULES },
+  DESK,
 ]
+/** The project `long` runs the tests of the console again, and looks at everything in every look. */
+const IN_EVERY_LOOK = process.env.TEST_EVERY_LOOK !== undefined
+
 const HEIGHT = 900
 /** The page of the console that belongs to nobody and reads nothing. */
 const NOBODYS_PATH = '/sign-in'
@@ -61,13 +60,16 @@ export interface ConsolePage extends AsyncDisposable {
   /** Waits until there is a heading and nothing is loading. */
   settled(): Promise<void>
   look(look: Look): Promise<void>
-  /** Violations that axe finds (WCAG 2.2 AA), how far the page scrolls sideways, and what moves. Empty when all is well. */
-  violations(options?: Pick<Look, 'rules' | 'without'>): Promise<string[]>
   /**
-   * `faults`, and in each look the violations, with the look before them. Default: two looks, without the navigation. The
-   * walk sees each page in `EVERY_LOOK`.
+   * Violations that axe finds (WCAG 2.2 AA), how far the page scrolls sideways, and what moves. Empty when all is well.
+   * `without`: what axe leaves out, as selectors; default: nothing.
    */
-  problems(looks?: readonly Look[]): Promise<string[]>
+  violations(rules?: readonly string[], without?: readonly string[]): Promise<string[]>
+  /**
+   * `faults`, and in each look the violations, with the look before them. Default: at a desk by day, where it
+   * ends, too, and without the navigation. Where everything is looked at in every look, `looks` does not matter.
+   */
+  problems(looks?: readonly Look[], without?: readonly string[]): Promise<string[]>
 }
 
 /** A tab that shows one console after the other: a fresh one would read and compile the whole console again. */
@@ -182,15 +184,18 @@ export async function openConsole(
     },
     settled: () => settled(page),
     async look(look) {
-      await page.setViewportSize({ width: look.width, height: HEIGHT })
-      await page.emulateMedia({ colorScheme: look.scheme })
+      const { width, scheme } = look
+      await Promise.all([
+        page.setViewportSize({ width, height: HEIGHT }),
+        page.emulateMedia({ colorScheme: scheme }),
+      ])
     },
-    violations: (options = {}) => violations(page, options),
-    async problems(looks = LOOKS) {
+    violations: (rules = WCAG, without = []) => violations(page, rules, without),
+    async problems(looks = [DESK], without = NAVIGATION) {
       const found: string[] = []
-      for (const look of looks) {
+      for (const look of IN_EVERY_LOOK ? EVERY_LOOK : looks) {
         await opened.look(look)
-        const violations = await opened.violations(look)
+        const violations = await opened.violations(look.rules, without)
         found.push(...violations.map((each) => `${look.width} ${look.scheme}: ${each}`))
       }
       return [...faults, ...found]
@@ -231,7 +236,8 @@ interface AxeResult {
 
 async function violations(
   page: Page,
-  { rules = WCAG, without = [] }: Pick<Look, 'rules' | 'without'>,
+  rules: readonly string[],
+  without: readonly string[],
 ): Promise<string[]> {
   // Through the debugger, which the policy of the page does not hold back. Half a megabyte: once for each page.
   if (await page.evaluate(`typeof axe === 'undefined'`)) await page.evaluate(`(() => { ${AXE} })()`)
@@ -252,10 +258,10 @@ async function violations(
 /** More than any page has stops. */
 const MOST_STOPS = 80
 
-/** Presses Tab until what has the focus begins with this name. */
-export async function tabTo(page: Page, name: string): Promise<void> {
+/** Presses Tab until what has the focus begins with this name. `back`: with Shift, towards the start of the page. */
+export async function tabTo(page: Page, name: string, back?: 'back'): Promise<void> {
   for (let stops = 0; stops < MOST_STOPS; stops += 1) {
-    await page.keyboard.press('Tab')
+    await page.keyboard.press(back === undefined ? 'Tab' : 'Shift+Tab')
     const text = await page.evaluate(
       '(({ labels, ariaLabel, textContent }) => labels?.[0]?.textContent ?? ariaLabel ?? textContent)(document.activeElement)',
     )
