@@ -48,10 +48,12 @@ const OPERATOR_TAGS = [
   ['Webhook administration', 'Events of all service plans, and where they are delivered.'],
 ].map(([name, description]) => ({ name, description }))
 
+type Route = Required<Pick<RouteOptions, 'method' | 'url' | 'schema'>>
+
 /** Collects the routes registered after it, and serves the customers' document at `/openapi.json`. */
 export function documentRoutes(app: FastifyInstance, baseUrl: string | null): void {
-  const routes: RouteOptions[] = []
-  app.addHook('onRoute', (route) => void routes.push(route))
+  const routes: Route[] = []
+  app.addHook('onRoute', ({ method, url, schema = {} }) => void routes.push({ method, url, schema }))
   let whole: Promise<Document> | undefined
   app.decorate('wholeDocument', () => (whole ??= documentOf(routes, baseUrl)))
   answerDocument(app, '/openapi.json', {
@@ -113,7 +115,7 @@ function withPaths({ paths, ...document }: Document, isPath: Part['isPath']): ob
  * Everything about these routes, from a server that only has their schemas. What makes it is loaded with the first request
  * for a document: most nodes get none.
  */
-async function documentOf(routes: readonly RouteOptions[], baseUrl: string | null): Promise<Document> {
+async function documentOf(routes: readonly Route[], baseUrl: string | null): Promise<Document> {
   const { default: swagger } = await import('@fastify/swagger')
   const app = fastify()
   app.setValidatorCompiler(() => () => true)
@@ -127,7 +129,7 @@ async function documentOf(routes: readonly RouteOptions[], baseUrl: string | nul
     },
   })
   for (const { method, url, schema } of routes) {
-    if (method !== 'HEAD') app.route({ method, url, schema: schema ?? {}, handler: () => undefined })
+    if (method !== 'HEAD') app.route({ method, url, schema, handler: () => undefined })
   }
   await app.ready()
   return app.swagger() as Document

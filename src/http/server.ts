@@ -1,6 +1,5 @@
 import type { Server } from 'node:http'
 import { setImmediate } from 'node:timers/promises'
-import compilerOf, { type RouteDefinition, type Serializer } from '@fastify/fast-json-stringify-compiler'
 import fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -42,6 +41,7 @@ import {
 } from './routes/webhook-actions.ts'
 import { registerDestinationActions, registerWebhookDestinations } from './routes/webhook-destinations.ts'
 import { registerWebhookEvents } from './routes/webhook-events.ts'
+import { buildSerializers, serializeByClass } from './serializers.ts'
 import { inTurns, SharedTurns } from './shared-turns.ts'
 import { ShortSends } from './short-sends.ts'
 import { validateRequests } from './validate.ts'
@@ -100,7 +100,9 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
     // A request that a draining server has already received is still answered.
     return503OnClosing: false,
     routerOptions: { maxParamLength: limits.headerBytes },
-    schemaController: { compilersFactory: { buildSerializer: buildLazySerializer } },
+    schemaController: { compilersFactory: { buildSerializer: buildSerializers } },
+    // Of each route, too, there would be two timers. Nothing of a server waits while it is built.
+    pluginTimeout: 0,
     clientErrorHandler: (error, socket) => raw.onClientError(error, socket),
     frameworkErrors: (_error, request, reply) => answerUnroutable(reply, request, answerError),
   }) as unknown as FastifyInstance
@@ -118,6 +120,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   refuseUntilOpen(app, deps.isOpen)
   recordRequests(app, metrics)
   documentRoutes(app, deps.baseUrl)
+  serializeByClass(app)
   await registerRoutes(app, deps, metrics)
   return app
 }
@@ -234,20 +237,5 @@ function requestIds(random: (bytes: number) => Buffer): () => string {
     const id = drawn.toString('hex', 0, REQUEST_ID_BYTES)
     drawn = drawn.subarray(REQUEST_ID_BYTES)
     return id
-  }
-}
-
-/**
- * Fastify's own serializers of answers, each compiled when the first answer with its schema is written. Compiling all of
- * them took a fifth of the CPU time of a start.
- */
-function buildLazySerializer(...given: Parameters<ReturnType<typeof compilerOf>>) {
-  const compile = compilerOf()(...given)
-  return (route: RouteDefinition): Serializer => {
-    let serialize: Serializer | undefined
-    return (answer) => {
-      serialize ??= compile(route)
-      return serialize(answer)
-    }
   }
 }

@@ -168,16 +168,15 @@ export function addOperation<
   } = operation
   const [method, url] = route.split(' ') as [string, string]
   const usual = statuses ?? [answer === undefined ? 204 : 200]
-  const done = usual.map((status) => [
-    status,
-    { ...(answer ?? Type.Null()), description: DESCRIPTIONS[status] },
-  ])
+  const response: Record<number, object> = { ...failures(400, 401, 403, 404, 409, ...more) }
+  for (const status of usual)
+    response[status] = { ...(answer ?? Type.Null()), description: DESCRIPTIONS[status] }
   const schema = {
     ...document,
     ...(params && { params }),
     ...(query && { querystring: query }),
     ...(body && { body }),
-    response: { ...failures(400, 401, 403, 404, 409, ...more), ...Object.fromEntries(done) },
+    response,
   } as FastifySchema
   const handler = async (request: unknown, reply: FastifyReply) => {
     const value = await run(request as Given<Query, Params, Body>, reply)
