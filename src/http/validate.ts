@@ -133,16 +133,34 @@ function requestCheck(schema: FastifySchema): (request: FastifyRequest) => reado
   }
 }
 
+interface Compiled {
+  readonly validator: ReturnType<typeof Compile>
+  readonly rules: Rules | null
+  readonly fieldsCheck: FieldsCheck | undefined
+}
+
+const COMPILED = new WeakMap<TSchema, Compiled>()
+
+/** A schema is compiled when it is first used, because most never are, and once for all servers of this process. */
+function compiledOf(schema: TSchema): Compiled {
+  let compiled = COMPILED.get(schema)
+  if (compiled === undefined) {
+    const { rules, rest } = separated(schema)
+    compiled = { validator: Compile(rest), rules, fieldsCheck: FIELDS_CHECKS.get(schema) }
+    COMPILED.set(schema, compiled)
+  }
+  return compiled
+}
+
 /**
- * Returns a check, which replaces the texts of parsed fields by their values. A schema is compiled when it is first used,
- * because most never are. `names`: the parameters, if it is one of a query.
+ * Returns a check, which replaces the texts of parsed fields by their values. `names`: the parameters, if it is one of a
+ * query.
  */
 export function checkOf(schema: TSchema, names?: readonly string[]): Check {
-  let validator: ReturnType<typeof Compile> | undefined
-  const fieldsCheck = FIELDS_CHECKS.get(schema)
-  const { rules, rest } = separated(schema)
+  let compiled: Compiled | undefined
   return (value) => {
-    validator ??= Compile(rest)
+    compiled ??= compiledOf(schema)
+    const { validator, rules, fieldsCheck } = compiled
     const faults = validator.Check(value)
       ? NONE
       : faultsOf(validator.Errors(value)[1], names === undefined ? null : (value as Query))
