@@ -51,10 +51,13 @@ export function makeMessagePath(options: AppOptions, shutdown: ShutdownStack, pl
   const reported = { links, submitter, inProgress, deliverer }
   reports.setSource(nodeReport(options, reported, platform.clock.now))
   lease.onChange(() => sender.renew(lease.nodeId, lease.leftMs))
-  platform.ownWrites.onWrite(() => {
+  const stir = () => {
+    destinations.stir()
     submitter.stir()
     deliverer.due.stir()
-  })
+  }
+  platform.ownWrites.onWrite(stir)
+  lease.onNodes(stir)
   lease.onExpired(() => {
     deliverer.dropAll()
     submitter.requeueAll()
@@ -147,7 +150,8 @@ function keepMessages(options: AppOptions, shutdown: ShutdownStack, platform: Pl
   const inProgress = new MessagesInProgress({ ...parts, appends: databases.appends, onBatch, onWritten })
   lease.onBeat((nodeId) => inProgress.register(nodeId))
   shutdown.add('messages in progress', () => inProgress.stop(drainTimeoutMs * DRAIN.records))
-  const destinations = new Destinations({ db, log, probeMs: options.webhookProbeMs })
+  const isAlone = () => lease.isAlone
+  const destinations = new Destinations({ db, log, isAlone, probeMs: options.webhookProbeMs })
   shutdown.add('webhook destinations', () => destinations.stop())
   const deliverer = new Deliverer({
     ...parts,

@@ -79,7 +79,7 @@ export abstract class DueLoader {
     }
   }
 
-  /** This process has run a statement that may have queued something: looks within `pollMs`. */
+  /** Another node has come, or this process has run a statement that may have queued something: looks within `pollMs`. */
   stir(): void {
     this.#task.hasten(this.#options.pollMs)
   }

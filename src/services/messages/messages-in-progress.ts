@@ -342,9 +342,9 @@ export class MessagesInProgress implements AcceptanceJournal {
 
   #enter({ msgId, ownerNodeId, owned }: Item, first: FirstFact, n: number): void {
     const entered = enteredBy(msgId, first)
-    this.#ownedMessages.add(
-      owned === null ? newlyOwned(entered, { ownerNodeId, entry: n }) : reenter(owned, entered, n),
-    )
+    if (owned === null) this.#ownedMessages.add(newlyOwned(entered, { ownerNodeId, entry: n }))
+    else this.#ownedMessages.add(reenter(owned, entered, n))
+    this.#projector.entered()
   }
 
   #announce(owned: OwnedMessage, event: StatusEvent, holder: number | null): ChangedMessage {

@@ -42,6 +42,8 @@ export interface ProjectorOptions extends Pick<NodeParts, 'db' | 'log'> {
 const AGE_MS = 10_000
 /** A round costs a transaction of ten statements, however few messages it writes. */
 const ROUND_MS = 50
+/** While no message is in memory. The first one to enter ends the pause. */
+const EMPTY_MS = 1_000
 const RETRY_MS = 500
 const REFUSED_MS = 60_000
 const MAX_BATCH = 500
@@ -67,11 +69,21 @@ export class Projector {
   constructor(options: ProjectorOptions) {
     this.#options = options
     this.#failure.promise.catch(() => undefined)
-    this.#task = new PeriodicTask(options.log, NOT_RECORDED, options.roundMs ?? ROUND_MS, () => this.#run())
+    this.#task = new PeriodicTask(
+      options.log,
+      NOT_RECORDED,
+      () => this.#pauseMs(),
+      () => this.#run(),
+    )
   }
 
   start(): void {
     if (!this.#stopped) this.#task.start()
+  }
+
+  /** A message is in memory now. */
+  entered(): void {
+    this.#task.hasten(this.#roundMs)
   }
 
   changed(owned: OwnedMessage): void {
@@ -142,6 +154,15 @@ export class Projector {
   async stop(): Promise<void> {
     this.#stopped = true
     await this.#task.stop()
+  }
+
+  get #roundMs(): number {
+    return this.#options.roundMs ?? ROUND_MS
+  }
+
+  #pauseMs(): number {
+    const isEmpty = this.#options.ownedMessages.values().next().done === true
+    return isEmpty ? Math.max(this.#roundMs, EMPTY_MS) : this.#roundMs
   }
 
   /** Never rejects. */

@@ -124,7 +124,7 @@ export class Submitter implements SubmitEvents<SubmitToken> {
     }
   }
 
-  /** This process has run a statement that may have queued messages. */
+  /** Another node has come, or this process has run a statement that may have queued messages. */
   stir(): void {
     this.#due.stir()
   }

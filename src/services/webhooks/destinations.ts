@@ -21,9 +21,13 @@ import { PeriodicTask } from '../loops/periodic-task.ts'
 export interface DestinationsOptions extends Pick<NodeParts, 'db' | 'log'> {
   readonly pollMs?: number | undefined
   readonly probeMs?: number | undefined
+  /** Whether no other node is alive. Default: never. */
+  readonly isAlone?: () => boolean
 }
 
 const POLL_MS = 1_000
+/** While this node is alone and nothing is in trouble: until it writes, nothing will be. */
+const REST_MS = 5_000
 /** Long enough for every node to have read that a destination recovers. */
 const QUIET_MS = 30_000
 const PARK_BATCH = 1_000
@@ -46,8 +50,19 @@ export class Destinations {
 
   constructor(options: DestinationsOptions) {
     this.#options = options
-    const { log, pollMs = POLL_MS } = options
-    this.#task = new PeriodicTask(log, 'webhook destinations not read', pollMs, () => this.runOnce())
+    const { isAlone, log } = options
+    const pauseMs = () =>
+      isAlone?.() && this.#troubled.size === 0 ? Math.max(REST_MS, this.#pollMs) : this.#pollMs
+    this.#task = new PeriodicTask(log, 'webhook destinations not read', pauseMs, () => this.runOnce())
+  }
+
+  get #pollMs(): number {
+    return this.#options.pollMs ?? POLL_MS
+  }
+
+  /** Another node has come, or this process has run a statement that may have written destinations. */
+  stir(): void {
+    this.#task.hasten(this.#pollMs)
   }
 
   get probeMs(): number {

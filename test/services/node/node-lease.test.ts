@@ -121,6 +121,28 @@ describe('one node', () => {
 })
 
 describe('several nodes', () => {
+  test('are told of when they come and go, and share the buckets only then', async () => {
+    const [one, statements] = [await started('one'), vi.spyOn(db, 'query')]
+    const taking = () =>
+      statements.mock.calls.filter(
+        ([statement]) => (statement as unknown as { name?: string }).name === 'take_buckets',
+      ).length
+    let told = 0
+    one.lease.onNodes(() => {
+      told += 1
+    })
+    await one.lease.runOnce()
+    expect([told, taking()]).toEqual([0, 0])
+    const two = await started('two')
+    statements.mockClear()
+    await one.lease.runOnce()
+    await one.lease.runOnce()
+    expect([told, taking(), one.lease.buckets.length]).toEqual([1, 1, 128])
+    await two.lease.stop()
+    await one.lease.runOnce()
+    expect([told, taking(), one.lease.buckets.length]).toEqual([2, 2, 256])
+  })
+
   test('even out: each has its share, every bucket has one owner', async () => {
     const nodes = [await started('one'), await started('two'), await started('three')]
     for (let round = 0; round < 2; round += 1) for (const { lease } of nodes) await lease.runOnce()
