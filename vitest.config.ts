@@ -13,7 +13,7 @@ const PURE = [
   'test/{gateway-documents,histogram,sizing-document}.test.ts',
 ]
 
-/** Every case in full. The other projects run a short form of each. Faults have a harness of their own, in test/faults. */
+/** Every case in full. The other projects run a short form of each, which the file names. Faults have a harness of their own, in test/faults. */
 const LONG = ['test/**/*.long.test.ts']
 
 /** Run again as long ones, with every state of a page looked at in light and dark, wide and narrow. */
