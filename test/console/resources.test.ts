@@ -396,24 +396,6 @@ it('asks before what was entered is lost', async () => {
   expect(opened.faults).toEqual([])
 })
 
-it('by keyboard alone: a rate is created', async () => {
-  await using opened = await open()
-  const { page } = opened
-  await opened.goto('/admin/rates')
-  await link(page, 'New rate').focus()
-  await page.keyboard.press('Enter')
-  await heading(page, 'New rate')
-  await tabTo(page, 'Price')
-  await page.keyboard.type('0.04')
-  await tabTo(page, 'Currency')
-  await page.keyboard.type('EUR')
-  await page.keyboard.press('Enter')
-  await page.getByText('Rate 1').first().waitFor()
-  const { items } = await service.admin('GET', '/rates')
-  expect(items).toMatchObject([{ price: '0.04', currency: 'EUR' }])
-  expect(opened.faults).toEqual([])
-})
-
 it('the role support sees everything and changes nothing', async () => {
   const { token } = await service.admin('POST', '/operator-tokens', { name: 'Sam', role: 'support' })
   await using opened = await open(token)
