@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import type { Request } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { messageId } from '../../src/domain/identifiers.ts'
 import { type ConsolePage, openConsole, TWO_LOOKS } from '../support/console-page.ts'
@@ -24,6 +25,18 @@ afterAll(() => service[Symbol.asyncDispose]())
 
 const asCustomer = (of: Service = service) => openConsole(of.app.url, { tokens: [of.token] })
 const asOperator = () => openConsole(service.app.url, { tokens: [service.operatorToken] })
+
+/** Stores so many messages of the tenant. Returns their ids, the newest first. */
+async function stored(tenant: Service, count: number): Promise<string[]> {
+  const now = Date.now()
+  const ids = Array.from({ length: count }, (_, index) => messageId(now - index, randomBytes(9), 7))
+  await service.db.query(
+    `insert into messages (plan_id, msg_id, sender, recipient, status, country, segments, updated_at, body)
+     select $1, unnest($2::uuid[]), 'Aldis', '+15551230000', 'SENT', 'US', 1, now(), 'text'`,
+    [await tenant.planKey(), ids],
+  )
+  return ids
+}
 
 /** Recipients in the order of the rows. */
 async function rows({ page }: ConsolePage): Promise<string[]> {
@@ -132,13 +145,7 @@ describe('the log', () => {
 
   it('exports every page of the list, each message once, in its order', async () => {
     await using tenant = await service.tenant()
-    const now = Date.now()
-    const stored = Array.from({ length: 2_345 }, (_, index) => messageId(now - index, randomBytes(9), 7))
-    await service.db.query(
-      `insert into messages (plan_id, msg_id, sender, recipient, status, country, segments, updated_at, body)
-       select $1, unnest($2::uuid[]), 'Aldis', '+15551230000', 'SENT', 'US', 1, now(), 'text'`,
-      [await tenant.planKey(), stored],
-    )
+    const ids = await stored(tenant, 2_345)
     await using opened = await asCustomer(tenant)
     const { page } = opened
     await opened.goto('/messages')
@@ -147,8 +154,32 @@ describe('the log', () => {
       page.getByRole('button', { name: 'Export CSV' }).click(),
     ])
     const lines = (await readFile(await file.path(), 'utf8')).trimEnd().split('\r\n')
-    expect(lines.slice(1).map((line) => line.slice(0, line.indexOf(',')))).toEqual(stored)
+    expect(lines.slice(1).map((line) => line.slice(0, line.indexOf(',')))).toEqual(ids)
     await page.getByText('Exported 2,345 messages').waitFor()
+    expect(opened.faults).toEqual([])
+  })
+
+  it('ends an export that is cancelled, without a file', async () => {
+    await using tenant = await service.tenant()
+    await stored(tenant, 101)
+    await using opened = await asCustomer(tenant)
+    const { page } = opened
+    await opened.goto('/messages')
+    const files: unknown[] = []
+    page.on('download', (file) => files.push(file))
+    // The second page of the export does not come.
+    const second = Promise.withResolvers<Request>()
+    await page.route(/[?&]cursor=/, (route) => second.resolve(route.request()))
+    await page.getByRole('button', { name: 'Export CSV' }).click()
+    await page.getByText('Exporting: 100 so far').waitFor()
+    const request = await second.promise
+    const ended = page.waitForEvent('requestfailed', (failed) => failed === request)
+    await page.getByRole('button', { name: 'Cancel the export' }).click()
+    await ended
+    await page.getByRole('button', { name: 'Export CSV' }).waitFor()
+    expect(await page.getByText('Export', { exact: false }).allInnerTexts()).toEqual(['Export CSV'])
+    expect(files).toEqual([])
+    await page.unroute(/[?&]cursor=/)
     expect(opened.faults).toEqual([])
   })
 
