@@ -22,7 +22,7 @@ import { publishReport } from '../../src/store/node-reports.ts'
 import { heartbeat, publishConditions, readOtherNodes, takeBuckets } from '../../src/store/nodes.ts'
 import * as optOuts from '../../src/store/opt-outs.ts'
 import * as parked from '../../src/store/parked-receipts.ts'
-import { createPartition, listPartitions } from '../../src/store/partitions.ts'
+import { createPartition, listPartitions, tablesLacking } from '../../src/store/partitions.ts'
 import { findRecorded } from '../../src/store/projection.ts'
 import * as quality from '../../src/store/quality.ts'
 import { primaryPlace, replayedPlace } from '../../src/store/read-replica.ts'
@@ -108,6 +108,7 @@ const CALLS: readonly ((db: Queryable) => Promise<unknown>)[] = [
   (db) => lockMessages(db, []),
   (db) => createPartition(db, 'messages', { name: '20260101', fromMsgId: ID, toMsgId: ID }),
   (db) => listPartitions(db, 'messages'),
+  (db) => tablesLacking(db, ['20260101']),
   (db) => publishReport(db, 1, '{}'),
   (db) => primaryPlace(db),
   (db) => replayedPlace(db),

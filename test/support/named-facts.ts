@@ -43,7 +43,12 @@ export function aToldWriter(
 
 /** The names in the lane, entry by entry; of an empty group ''. */
 export async function writtenNames(db: Database, lane: number): Promise<string[]> {
-  const entries = await readEntries(db, lane, 0, 100)
+  const entries: Awaited<ReturnType<typeof readEntries>> = []
+  for (let isMore = true; isMore; ) {
+    const page = await readEntries(db, lane, entries.at(-1)?.n ?? 0, 100)
+    isMore = page.length > 0
+    entries.push(...page)
+  }
   return entries.map(({ data }) =>
     decodeEntry(data)
       .map((entry) => ('errorCode' in entry.fact ? entry.fact.errorCode : entry.fact.kind))
