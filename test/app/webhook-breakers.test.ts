@@ -348,6 +348,8 @@ describe('more events than there is room for in memory', () => {
     const sent = await hostile.send(perEndpoint + 136)
     await eventually(() => held.length === perEndpoint)
     await eventually(async () => {
+      // Has the records written. Unless somebody asks for them, they come after 10 s.
+      await service.admin('GET', `/webhook-events?servicePlanId=${service.servicePlanId}&limit=1`)
       const { rows } = await service.db.query<{ held: number; parked: number }>(
         `select count(*) filter (where holder is not null and sequence = 1)::integer as held,
                 count(*) filter (where state = 'parked')::integer as parked
