@@ -10,7 +10,6 @@ const SOME = [
   '429: not before its Retry-After, as far as the schedule allows',
   '2xx, then 1 GiB: delivered',
   'down and up again: everything arrives',
-  'something else each time: everything arrives',
   'no answer: tried again',
   '2xx, then a body in drips: delivered',
   'connections taken and never secured: tried again',

@@ -36,6 +36,7 @@ export interface LinkListeners<Token> {
 }
 
 export interface LinkTimings {
+  readonly connectTimeoutMs?: number
   readonly responseTimeoutMs?: number
   readonly enquireLinkIntervalMs?: number
   readonly enquireLinkTimeoutMs?: number

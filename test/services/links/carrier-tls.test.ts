@@ -48,9 +48,9 @@ afterAll(() => {
 async function start(
   hosts: readonly string[],
   carrier: Partial<Carrier>,
-  options: { by?: TestAuthority; expired?: boolean } = {},
+  options: { by?: TestAuthority; expired?: boolean; connectTimeoutMs?: number } = {},
 ): Promise<void> {
-  const { by = authority, expired = false } = options
+  const { by = authority, expired = false, ...timings } = options
   const { certPem, keyPem } = await createServerCertificate(by, hosts, { expired })
   asked = []
   smsc = await startSmsc(0, {
@@ -61,7 +61,10 @@ async function start(
       done(null)
     },
   })
-  links = new CarrierLinks<string>({ timings: { backoffMs: 20, unbindTimeoutMs: 100 }, log: quietLog })
+  links = new CarrierLinks<string>({
+    timings: { backoffMs: 20, unbindTimeoutMs: 100, ...timings },
+    log: quietLog,
+  })
   links.heardBy({
     submitter: {
       onReady: () => undefined,
@@ -160,7 +163,7 @@ test.each<[string, Partial<Carrier>]>([
 })
 
 test('a carrier that does not speak TLS: refused, with the reason', async () => {
-  await start(['127.0.0.1'], {})
+  await start(['127.0.0.1'], {}, { connectTimeoutMs: 1_000 })
   await bound()
   const plain = await startSmsc()
   links.adopt(aDirectory({ carriers: [aCarrier({ tls: true, port: plain.port })] }), holdsAll)
