@@ -10,13 +10,7 @@ import { readDirectory } from '../src/store/directory.ts'
 import { readLanes } from '../src/store/followed-lanes.ts'
 import { appendEntry, openLane } from '../src/store/journal.ts'
 import { migrate } from '../src/store/migrate.ts'
-import {
-  heartbeat,
-  publishConditions,
-  readOtherNodes,
-  registerNode,
-  takeBuckets,
-} from '../src/store/nodes.ts'
+import { heartbeat, publishConditions, readOtherNodes, registerNode } from '../src/store/nodes.ts'
 import { findNewParkedReceipts } from '../src/store/parked-receipts.ts'
 import { startEmbedded } from './aldis/run-database.ts'
 import { processCpuMs } from './cpu-times.ts'
@@ -137,10 +131,7 @@ function callsOf(db: Database, nodeIds: readonly number[]): Record<string, () =>
   const now = new Date(Date.now() - 1_000).toISOString()
   const lanes = nodeIds.map((_, index) => ({ lane: index + 1, n: 0 }))
   return {
-    heartbeat: async () => {
-      await heartbeat(db, { nodeId, name: 'node-0', mayRemove: true, leaseMs: LEASE_MS })
-      await takeBuckets(db, nodeId, Math.ceil(256 / nodeIds.length))
-    },
+    heartbeat: () => heartbeat(db, { nodeId, name: 'node-0', mayRemove: true, leaseMs: LEASE_MS }),
     binds: async () => {
       const { binds, nodes } = await readBinds(db)
       assignBinds(binds, nodes)

@@ -39,6 +39,8 @@ export const POLLS = {
   /** The whole configuration after a change: 10,000 service plans, 1,000 carriers. */
   reload: [59, 82],
 } satisfies Record<string, Cost>
+/** A node looks at the binds when nodes, its lease or the configuration have changed, and every 5 s. */
+export const BIND_LOOKS_PER_SECOND = 0.2
 export const CONDITIONS_PER_SECOND = 20
 export const PARKED_LOOKS_PER_SECOND = 10
 

@@ -1,4 +1,5 @@
 import {
+  BIND_LOOKS_PER_SECOND,
   CONDITIONS_PER_SECOND,
   CONNECTIONS,
   COSTS,
@@ -99,10 +100,13 @@ function pollsOf({
   const reloads = Math.min(1, changesPerMinute / 60)
   const cost = (index: 0 | 1) => {
     const { heartbeat, bind, bindOfNode, conditions, parkedLook, laneLook, reload } = POLLS
-    const shared = heartbeat[index] + binds * (bind[index] + n * bindOfNode[index])
+    const looks = BIND_LOOKS_PER_SECOND * binds * (bind[index] + n * bindOfNode[index])
     const frequent = CONDITIONS_PER_SECOND * conditions[index] + PARKED_LOOKS_PER_SECOND * parkedLook[index]
     const reads = readsPerSecond * n * laneLook[index]
-    return POLLS_ON_REFERENCE * ((n === 1 ? 0 : shared + frequent + reads) + reloads * reload[index])
+    return (
+      POLLS_ON_REFERENCE *
+      ((n === 1 ? 0 : heartbeat[index] + looks + frequent + reads) + reloads * reload[index])
+    )
   }
   return [cost(0), cost(1)]
 }
