@@ -178,6 +178,9 @@ export class NodeLease {
     // Not before this time by that clock, and later by no more than that heartbeat took.
     const askedMs = this.#reading && this.#reading.databaseMs + startedAtMs - this.#reading.askedMs
     const beat = { nodeId: this.#nodeId, name, mayRemove, leaseMs, askedMs }
+    const settledShare = this.#settledShare
+    // Behind a heartbeat that fails may be another primary, which lacks the last commits.
+    this.#settledShare = null
     const { state, nodes, firstEndMs, databaseMs } = await heartbeat(db, beat)
     const answeredMs = performance.now()
     // The database's clock was set, or this machine was paused and its monotonic clock does not count that: the lease is older
@@ -196,7 +199,9 @@ export class NodeLease {
     this.#renewed(startedAtMs)
     const owners = nodes.filter((node) => hasDuty(node.role, 'webhook'))
     const share = Math.ceil(BUCKETS / owners.length)
-    const { owned, taken } = hasDuty(role, 'webhook') ? await this.#takeShare(share) : NO_BUCKETS
+    const { owned, taken } = hasDuty(role, 'webhook')
+      ? await this.#takeShare(share, settledShare)
+      : NO_BUCKETS
     const living = new Set(nodes.map(({ nodeId }) => nodeId))
     const hasDied = this.#nodes.some(({ nodeId }) => !living.has(nodeId))
     // A dead node may have held work of buckets that it had given up to this node before.
@@ -290,9 +295,11 @@ export class NodeLease {
   }
 
   /** Nobody takes buckets of a living node, so one that has its share asks for nothing. */
-  async #takeShare(share: number): Promise<{ owned: readonly number[]; taken: readonly number[] }> {
-    if (this.#settledShare === share) return { owned: this.#buckets, taken: [] }
-    this.#settledShare = null
+  async #takeShare(
+    share: number,
+    settledShare: number | null,
+  ): Promise<{ owned: readonly number[]; taken: readonly number[] }> {
+    if (settledShare === share) return { owned: this.#buckets, taken: [] }
     return await takeBuckets(this.#options.db, this.#nodeId, share)
   }
 

@@ -102,6 +102,19 @@ describe('one node', () => {
     expect(registered).toEqual([nodeId, nodeId])
   })
 
+  test('asks for its buckets again behind a heartbeat that failed: a promoted standby may not have them', async () => {
+    const { lease, taken } = await started('one')
+    await lease.runOnce()
+    await db.query('alter table nodes rename to gone')
+    await expect(lease.runOnce()).rejects.toThrow('nodes')
+    await db.query('alter table gone rename to nodes')
+    await db.query('update buckets set node_id = null where bucket < 100')
+    await lease.runOnce()
+    expect(taken.map((buckets) => buckets.length)).toEqual([256, 100])
+    const { rows } = await db.query('select from buckets where node_id = $1', [lease.nodeId])
+    expect(rows).toHaveLength(256)
+  })
+
   test('that stops owns nothing, and leaves no trace', async () => {
     const { lease } = await started('one')
     await lease.stop()
