@@ -80,8 +80,11 @@ const PACED_WARM_UP_MS = 3_000
 const DRAIN_TIMEOUT_MS = 300_000
 /** Time limit for each waiting message; none takes longer. */
 const DRAIN_MESSAGE_MS = 1
-/** After this long without arrivals, totals.ts counts and names what is missing. */
-const STALLED_MS = 45_000
+/**
+ * After this long without arrivals, totals.ts counts and names what is missing. A bind whose sessions the carrier closes at once is
+ * tried again after up to 60 s.
+ */
+const STALLED_MS = 75_000
 
 /** The sustained rate, with a bounded number of messages in flight. */
 export async function measureEndToEnd(
