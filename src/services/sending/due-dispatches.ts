@@ -1,4 +1,5 @@
 import type { Route } from '../../domain/configuration/configuration.ts'
+import type { Directory } from '../../domain/configuration/directory.ts'
 import type { MessageInProgress } from '../../domain/journal/messages-in-progress.ts'
 import {
   findWaitingPlans,
@@ -44,8 +45,8 @@ const MIN_OF_PLAN = 200
 /** How often to look for messages whose validity ended while none of their carriers was available. */
 const EXPIRED_MS = 5_000
 /**
- * For this long after the start, and after rules have changed, messages that wait for closed routes are looked at too, a
- * limit at a time: they may have another route now.
+ * For this long after the start, and after rules or the route of a plan have changed, messages that wait for closed routes are
+ * looked at too, a limit at a time: they may have another route now.
  */
 const RECHECK_MS = 60_000
 /** How long a node leaves due messages in other nodes' buckets to those nodes. */
@@ -56,8 +57,8 @@ export class DueDispatches extends DueLoader {
   readonly #options: DueDispatchesOptions
   #expiredAtMs = Number.NEGATIVE_INFINITY
   #recheckUntilMs = Number.NEGATIVE_INFINITY
-  /** Null at the start, when nobody knows by which rules the rows got the routes that they name. */
-  #rules: number | null = null
+  /** Null at the start, when nobody knows by which configuration the rows got the routes that they name. */
+  #adopted: Directory | null = null
 
   constructor(options: DueDispatchesOptions) {
     const { held, inProgress, lease, log, pollMs = POLL_MS, recorder } = options
@@ -78,10 +79,11 @@ export class DueDispatches extends DueLoader {
 
   /** Configuration has changed. */
   adopt(): void {
-    const { fingerprint: rules } = this.#options.directory().contents.rules.table
-    if (rules !== this.#rules)
-      this.#recheckUntilMs = performance.now() + (this.#options.recheckMs ?? RECHECK_MS)
-    this.#rules = rules
+    const { directory, recheckMs = RECHECK_MS } = this.#options
+    const adopted = directory()
+    if (this.#adopted === null || isRoutedAnew(this.#adopted, adopted))
+      this.#recheckUntilMs = performance.now() + recheckMs
+    this.#adopted = adopted
   }
 
   protected async look(): Promise<number | 'nothing queued' | undefined> {
@@ -162,6 +164,16 @@ export class DueDispatches extends DueLoader {
     }
     return plans
   }
+}
+
+/** Whether messages of a plan may have another route than before. */
+function isRoutedAnew(before: Directory, { contents: { plans, rules } }: Directory): boolean {
+  if (rules.table.fingerprint !== before.contents.rules.table.fingerprint) return true
+  if (plans === before.contents.plans) return false
+  return plans.some(({ id, route }) => {
+    const known = before.planById(id)
+    return known !== undefined && known.route?.id !== route?.id
+  })
 }
 
 /** The carriers that belong to one of these routes. */

@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Route } from '../../../src/domain/configuration/configuration.ts'
 import type { Directory } from '../../../src/domain/configuration/directory.ts'
 import { loadedMessage } from '../../../src/domain/journal/messages-in-progress.ts'
@@ -26,6 +26,8 @@ beforeEach(async () => {
   held = new HeldMessages()
   taken = []
 })
+
+afterEach(() => void vi.useRealTimers())
 
 /** The plan's own route is open; a rule leads others over the closed one. */
 function directoryOf(prefixes: readonly string[], active = true): Directory {
@@ -110,6 +112,23 @@ test('after rules have changed, what waits for closed routes too, for a while', 
   rules = ['+49']
   trusting.adopt()
   await trusting.runOnce()
+  expect(taken).toHaveLength(5)
+})
+
+test('after the route of a plan has changed, what waits for the route before, too', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  await store(5, closed.id)
+  const routedBy = (own: Route) =>
+    aDirectory({ plans: [aPlan({ id: plan, route: own })], routes: [open, closed] })
+  let directory = routedBy(closed)
+  const look = due(() => directory)
+  look.adopt()
+  vi.advanceTimersByTime(60_000)
+  await look.runOnce()
+  expect(taken).toEqual([])
+  directory = routedBy(open)
+  look.adopt()
+  await look.runOnce()
   expect(taken).toHaveLength(5)
 })
 
