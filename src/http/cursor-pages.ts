@@ -35,7 +35,7 @@ export interface ListDeps {
 }
 
 /** One page as it is sent. */
-export interface PageAnswer<Item> {
+export interface PageResponse<Item> {
   readonly items: Item[]
   readonly pagination: {
     readonly limit: number
@@ -44,7 +44,7 @@ export interface PageAnswer<Item> {
   }
 }
 
-/** A query as its `listQuery` has read it. */
+/** A query that a schema of `listQuery` has checked. `parseFields` has replaced its texts by the values that its rules make of them. */
 type ListQuery<Filters> = Readonly<Partial<Filters>> & {
   readonly servicePlanId: string
   readonly limit?: number
@@ -85,7 +85,7 @@ export class CursorPages<Filters extends object, Position> {
   }
 
   /**
-   * Builds the answer. `fetch` returns at most `limit` rows behind `after`. It is asked for one more than is shown, which
+   * Builds the response. `fetch` returns at most `limit` rows behind `after`. It is asked for one more than is shown, which
    * tells whether there is another page. `positionOf` returns the position behind which the next page begins.
    */
   async answer<Row, Item>(
@@ -93,7 +93,7 @@ export class CursorPages<Filters extends object, Position> {
     fetch: (page: Page<Filters, Position>) => Promise<readonly Row[]>,
     positionOf: (row: Row) => Position,
     present: (row: Row) => Item,
-  ): Promise<PageAnswer<Item>> {
+  ): Promise<PageResponse<Item>> {
     const rows = await fetch({ ...page, limit: page.limit + 1 })
     const shown = rows.slice(0, page.limit)
     const last = shown.at(-1)

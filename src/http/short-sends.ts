@@ -12,7 +12,7 @@ import type { HttpLimits } from './limits.ts'
 import type { HttpMetrics } from './metrics.ts'
 import { inHundredths, isLogged, recordUnanswered } from './request-records.ts'
 import { SEND_PATH, type SendDeps } from './routes/sendsms.ts'
-import { ANSWER_HEADERS } from './wire/arrivals.ts'
+import { RESPONSE_HEADERS } from './wire/arrivals.ts'
 import type { ShortRequest } from './wire/short-heads.ts'
 
 export interface ShortSendsOptions
@@ -24,8 +24,8 @@ export interface ShortSendsOptions
   readonly newRequestId: () => string
 }
 
-/** The text of an answer; `isLast`: the connection is closed after it. Null: the connection is closed without an answer. */
-export type Answer = (isLast: boolean) => string | null
+/** Makes the text of a response; `isLast`: the connection is closed after it. Null: it is closed without a response. */
+export type ResponseText = (isLast: boolean) => string | null
 
 interface Allowed {
   readonly sms: SendRequest
@@ -33,15 +33,15 @@ interface Allowed {
   readonly token: Token
 }
 
-const FIXED_HEADERS = Object.entries(ANSWER_HEADERS)
+const FIXED_HEADERS = Object.entries(RESPONSE_HEADERS)
   .map(([name, value]) => `${name}: ${value}\r\n`)
   .join('')
 const STATUS_LINES = { 202: 'HTTP/1.1 202 Accepted\r\n', 500: 'HTTP/1.1 500 Internal Server Error\r\n' }
 
 /**
  * A shorter way for sends that are accepted: no hooks, no schema, no streams. It never refuses a request. A request that
- * it cannot accept takes the ordinary way from its first byte, and so does one with a rate limit or an Idempotency-Key.
- * The answer, the log line and the metrics are those of the ordinary way.
+ * it cannot accept takes the ordinary way from its first byte, and so do the first one of each connection and one with a rate
+ * limit or an Idempotency-Key (docs/adr/0022). The response, the log line and the metrics are those of the ordinary way.
  */
 export class ShortSends {
   readonly #options: ShortSendsOptions
@@ -57,7 +57,7 @@ export class ShortSends {
   }
 
   /** Null when the request must take the ordinary way: it has had no effect yet. */
-  async answer(request: ShortRequest): Promise<Answer | null> {
+  async answer(request: ShortRequest): Promise<ResponseText | null> {
     const startMs = performance.now()
     const allowed = this.#allowed(request)
     if (allowed === null) return null

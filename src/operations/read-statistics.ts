@@ -1,11 +1,11 @@
 import type { Directory } from '../domain/configuration/directory.ts'
 import {
+  COMPLETE_AFTER_MS,
   type Dimension,
   INTERVALS,
   mostGroups,
   needsPlanRows,
   rowRanges,
-  SETTLED_AFTER_MS,
   type StatisticsQuery,
 } from '../domain/statistics/query.ts'
 import {
@@ -72,7 +72,7 @@ export async function readStatistics(
     toMs,
     interval,
     groupBy,
-    completeUntilMs: Math.min(toMs, nowMs - SETTLED_AFTER_MS),
+    completeUntilMs: Math.min(toMs, nowMs - COMPLETE_AFTER_MS),
     series: series.map(({ group, ...rest }) => ({
       group: group && named(group, groupBy, directory),
       ...rest,

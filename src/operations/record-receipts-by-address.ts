@@ -1,4 +1,4 @@
-/** Receipts of messages in doubt, whose ids nobody knows. */
+/** Receipts of messages in doubt, whose carrier never answered with an id. */
 import type { Directory } from '../domain/configuration/directory.ts'
 import type { Attempted, Settled } from '../domain/journal/message-facts.ts'
 import { segmentsInDoubt } from '../domain/journal/messages-in-doubt.ts'
@@ -14,7 +14,7 @@ import { receiptFact } from './receipt-facts.ts'
 import { type Announcing, ChangesAtRest } from './record-facts.ts'
 
 /** A receipt, and the segments of its message that it is about; bit n: segment n. */
-interface Told {
+interface MatchedReceipt {
   readonly message: MessageInProgress
   readonly receipt: IncomingReceipt
   readonly segmentBits: bigint
@@ -25,7 +25,7 @@ const REASON = 'not answered; matched with a receipt by its addresses'
 
 /**
  * Applies these receipts to their messages, if those are still in doubt: a receipt stands for the answer to the submit, and
- * tells the id. The others stay parked. Returns the messages whose status changed.
+ * has the id. The others stay parked. Returns the messages whose status changed.
  *
  * @param atMs Unix milliseconds
  */
@@ -38,21 +38,21 @@ export async function recordReceiptsByAddress(
   const changes = new ChangesAtRest(announcing)
   const changed = await withTransaction(db, async (tx) => {
     const { messages } = await lockMessages(tx, found)
-    // The first receipt settles its message. Another one may be of another copy.
-    const told = new Map<string, Told>()
+    // Only the first receipt of a message. Another one may be of another copy.
+    const matched = new Map<string, MatchedReceipt>()
     for (const one of found) {
       const message = messages.get(one.msgId)
       const segmentBits = message === undefined ? 0n : segmentsOf(one, message, directory)
-      if (segmentBits !== 0n && !told.has(one.msgId))
-        told.set(one.msgId, { message: message!, receipt: one.receipt, segmentBits })
+      if (segmentBits !== 0n && !matched.has(one.msgId))
+        matched.set(one.msgId, { message: message!, receipt: one.receipt, segmentBits })
     }
-    if (told.size === 0) return []
+    if (matched.size === 0) return []
     const unparked = await unparkReceipts(
       tx,
-      Array.from(told.values(), ({ receipt }) => receipt),
+      Array.from(matched.values(), ({ receipt }) => receipt),
     )
-    const own = [...told.values()].filter(({ receipt }) => unparked.has(receipt.parkedId!))
-    for (const one of own) tell(changes, one, { directory, atMs })
+    const own = [...matched.values()].filter(({ receipt }) => unparked.has(receipt.parkedId!))
+    for (const one of own) apply(changes, one, { directory, atMs })
     await deleteAnsweredSubmits(
       tx,
       own.map(({ message: { msgId, accepted } }) => ({
@@ -77,23 +77,23 @@ function segmentsOf(
 }
 
 /** The message is accepted with these segments, because no others were left. */
-function tell(
+function apply(
   changes: ChangesAtRest,
-  { message, receipt, segmentBits }: Told,
+  { message, receipt, segmentBits }: MatchedReceipt,
   now: { readonly directory: Directory; readonly atMs: number },
 ): void {
   const { carrierId, carrierMessageId } = receipt
   const { segmentation, segments } = message.state
   for (let segment = 0; segment < segments; segment += 1) {
-    const isToldOf = (segmentBits & (1n << BigInt(segment))) !== 0n
+    const isInDoubt = (segmentBits & (1n << BigInt(segment))) !== 0n
     const submitted = { carrierId, carrierMessageId, segment, segmentation }
-    if (isToldOf) message.submissions.push({ ...submitted, atMs: null, latencyMs: null, receipt: null })
+    if (isInDoubt) message.submissions.push({ ...submitted, atMs: null, latencyMs: null, receipt: null })
   }
   for (const fact of acceptance(message, receipt, now.directory)) changes.add(message, fact)
   changes.add(message, receiptFact(receipt, { message, segmentBits, segmentation }, now))
 }
 
-/** What the answer to its submit would have told, at the latest when the receipt came. */
+/** The facts of the answer that its submit did not get, with the latest time at which it can have come. */
 function acceptance(
   { accepted, state }: MessageInProgress,
   { carrierId, receivedAt }: IncomingReceipt,
@@ -102,13 +102,13 @@ function acceptance(
   const { planId, recipient } = accepted
   const mccmnc = directory.mccmncOf(recipient)
   const rate = directory.rateOf(planId, recipient, mccmnc)
-  const told = { atMs: Date.parse(receivedAt), carrierId }
+  const accepting = { atMs: Date.parse(receivedAt), carrierId }
   const attempted = { outcome: 'accepted', commandStatus: null, segment: null, resubmission: false } as const
   return [
-    { kind: 'attempted', ...told, tookMs: 0, ...attempted, reason: REASON },
+    { kind: 'attempted', ...accepting, tookMs: 0, ...attempted, reason: REASON },
     {
       kind: 'settled',
-      ...told,
+      ...accepting,
       status: 'SENT',
       errorCode: '000',
       carrierCode: null,

@@ -62,7 +62,7 @@ export class Window<Token> {
     if (entry.internal) this.#internal++
   }
 
-  /** Settles and returns the request that this response answers; undefined when there is none of that command. */
+  /** Takes out the request that this response answers, and returns it; undefined when there is none of that command. */
   take(sequence: number, commandId: number): Outstanding<Token> | undefined {
     const entry = this.#outstanding.get(sequence)
     if (entry === undefined || (commandId !== NACK && entry.commandId !== commandId)) return undefined

@@ -3,8 +3,8 @@ import type { Queryable } from './database.ts'
 
 /**
  * The journal is append-only. An entry (lane, n) is written once: by the lane's writer or, as a fence, by whoever takes
- * the lane over. So the primary key alone keeps out a writer that was taken for dead, and settles a COMMIT of unknown
- * outcome. See docs/adr/0019.
+ * the lane over. So the primary key alone keeps out a writer that was taken for dead, and decides what became of a COMMIT
+ * of unknown outcome. See docs/adr/0019.
  */
 
 /** A lane as its writer holds it. */

@@ -2,15 +2,12 @@ import type { Queryable } from './database.ts'
 
 /** The tokens of rate limits that several processes share (docs/adr/0034). */
 
-export type RateScope = 'account' | 'plan'
+export type LimitScope = 'account' | 'plan'
 
-interface Rate {
-  readonly scope: RateScope
+export interface TokenRequest {
+  readonly scope: LimitScope
   /** Of the account or the plan. */
   readonly id: number
-}
-
-export interface TokenRequest extends Rate {
   readonly perSecond: number
   readonly burst: number
   /** Tokens of a bucket that is not there yet. */
@@ -86,24 +83,24 @@ export async function exchangeTokens(
   const grants = new Map(rows.map(({ index, ...grant }) => [index, grant]))
   const absent = requests.filter((_, index) => !grants.has(index))
   if (absent.length === 0) return requests.map((_, index) => grants.get(index)!)
-  await beginRates(db, absent)
+  await beginBuckets(db, absent)
   // The others have theirs, and asked again would take them twice.
   const late = (await exchangeTokens(db, absent, intervalMs)).values()
   return requests.map((_, index) => grants.get(index) ?? late.next().value!)
 }
 
-async function beginRates(db: Queryable, rates: readonly TokenRequest[]): Promise<void> {
+async function beginBuckets(db: Queryable, requests: readonly TokenRequest[]): Promise<void> {
   await db.query(
     `insert into rate_usage (scope, id, tokens, as_of)
      select scope, id, initial, clock_timestamp()
      from json_to_recordset($1) as i (scope text, id integer, initial double precision)
      order by 1, 2 on conflict do nothing`,
-    [JSON.stringify(rates)],
+    [JSON.stringify(requests)],
   )
 }
 
 /** Deletes up to `limit` buckets that nobody has asked for in a day. Returns how many there were. */
-export async function deleteIdleRates(db: Queryable, limit: number): Promise<number> {
+export async function deleteIdleBuckets(db: Queryable, limit: number): Promise<number> {
   const { rowCount } = await db.query(
     `delete from rate_usage where (scope, id) in (
        select scope, id from rate_usage where as_of < now() - interval '1 day' limit $1 for update skip locked)`,

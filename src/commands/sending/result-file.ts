@@ -89,7 +89,7 @@ export async function readResults(path: string, retriesRefused: boolean): Promis
     for await (const { at, line, status, msgId, key } of streamCsv<Row>(file, { columns: true }, end)) {
       if (at === undefined || key === undefined) throw new Error('it has other columns than a result file')
       if (line === '') {
-        // A run that continued another says that it ended only if the other's lines are settled too.
+        // A run that continued another says that it ended only if the other's lines are answered too.
         if (status === ENDED) results.brokenOffAt = null
         else if (isRunning) results.brokenOffAt ??= new Date(last)
         isRunning = status === STARTED

@@ -10,7 +10,7 @@ export type AttemptEnd =
   /** PDUs are to be sent (again) as soon as the carrier takes them; no attempt is consumed. */
   | { readonly kind: 'unfinished' }
 
-/** The answer that spoilt an attempt, and the PDU it was to. */
+/** The answer that spoilt an attempt, and the PDU that it answered. */
 export interface SubmitRefusal {
   readonly outcome: RefusalOutcome
   readonly commandStatus: number
@@ -52,18 +52,18 @@ export class SubmissionProgress {
     this.#inFlight += 1
   }
 
-  /** An answer came. Returns what kind of answer it was. */
+  /** A PDU was answered. Returns what the answer means. */
   answered(pdu: number, commandStatus: number): SubmitOutcome {
     this.#inFlight -= 1
-    const kind = submitOutcome(commandStatus, this.#outcomes)
-    if (kind === 'accepted') this.acceptedPduBits |= 1n << BigInt(pdu)
-    else if (kind === 'throttled' || kind === 'rebind') this.#pending.unshift(pdu)
-    else this.#refuse({ outcome: kind, commandStatus, pdu })
-    return kind
+    const outcome = submitOutcome(commandStatus, this.#outcomes)
+    if (outcome === 'accepted') this.acceptedPduBits |= 1n << BigInt(pdu)
+    else if (outcome === 'throttled' || outcome === 'rebind') this.#pending.unshift(pdu)
+    else this.#refuse({ outcome, commandStatus, pdu })
+    return outcome
   }
 
-  /** The last answer blamed the session but was the message's own fault: it counts as a refusal for now. */
-  refusedItself(pdu: number, commandStatus: number): void {
+  /** The last answer blamed the session, but the message is at fault: the answer counts as limited-retry. */
+  foundAtFault(pdu: number, commandStatus: number): void {
     this.#refuse({ outcome: 'limited-retry', commandStatus, pdu })
   }
 
@@ -74,8 +74,8 @@ export class SubmissionProgress {
 
   /** The first refusal counts, but one for good more than any other. */
   #refuse(refusal: SubmitRefusal): void {
-    const isFinal = this.#refusal?.outcome === 'permanent'
-    if (this.#refusal === null || (!isFinal && refusal.outcome === 'permanent')) this.#refusal = refusal
+    const isPermanent = this.#refusal?.outcome === 'permanent'
+    if (this.#refusal === null || (!isPermanent && refusal.outcome === 'permanent')) this.#refusal = refusal
   }
 
   get isInFlight(): boolean {

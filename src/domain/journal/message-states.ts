@@ -248,7 +248,7 @@ function receive(state: MessageState, fact: ReceiptFact): MessageState {
   }
 }
 
-/** A QUEUED message's number of segments is settled when its dispatch ends: until then, several are not all delivered. */
+/** Until its dispatch is settled, a QUEUED message may get more segments, so several are not all delivered. */
 function statusOfSegments(
   { status, segments }: MessageState,
   deliveredBits: bigint,

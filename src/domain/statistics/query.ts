@@ -224,7 +224,7 @@ export type Interval = keyof typeof INTERVALS
 /** Each process begins to write its counts this often. */
 export const FLUSH_MS = 5_000
 /** Counts that are this old are written, by all processes: a crash loses younger ones only. Half of it is for the write. */
-export const SETTLED_AFTER_MS = 2 * FLUSH_MS
+export const COMPLETE_AFTER_MS = 2 * FLUSH_MS
 /** Counts that could not be written for so long are dropped: their hour is about to be rolled up. */
 export const LATEST_WRITE_MS = 10 * MINUTE_MS
 /** How long after its end an hour is rolled up. */

@@ -111,8 +111,9 @@ const SCHEMA = {
 }
 
 /**
- * `POST /v1/sendsms`. Checks the token and the account's rate before the body is read. Most sends are plain and take the
- * shorter way of `short-sends.ts` instead, which accepts by the same rules. Add a new field there too.
+ * `POST /v1/sendsms`. Checks the token and the account's rate limit before the body is read. Most sends are plain. Of
+ * these, all but the first of each connection take the shorter way of `short-sends.ts` (docs/adr/0022), which accepts by the same
+ * rules. Add a new field there too.
  */
 export function registerSend(
   app: FastifyInstance,

@@ -8,7 +8,7 @@ import type { RawResponses } from './raw-responses.ts'
  * sets for an API, as a constant: Helmet's middleware is built anew for each request, some 5 µs where a whole accept
  * takes 30.
  */
-export const ANSWER_HEADERS = {
+export const RESPONSE_HEADERS = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
   'cross-origin-resource-policy': 'same-origin',
@@ -23,7 +23,7 @@ export function checkArrivals(app: FastifyInstance, raw: Pick<RawResponses, 'not
   const paths = new KnownPaths()
   app.addHook('onRoute', ({ url, method }) => paths.add(url, Array.isArray(method) ? method : [method]))
   app.addHook('onRequest', (request: FastifyRequest, reply: FastifyReply, done) => {
-    reply.headers(ANSWER_HEADERS).header('x-request-id', request.id)
+    reply.headers(RESPONSE_HEADERS).header('x-request-id', request.id)
     if (request.headers['transfer-encoding'] !== undefined) raw.noteChunked(request.raw.socket)
     const malformed = messageFault(request.raw)
     if (malformed !== null) return done(invalid([malformed]))
@@ -45,7 +45,7 @@ export function answerUnroutable(
   request: FastifyRequest,
   answer: (error: unknown, request: FastifyRequest, reply: FastifyReply) => void,
 ): void {
-  reply.headers(ANSWER_HEADERS).header('x-request-id', request.id)
+  reply.headers(RESPONSE_HEADERS).header('x-request-id', request.id)
   answer(invalidField(WHOLE_REQUEST, 'MALFORMED_URL', 'must be properly percent-encoded'), request, reply)
 }
 

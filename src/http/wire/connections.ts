@@ -1,5 +1,5 @@
 import type { Server as HttpServer, IncomingMessage, RequestListener, ServerResponse } from 'node:http'
-import type { Answer } from '../short-sends.ts'
+import type { ResponseText } from '../short-sends.ts'
 import { ShortHeads, type ShortRequest } from './short-heads.ts'
 import { acceptWaiting, nextPoll } from './waiting-connections.ts'
 
@@ -53,7 +53,7 @@ export interface ShortWay {
   /** Method and path of these requests. */
   readonly target: string
   /** Null when it does not answer this request. */
-  readonly answer: (request: ShortRequest) => Promise<Answer | null>
+  readonly answer: (request: ShortRequest) => Promise<ResponseText | null>
 }
 
 export interface ConnectionLimits {
@@ -193,11 +193,11 @@ export class Connections {
       connection.outstanding += 1
       connection.begunAtMs = performance.now()
       connection.isAnswering = true
-      const done = (text: Answer | null) => {
+      const done = (response: ResponseText | null) => {
         connection.outstanding -= 1
         connection.isAnswering = false
         becomeQuiet(connection)
-        if (text !== null) this.#write(connection, text)
+        if (response !== null) this.#write(connection, response)
         else parse.call(socket, bytes)
         connection.end()
         const { behind } = short
@@ -212,9 +212,9 @@ export class Connections {
     })
   }
 
-  #write(connection: Connection, answer: Answer): void {
+  #write(connection: Connection, response: ResponseText): void {
     const { socket } = connection
-    const text = answer(this.#draining)
+    const text = response(this.#draining)
     if (text === null) socket.destroy()
     else if (socket.writable) socket.write(text)
     if (!this.#draining) return
@@ -352,8 +352,8 @@ function parseNext(connection: Connection): void {
 }
 
 /**
- * At the client's end, Node ends a connection of which it knows no request, and takes what is parsed for all that comes. So it learns
- * of it later. For the rest of a body it would wait, so that is answered here.
+ * At the client's end, Node would end the connection although requests are still unparsed, so it is told of the end only when all
+ * is parsed. Of a body that was cut off it would wait for the rest, so that is answered here.
  */
 function deferEnd(connection: Connection, server: Server): void {
   const { socket } = connection
@@ -364,7 +364,6 @@ function deferEnd(connection: Connection, server: Server): void {
     if (isTold || !socket.readableEnded || connection.isAnswering || connection.unparsed.length > 0) return
     isTold = true
     end.call(socket)
-    // Node would wait for the rest of the body.
     if (socket.parser?.incoming?.complete === false) server.emit('clientError', new Error('cut off'), socket)
   }
   socket.on('end', connection.end)

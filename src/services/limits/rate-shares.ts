@@ -2,7 +2,12 @@ import { BoundedMap } from '../../collections/bounded-map.ts'
 import type { RateLimit } from '../../domain/configuration/configuration.ts'
 import { RateLimiter, type RateSource } from '../../domain/limits/rate-limits.ts'
 import { Batcher } from '../../operations/batches.ts'
-import { exchangeTokens, type RateScope, type TokenGrant, type TokenRequest } from '../../store/rate-usage.ts'
+import {
+  exchangeTokens,
+  type LimitScope,
+  type TokenGrant,
+  type TokenRequest,
+} from '../../store/rate-usage.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
 import { PeriodicTask } from '../loops/periodic-task.ts'
 
@@ -13,7 +18,7 @@ export interface RateSharesOptions extends Pick<NodeParts, 'db' | 'log' | 'clock
 
 /** This process's share of the tokens of one account or plan. */
 interface Share {
-  readonly scope: RateScope
+  readonly scope: LimitScope
   readonly id: number
   limit: RateLimit
   /** Messages that may pass without asking; negative: owed. */
@@ -108,7 +113,7 @@ export class RateShares {
     await this.#exchange(shares)
   }
 
-  #sourceOf(scope: RateScope): RateSource {
+  #sourceOf(scope: LimitScope): RateSource {
     return {
       take: (id, limit, nowMs, count = 1) =>
         this.#options.isAlone()
@@ -147,7 +152,7 @@ export class RateShares {
     return Math.max(0, Math.floor(share.tokens + share.left))
   }
 
-  #shareOf(scope: RateScope, id: number, limit: RateLimit, nowMs: number): Share {
+  #shareOf(scope: LimitScope, id: number, limit: RateLimit, nowMs: number): Share {
     const known = this.#shares[scope].get(id)
     if (known !== undefined) {
       known.limit = limit

@@ -129,7 +129,7 @@ export function renewedItem(owned: OwnedMessage, isRecorded: boolean): JournalIt
   return journalItem(msgId, fact, by)
 }
 
-/** These items are not in the journal. Tells those who wait, and returns the outcomes to write into records instead. */
+/** These items are not in the journal. Answers those who wait, and returns the outcomes to write into records instead. */
 export function loseItems(items: readonly JournalItem[], uncertain: boolean): OutcomeFacts[] {
   for (const { onAccepted, onCommitted } of items) {
     onCommitted?.(false)

@@ -365,7 +365,7 @@ export class MessagesInProgress implements AcceptanceJournal {
 
   #projected(ownedMessages: readonly OwnedMessage[]): void {
     for (const owned of ownedMessages) {
-      this.#ownedMessages.delete(owned)
+      this.#ownedMessages.drop(owned)
       this.receipts.left(owned)
       owned.awaitedRecord?.resolve()
     }

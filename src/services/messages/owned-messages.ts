@@ -153,7 +153,7 @@ export class OwnedMessages {
     if (!this.#messages.add(owned)) this.#bytes += bytesOf(owned.message.accepted)
   }
 
-  delete({ message }: OwnedMessage): void {
+  drop({ message }: OwnedMessage): void {
     if (this.#messages.delete(message.msgId)) this.#bytes -= bytesOf(message.accepted)
   }
 

@@ -107,7 +107,7 @@ export class ReceiptMatcher {
 
   /** The message has left memory. */
   left(owned: OwnedMessage): void {
-    this.#ids.remove(owned)
+    this.#ids.drop(owned)
   }
 
   clear(): void {
@@ -190,7 +190,7 @@ class SubmittedIds {
     return undefined
   }
 
-  remove(owned: OwnedMessage): void {
+  drop(owned: OwnedMessage): void {
     for (const key of owned.submissionKeys) {
       const others = this.#ofId.get(key)?.filter((each) => each.owned !== owned) ?? []
       const [first, ...rest] = others

@@ -65,7 +65,7 @@ export class NodeLease {
   #nodes: Heartbeat['nodes'] = []
   #apiNodes = 0
   /** The share that this node has, no more and no less; null: that is not known. */
-  #settledShare: number | null = null
+  #reachedShare: number | null = null
   #next = 0
   #renewedAtMs = Number.NEGATIVE_INFINITY
   #graceUntilMs = Number.NEGATIVE_INFINITY
@@ -178,9 +178,9 @@ export class NodeLease {
     // Not before this time by that clock, and later by no more than that heartbeat took.
     const askedMs = this.#reading && this.#reading.databaseMs + startedAtMs - this.#reading.askedMs
     const beat = { nodeId: this.#nodeId, name, mayRemove, leaseMs, askedMs }
-    const settledShare = this.#settledShare
+    const reachedShare = this.#reachedShare
     // Behind a heartbeat that fails may be another primary, which lacks the last commits.
-    this.#settledShare = null
+    this.#reachedShare = null
     const { state, nodes, firstEndMs, databaseMs } = await heartbeat(db, beat)
     const answeredMs = performance.now()
     // The database's clock was set, or this machine was paused and its monotonic clock does not count that: the lease is older
@@ -200,7 +200,7 @@ export class NodeLease {
     const owners = nodes.filter((node) => hasDuty(node.role, 'webhook'))
     const share = Math.ceil(BUCKETS / owners.length)
     const { owned, taken } = hasDuty(role, 'webhook')
-      ? await this.#takeShare(share, settledShare)
+      ? await this.#takeShare(share, reachedShare)
       : NO_BUCKETS
     const living = new Set(nodes.map(({ nodeId }) => nodeId))
     const hasDied = this.#nodes.some(({ nodeId }) => !living.has(nodeId))
@@ -214,7 +214,7 @@ export class NodeLease {
     this.#buckets = owned
     if (isAnother) for (const listener of this.#nodesListeners) listener()
     if (owned.length > share) await this.#release(owned.slice(share))
-    if (owned.length >= share) this.#settledShare = share
+    if (owned.length >= share) this.#reachedShare = share
     const untilMs = mayRemove ? firstEndMs : this.#graceUntilMs - performance.now()
     return untilMs === null ? heartbeatMs : Math.min(heartbeatMs, Math.max(untilMs, 0) + BEHIND_END_MS)
   }
@@ -235,7 +235,7 @@ export class NodeLease {
   async #lost(state: 'expired' | 'replaced'): Promise<number> {
     const { onBarred, heartbeatMs = HEARTBEAT_MS } = this.#options
     this.#buckets = []
-    this.#settledShare = null
+    this.#reachedShare = null
     this.#renewedAtMs = Number.NEGATIVE_INFINITY
     this.#notify()
     if (state === 'expired') for (const listener of this.#expiredListeners) listener()
@@ -297,9 +297,9 @@ export class NodeLease {
   /** Nobody takes buckets of a living node, so one that has its share asks for nothing. */
   async #takeShare(
     share: number,
-    settledShare: number | null,
+    reachedShare: number | null,
   ): Promise<{ owned: readonly number[]; taken: readonly number[] }> {
-    if (settledShare === share) return { owned: this.#buckets, taken: [] }
+    if (reachedShare === share) return { owned: this.#buckets, taken: [] }
     return await takeBuckets(this.#options.db, this.#nodeId, share)
   }
 

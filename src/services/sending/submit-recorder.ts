@@ -83,7 +83,7 @@ export class SubmitRecorder {
     this.requeue(restOf(job, attempt !== null), waiting, attempt)
   }
 
-  /** Requeues jobs at once. Those with a segment in flight follow when it is answered or lost. */
+  /** Requeues jobs at once. Those with a PDU in flight follow when it is answered or lost. */
   requeueIdle(jobs: readonly SubmitJob[]): void {
     for (const job of jobs) if (job.progress.isIdle) this.requeueJob(job, { delayMs: 0 })
   }

@@ -119,7 +119,7 @@ export class Submitter implements SubmitEvents<SubmitToken> {
     for (const msgId of msgIds) {
       const job = this.#held.jobOf(msgId)
       if (job !== null) this.#queue(job.carrier).remove(job)
-      // A message with a segment in flight stays until that is answered or lost.
+      // A message with a PDU in flight stays until that is answered or lost.
       if (!job?.progress.isInFlight) this.#held.drop(msgId)
     }
   }
@@ -179,10 +179,10 @@ export class Submitter implements SubmitEvents<SubmitToken> {
     const { job, index, sentAtMs } = token
     // A generic_nack without a reason is still no acceptance.
     const status = pdu.command === 'generic_nack' ? pdu.status || STATUSES.ESME_RUNKNOWNERR : pdu.status
-    const kind = job.progress.answered(index, status)
-    this.#options.onSubmit(token, submitResultOf(kind), latencyMs, status)
+    const outcome = job.progress.answered(index, status)
+    this.#options.onSubmit(token, submitResultOf(outcome), latencyMs, status)
     const { backOffs, throttle } = this.#queue(job.carrier)
-    if (kind === 'accepted') {
+    if (outcome === 'accepted') {
       throttle.accepted(performance.now())
       // Usually empty. A look-up would first add the recipient to V8's table of unique texts.
       if (backOffs.size > 0) backOffs.delete(job.dispatch.recipient)
@@ -193,8 +193,8 @@ export class Submitter implements SubmitEvents<SubmitToken> {
         ])
       this.#submits.accepted(token, pdu, latencyMs)
     }
-    if (kind === 'throttled') throttle.throttled(performance.now(), sentAtMs)
-    if (kind === 'rebind' && !this.#rebindIfLinksFault(job, link)) job.progress.refusedItself(index, status)
+    if (outcome === 'throttled') throttle.throttled(performance.now(), sentAtMs)
+    if (outcome === 'rebind' && !this.#rebindIfLinksFault(job, link)) job.progress.foundAtFault(index, status)
     this.#advance(job)
     this.#pump(job.carrier.id)
   }
@@ -248,7 +248,7 @@ export class Submitter implements SubmitEvents<SubmitToken> {
   /** The carrier cannot be used. Its messages go to another carrier of their route, or wait in the database. */
   #rehome(carrierId: number): void {
     for (const job of this.#queues.get(carrierId)?.drain() ?? []) {
-      // A message with a segment in flight follows when that is answered or lost.
+      // A message with a PDU in flight follows when that is answered or lost.
       if (job.progress.isIdle) this.#enqueue(restOf(job))
     }
   }
@@ -340,7 +340,7 @@ export class Submitter implements SubmitEvents<SubmitToken> {
 
   // Outcomes.
 
-  /** Acts on the result of a job when none of its segments is in flight. */
+  /** Acts on the end of a job's attempt, once none of its PDUs is in flight. */
   #advance(job: SubmitJob): void {
     const { end } = job.progress
     if (end === null) return

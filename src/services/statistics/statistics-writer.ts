@@ -1,6 +1,6 @@
 import type { Accepted } from '../../domain/journal/message-facts.ts'
 import { countryOf } from '../../domain/routing/recipients.ts'
-import { FLUSH_MS, SETTLED_AFTER_MS } from '../../domain/statistics/query.ts'
+import { COMPLETE_AFTER_MS, FLUSH_MS } from '../../domain/statistics/query.ts'
 import { type StateChange, StatisticsTallies } from '../../domain/statistics/tallies.ts'
 import type { ReceivedInbound } from '../../operations/receive-inbound.ts'
 import type { WebhookEvent } from '../../store/event-deliveries.ts'
@@ -70,7 +70,7 @@ export class StatisticsWriter {
     const beganAtMs = clock()
     await this.#write(beganAtMs)
     const tookMs = clock() - beganAtMs
-    if (tookMs > SETTLED_AFTER_MS - FLUSH_MS)
+    if (tookMs > COMPLETE_AFTER_MS - FLUSH_MS)
       log.warn({ tookMs }, 'statistics written late: a crash would have lost more than 10 s of them')
     return Math.min(Math.max(intervalMs - tookMs, 0), intervalMs)
   }

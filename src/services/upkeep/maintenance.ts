@@ -24,7 +24,7 @@ import {
   type ParkedPlace,
 } from '../../store/parked-receipts.ts'
 import { deleteOldQualityMinutes } from '../../store/quality.ts'
-import { deleteIdleRates } from '../../store/rate-usage.ts'
+import { deleteIdleBuckets } from '../../store/rate-usage.ts'
 import type { IncomingReceipt } from '../../store/receipt-matches.ts'
 import { deleteOldStatistics, rollUpStatistics } from '../../store/statistics.ts'
 import { deleteOldUnansweredSubmits } from '../../store/unanswered-submits.ts'
@@ -146,7 +146,7 @@ export class Maintenance {
         HOUR_MS,
         sweep((most) => deleteOldAuditEntries(db, auditRetentionDays, most)),
       ],
-      ['idle rate limits', HOUR_MS, sweep((most) => deleteIdleRates(db, most))],
+      ['idle rate limits', HOUR_MS, sweep((most) => deleteIdleBuckets(db, most))],
       ['retention', HOUR_MS, () => this.#enforceRetention()],
     ]
     this.#tasks = this.#jobs.map(

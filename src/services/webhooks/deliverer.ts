@@ -264,7 +264,7 @@ export class Deliverer {
     this.#followUp(delivery.event, attempt.outcome)
   }
 
-  /** Tells the destination's breaker. Returns whether it is in trouble now; then its events in memory are being parked. */
+  /** Counts the result at the destination's breaker. Returns whether it is in trouble now; then its events in memory are being parked. */
   #reportToBreaker(delivery: Delivery, outcome: DeliveryOutcome): boolean {
     const { destinations } = this.#options
     // The destination answers, and its answer ends the event.

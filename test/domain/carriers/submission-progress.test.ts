@@ -45,7 +45,7 @@ describe('one segment', () => {
     const progress = new SubmissionProgress(1, 0n)
     sendAll(progress)
     progress.answered(0, BIND_STATUS)
-    progress.refusedItself(0, BIND_STATUS)
+    progress.foundAtFault(0, BIND_STATUS)
     expect(progress.next).toBeNull()
     expect(progress.end).toEqual(refused('limited-retry', BIND_STATUS))
   })

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import type { RateLimit } from '../../../src/domain/configuration/configuration.ts'
 import { RateShares } from '../../../src/services/limits/rate-shares.ts'
 import type { Database } from '../../../src/store/database.ts'
-import { deleteIdleRates, exchangeTokens } from '../../../src/store/rate-usage.ts'
+import { deleteIdleBuckets, exchangeTokens } from '../../../src/store/rate-usage.ts'
 import { installedDatabase } from '../../support/installation.ts'
 import { quietLog } from '../../support/log.ts'
 
@@ -339,9 +339,9 @@ test('an account and a plan of one number have limits of their own', async () =>
 test('buckets that nobody asks for are deleted after a day', async () => {
   const request = { scope: 'plan', id: newPlan(), perSecond: 1, burst: 1, initial: 1 } as const
   const ask = () => exchangeTokens(db, [{ ...request, wanted: 1, asked: 0, returned: 0 }], RUN_MS)
-  await deleteIdleRates(db, 1_000)
+  await deleteIdleBuckets(db, 1_000)
   expect(await ask()).toMatchObject([{ granted: 1, left: 0 }])
-  expect(await deleteIdleRates(db, 1_000)).toBe(0)
+  expect(await deleteIdleBuckets(db, 1_000)).toBe(0)
   await db.query(`update rate_usage set as_of = as_of - interval '25 hours' where id = $1`, [request.id])
-  expect(await deleteIdleRates(db, 1_000)).toBe(1)
+  expect(await deleteIdleBuckets(db, 1_000)).toBe(1)
 })
