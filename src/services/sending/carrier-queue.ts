@@ -1,6 +1,6 @@
 import { FairQueue } from '../../collections/fair-queue.ts'
 import type { HeldCause } from '../../domain/backlog.ts'
-import { BackOffs } from '../../domain/carriers/statuses.ts'
+import { BackOffs } from '../../domain/carriers/retries.ts'
 import { CarrierThrottle } from '../../domain/carriers/throttle.ts'
 import type { CarrierReport } from '../../domain/nodes.ts'
 import type { CarrierRateLimits } from '../links/carrier-links.ts'

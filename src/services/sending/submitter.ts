@@ -1,5 +1,6 @@
 import type { HeldGroup } from '../../domain/backlog.ts'
-import { ambiguityWaitMs, nextTryMs, RebindCounts, submitResultOf } from '../../domain/carriers/statuses.ts'
+import { nextTryMs, RebindCounts, resubmitDelayMs } from '../../domain/carriers/retries.ts'
+import { submitResultOf } from '../../domain/carriers/statuses.ts'
 import type { SubmitRefusal } from '../../domain/carriers/submission-progress.ts'
 import type { Carrier, ServicePlan } from '../../domain/configuration/configuration.ts'
 import {
@@ -37,7 +38,7 @@ export interface SubmitterOptions
   readonly links: CarrierLinks<SubmitToken>
   readonly conditions: CarrierConditions
   readonly quality: Pick<QualityWatch, 'outOfUse'>
-  /** How long an ambiguous submit waits for news before it is decided. */
+  /** How long a message waits for news after its first attempt without an answer; longer after each later one. */
   readonly ambiguityWaitMs: number
   readonly onSubmit: OnSubmit
 }
@@ -344,7 +345,7 @@ export class Submitter implements SubmitEvents<SubmitToken> {
   #advance(job: SubmitJob): void {
     const { end } = job.progress
     if (end === null) return
-    const { ambiguityWaitMs: waitMs, clock } = this.#options
+    const { ambiguityWaitMs, clock } = this.#options
     if (end.kind === 'unfinished') {
       this.#resume(job)
       return
@@ -356,7 +357,7 @@ export class Submitter implements SubmitEvents<SubmitToken> {
       this.#refused(job, end.refusal)
     } else {
       const { failedAttempts } = job.dispatch
-      const delayMs = ambiguityWaitMs(waitMs, failedAttempts)
+      const delayMs = resubmitDelayMs(ambiguityWaitMs, failedAttempts)
       const change = { delayMs, failedAttempts: failedAttempts + 1, ambiguous: true }
       this.#submits.requeueJob(job, change, attemptOf(job, clock(), 'no-answer'))
     }
@@ -378,7 +379,7 @@ export class Submitter implements SubmitEvents<SubmitToken> {
     const failedAttempts = job.dispatch.failedAttempts + 1
     const nowMs = this.#options.clock()
     const leftMs = job.dispatch.expiresAtMs - nowMs
-    const delayMs = nextTryMs(outcome, { failedAttempts, leftMs, jitter: Math.random() })
+    const delayMs = nextTryMs(outcome, { failedAttempts, leftMs, random: Math.random() })
     // The recipient's queue is full, so more messages for the same recipient would be refused too.
     if (commandStatus === STATUSES.ESME_RMSGQFUL && delayMs !== null)
       this.#queue(job.carrier).backOffs.set(job.dispatch.recipient, performance.now() + delayMs)

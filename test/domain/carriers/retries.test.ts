@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import {
-  ambiguityWaitMs,
   BackOffs,
   LIMITED_TRIES,
   nextTryMs,
   RebindCounts,
+  resubmitDelayMs,
   retryDelayMs,
-} from '../../../src/domain/carriers/statuses.ts'
+} from '../../../src/domain/carriers/retries.ts'
 import { VALIDITY_MS } from '../../../src/domain/messages/messages.ts'
 
 describe('retryDelayMs', () => {
@@ -27,35 +27,35 @@ describe('retryDelayMs', () => {
 })
 
 test('after attempts without an answer the wait doubles; a message goes out 17 times at most', () => {
-  expect([0, 1, 2, 6, 7, 20].map((before) => ambiguityWaitMs(120_000, before) / 60_000)).toEqual([
+  expect([0, 1, 2, 6, 7, 20].map((before) => resubmitDelayMs(120_000, before) / 60_000)).toEqual([
     2, 4, 8, 128, 128, 128,
   ])
   let sent = 0
-  for (let ageMs = 0; ageMs < VALIDITY_MS; sent += 1) ageMs += ambiguityWaitMs(120_000, sent)
+  for (let ageMs = 0; ageMs < VALIDITY_MS; sent += 1) ageMs += resubmitDelayMs(120_000, sent)
   expect(sent).toBe(17)
 })
 
 describe('nextTryMs', () => {
-  test('three tries of the limited kind', () => {
+  test('three tries of a limited retry', () => {
     const next = (failedAttempts: number) =>
-      nextTryMs('limited-retry', { failedAttempts, leftMs: VALIDITY_MS, jitter: 0.5 })
+      nextTryMs('limited-retry', { failedAttempts, leftMs: VALIDITY_MS, random: 0.5 })
     expect(LIMITED_TRIES).toBe(3)
     expect([next(1), next(2), next(3)]).toEqual([5_000, 30_000, null])
   })
 
   test('no try after validity', () => {
-    const next = (leftMs: number) => nextTryMs('retry', { failedAttempts: 4, leftMs, jitter: 0.5 })
+    const next = (leftMs: number) => nextTryMs('retry', { failedAttempts: 4, leftMs, random: 0.5 })
     expect(next(600_001)).toBe(600_000)
     expect(next(600_000)).toBeNull()
   })
 
   test('tries until validity end, whatever the jitter', () => {
     fc.assert(
-      fc.property(fc.double({ min: 0, max: 1, noNaN: true }), (jitter) => {
+      fc.property(fc.double({ min: 0, max: 1, noNaN: true }), (random) => {
         let ageMs = 0
         let failedAttempts = 1
         for (;;) {
-          const delayMs = nextTryMs('retry', { failedAttempts, leftMs: VALIDITY_MS - ageMs, jitter })
+          const delayMs = nextTryMs('retry', { failedAttempts, leftMs: VALIDITY_MS - ageMs, random })
           if (delayMs === null) break
           ageMs += delayMs
           failedAttempts += 1
