@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import type { IncomingReceipt } from '../domain/journal/incoming-receipts.ts'
 import type { NodeRole } from '../domain/nodes.ts'
 import type { CallbackPolicy } from '../domain/webhooks/callback-url.ts'
 import type { HttpLimits } from '../http/limits.ts'
@@ -9,7 +10,6 @@ import type { HandedReceipt } from '../services/receiving/sibling-receipts.ts'
 import type { Collector } from '../services/tracing/span-queue.ts'
 import type { TracesOptions } from '../services/tracing/traces.ts'
 import type { AlarmTimings } from '../services/upkeep/alarm-watch.ts'
-import type { IncomingReceipt } from '../store/receipt-matches.ts'
 
 /** This process is one of several that share the ports. Each is a node of its own (ADR 20). */
 export interface WorkerOptions {
@@ -28,7 +28,7 @@ export interface Siblings {
   /** Makes them read the changed configuration. */
   readonly refresh: () => Promise<unknown>
   /** What became of these receipts at each worker. */
-  readonly receipts: (rows: readonly IncomingReceipt[]) => Promise<readonly (readonly HandedReceipt[])[]>
+  readonly receipts: (receipts: readonly IncomingReceipt[]) => Promise<readonly (readonly HandedReceipt[])[]>
 }
 
 /** Where traces go, and the share of all messages that have one, from 0 to 1. */

@@ -1,5 +1,6 @@
 /** Receipts of messages in doubt, whose carrier never answered with an id. */
 import type { Directory } from '../domain/configuration/directory.ts'
+import { type IncomingReceipt, receiptFact } from '../domain/journal/incoming-receipts.ts'
 import type { Attempted, Settled } from '../domain/journal/message-facts.ts'
 import { segmentsInDoubt } from '../domain/journal/messages-in-doubt.ts'
 import type { ChangedMessage, MessageInProgress } from '../domain/journal/messages-in-progress.ts'
@@ -8,9 +9,7 @@ import { chargeFor } from '../domain/routing/rates.ts'
 import { type Database, withTransaction } from '../store/database.ts'
 import { lockMessages } from '../store/messages-at-rest.ts'
 import { unparkReceipts } from '../store/parked-receipts.ts'
-import type { IncomingReceipt } from '../store/receipt-matches.ts'
 import { deleteAnsweredSubmits, type ReceiptByAddress } from '../store/unanswered-submits.ts'
-import { receiptFact } from './receipt-facts.ts'
 import { type Announcing, ChangesAtRest } from './record-facts.ts'
 
 /** A receipt, and the segments of its message that it is about; bit n: segment n. */

@@ -1,3 +1,9 @@
+import {
+  type IncomingReceipt,
+  isAddressedTo,
+  isIntermediate,
+  receiptFact,
+} from '../domain/journal/incoming-receipts.ts'
 import type { LaterFact } from '../domain/journal/message-facts.ts'
 import type { ChangedMessage, MessageInProgress } from '../domain/journal/messages-in-progress.ts'
 import { isFinal } from '../domain/messages/messages.ts'
@@ -5,14 +11,7 @@ import { isAway, isSharded } from '../store/citus.ts'
 import { type Database, type Queryable, withTransaction } from '../store/database.ts'
 import { lockRecords, messageOfRow } from '../store/messages-at-rest.ts'
 import { type ParkedReceipt, parkReceipts, unparkReceipts } from '../store/parked-receipts.ts'
-import {
-  type IncomingReceipt,
-  matchClosely,
-  matchReceipts,
-  type ReceiptKey,
-  type ReceiptMatch,
-} from '../store/receipt-matches.ts'
-import { isAddressedTo, receiptFact } from './receipt-facts.ts'
+import { matchClosely, matchReceipts, type ReceiptKey, type ReceiptMatch } from '../store/receipt-matches.ts'
 import { type Announcing, ChangesAtRest } from './record-facts.ts'
 
 export interface ReceiptOptions extends Announcing {
@@ -21,8 +20,8 @@ export interface ReceiptOptions extends Announcing {
   /** No message with a submission is newer than this. */
   readonly newestMsgId: string
   /**
-   * Returns true if the receipt at this index is kept in memory until its message has a record. If not, it is parked, and looked
-   * up later if this process is still submitting the message.
+   * Returns true: the caller keeps the receipt at this index until the record of its message is written. False: park it. If the
+   * message is being submitted here, the receipt has been noted for a later look-up.
    */
   readonly keepOrLookUpLater: (msgId: string, index: number) => boolean
 }
@@ -62,15 +61,14 @@ export async function recordReceipts(
       if (away.has(index)) continue
       const match = matches.get(index)
       // Of an intermediate one only a row of its own is written, so it does not matter where the message is.
-      const isIntermediate = receipt.outcome === 'SENT'
       const isAtRest = match?.lane === null && (match.message !== null || !isSharded(db))
-      if (match !== undefined && (isAtRest || isIntermediate)) {
+      if (match !== undefined && (isAtRest || isIntermediate(receipt))) {
         if (receipt.parkedId !== null) unparked.push(receipt)
         if (match.message !== null)
           changes.add(match.message, factOf(receipt, match.message, match.segments, options))
       } else if (match !== undefined && options.keepOrLookUpLater(match.msgId, index))
         here.set(index, match.msgId)
-      else if (receipt.parkedId === null && !isIntermediate)
+      else if (receipt.parkedId === null && !isIntermediate(receipt))
         parked.push({ ...receipt, msgId: match?.msgId ?? null })
     }
     if (parked.length > 0) await parkReceipts(tx, parked)
@@ -93,13 +91,12 @@ interface Matched extends ReceiptMatch {
 }
 
 function keysOf(receipts: readonly IncomingReceipt[]): ReceiptKey[] {
-  return receipts.flatMap(
-    ({ untranslated, carrierId, carrierMessageId, addresses: given, outcome }, index) => {
-      const isIntermediate = outcome === 'SENT'
-      const addresses = isIntermediate ? null : given
-      return untranslated ? [] : [{ index, carrierId, carrierMessageId, addresses, isIntermediate }]
-    },
-  )
+  return receipts.flatMap((receipt, index) => {
+    const { untranslated, carrierId, carrierMessageId } = receipt
+    const addresses = isIntermediate(receipt) ? null : receipt.addresses
+    const key = { index, carrierId, carrierMessageId, addresses, isIntermediate: isIntermediate(receipt) }
+    return untranslated ? [] : [key]
+  })
 }
 
 /** By index, the plan of the newest message that got the receipt's id. Nearly always `recordReceipts` finds the same message. */

@@ -1,9 +1,9 @@
 import type { RuleInForce } from '../domain/carriers/message-ids.ts'
+import type { IncomingReceipt } from '../domain/journal/incoming-receipts.ts'
 import { byPlan, ofPlan } from './citus.ts'
 import { storable } from './copy.ts'
 import type { Queryable } from './database.ts'
 import type { MessageKey } from './messages-at-rest.ts'
-import type { IncomingReceipt } from './receipt-matches.ts'
 
 /** Receipts without a message, or whose id cannot be translated yet. They are kept for 72 h and looked at again. */
 

@@ -1,39 +1,9 @@
-import type { RuleInForce } from '../domain/carriers/message-ids.ts'
-import type { KeptReceipt } from '../domain/carriers/receipts.ts'
-import type { ReceiptOutcome } from '../domain/carriers/statuses.ts'
+import type { IncomingReceipt } from '../domain/journal/incoming-receipts.ts'
 import { byPlan, isSharded } from './citus.ts'
 import type { Queryable } from './database.ts'
 import type { MessageKey } from './messages-at-rest.ts'
 
 /** The messages of receipts, by the ids in the records. Those in memory are found by `ReceiptMatcher`. */
-
-/** What one receipt says. */
-export interface IncomingReceipt {
-  readonly carrierId: number
-  /** Canonical form under the carrier's id rule. */
-  readonly carrierMessageId: string
-  /** Digits of source_addr and destination_addr, if any: the recipient is one of them (some carriers swap them). */
-  readonly addresses: readonly string[]
-  /** That one of its two addresses that is an alphanumeric sender; null: neither is. */
-  readonly senderName: string | null
-  /** SENT: it is intermediate, and changes nothing. */
-  readonly outcome: ReceiptOutcome
-  readonly errorCode: string
-  readonly carrierCode: string | null
-  readonly mccmnc: string | null
-  /** ISO 8601. */
-  readonly receivedAt: string
-  /** Set when the receipt comes out of parked_receipts, from which it is removed if it matches. */
-  readonly parkedId: number | null
-  /** The carrier's id rule is not learned yet: the id is only normalised, and the receipt is parked as it is. */
-  readonly untranslated: boolean
-  /** Its id as the receipt has it, when `carrierMessageId` differs. */
-  readonly receiptedId: string | null
-  /** The rule under which the id was translated into `carrierMessageId`. */
-  readonly idRule: RuleInForce
-  /** As it came; null when it was parked before receipts were kept. */
-  readonly receipt: KeptReceipt | null
-}
 
 /** The submission that a receipt names. */
 export type SubmissionId = Pick<IncomingReceipt, 'carrierId' | 'carrierMessageId'>

@@ -1,10 +1,11 @@
 /** Submits without an answer, and parked receipts that can only be of one of them. */
+
+import type { IncomingReceipt } from '../domain/journal/incoming-receipts.ts'
 import type { UnansweredSubmit } from '../domain/journal/messages-in-doubt.ts'
 import { listPlanIds } from './citus.ts'
 import type { Queryable } from './database.ts'
 import type { MessageKey } from './messages-at-rest.ts'
 import { PARKED_COLUMNS, type ParkedPlace, type ParkedRow, receiptOf } from './parked-receipts.ts'
-import type { IncomingReceipt } from './receipt-matches.ts'
 
 /** Of a submit whose projection is repeated there is a row already. */
 export async function addUnansweredSubmits(

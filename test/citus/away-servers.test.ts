@@ -285,7 +285,7 @@ test('receipts for a worker that hangs are left to the carrier, and those of the
     Promise.all(
       messages.map(
         ({ msgId }) =>
-          new Promise<boolean>((done) => recorder.addReceipt({ row: receipt(msgId, 'DELIVERED'), done })),
+          new Promise<boolean>((done) => recorder.addReceipt({ receipt: receipt(msgId, 'DELIVERED'), done })),
       ),
     )
   const { there, worker } = await divided()

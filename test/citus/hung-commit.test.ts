@@ -118,7 +118,7 @@ test('receipts of the other plans are recorded while a worker hangs at their COM
       messages.map(
         ({ msgId }) =>
           new Promise<boolean>((done) =>
-            node.recorder.addReceipt({ row: receipt(msgId, 'DELIVERED'), done }),
+            node.recorder.addReceipt({ receipt: receipt(msgId, 'DELIVERED'), done }),
           ),
       ),
     )

@@ -1,9 +1,9 @@
 /** A database that has been in use for some days, and the maintenance of it. */
 
+import type { IncomingReceipt } from '../../src/domain/journal/incoming-receipts.ts'
 import { recordReceipts } from '../../src/operations/record-receipts.ts'
 import { ensurePartitions } from '../../src/services/upkeep/day-partitions.ts'
 import { Maintenance, type MaintenanceOptions } from '../../src/services/upkeep/maintenance.ts'
-import type { IncomingReceipt } from '../../src/store/receipt-matches.ts'
 import { installedDatabase, newId } from './installation.ts'
 import { strictLog } from './log.ts'
 import { NOBODY, receiptOptions } from './stored-messages.ts'

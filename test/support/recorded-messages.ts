@@ -1,12 +1,12 @@
 /** Messages that a carrier has answered, and what its receipts say of them. */
 
 import type { EventHolder } from '../../src/domain/events.ts'
+import type { IncomingReceipt } from '../../src/domain/journal/incoming-receipts.ts'
 import type { Settled } from '../../src/domain/journal/message-facts.ts'
 import type { ChangedMessage } from '../../src/domain/journal/messages-in-progress.ts'
 import { type ReceiptOptions, recordReceipts } from '../../src/operations/record-receipts.ts'
 import type { OutcomeFacts } from '../../src/services/messages/journal-items.ts'
 import type { Database } from '../../src/store/database.ts'
-import type { IncomingReceipt } from '../../src/store/receipt-matches.ts'
 import { installedDatabase } from './installation.ts'
 import { HOLDER, receiptOptions, recordOutcomes, sent, storeMessage, submission } from './stored-messages.ts'
 

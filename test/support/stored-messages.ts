@@ -1,13 +1,13 @@
 /** Messages in the database without the service: stored as if accepted, and what became of them. */
 
 import type { EventHolder } from '../../src/domain/events.ts'
+import type { IncomingReceipt } from '../../src/domain/journal/incoming-receipts.ts'
 import type { Settled } from '../../src/domain/journal/message-facts.ts'
 import { type ChangedMessage, messageInProgress } from '../../src/domain/journal/messages-in-progress.ts'
 import { recordFacts } from '../../src/operations/record-facts.ts'
 import { type ReceiptOptions, recordReceipts } from '../../src/operations/record-receipts.ts'
 import type { OutcomeFacts } from '../../src/services/messages/journal-items.ts'
 import { type Database, withTransaction } from '../../src/store/database.ts'
-import type { IncomingReceipt } from '../../src/store/receipt-matches.ts'
 import { writeRecords } from '../../src/store/records.ts'
 import { aDirectory } from './directory.ts'
 import { CARRIER_ID, newId } from './installation.ts'

@@ -12,6 +12,7 @@ import {
   withMatch,
 } from '../../domain/carriers/message-ids.ts'
 import { createdAtMs } from '../../domain/identifiers.ts'
+import type { IncomingReceipt } from '../../domain/journal/incoming-receipts.ts'
 import { learnIdRule } from '../../store/carriers.ts'
 import {
   type Candidate,
@@ -20,7 +21,7 @@ import {
   storeTranslations,
   type Translation,
 } from '../../store/parked-receipts.ts'
-import type { IncomingReceipt, SubmissionId } from '../../store/receipt-matches.ts'
+import type { SubmissionId } from '../../store/receipt-matches.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
 
 export interface IdRulesOptions extends NodeParts {

@@ -1,10 +1,15 @@
 import { BoundedMap } from '../../collections/bounded-map.ts'
 import { SlotMap } from '../../collections/slot-map.ts'
 import { isUnlearned, storedForms } from '../../domain/carriers/message-ids.ts'
+import {
+  type IncomingReceipt,
+  isAddressedTo,
+  isIntermediate,
+  receiptFact,
+} from '../../domain/journal/incoming-receipts.ts'
 import type { Submitted } from '../../domain/journal/message-facts.ts'
 import { isFinal } from '../../domain/messages/messages.ts'
-import { isAddressedTo, receiptFact } from '../../operations/receipt-facts.ts'
-import type { IncomingReceipt, SubmissionId } from '../../store/receipt-matches.ts'
+import type { SubmissionId } from '../../store/receipt-matches.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
 import type { JournalItem, Waiting } from './journal-items.ts'
 import { isBeingSubmitted, type OwnedMessage, type OwnedMessages } from './owned-messages.ts'
@@ -17,14 +22,14 @@ export interface ReceiptMatcherOptions extends Pick<NodeParts, 'directory' | 'cl
 }
 
 /**
- * `matched`: the receipt is among the facts of its message. `unknown`: no message here has its id. Otherwise the records decide:
- * those of the `unrecorded` messages must be written first.
+ * `matched`: the receipt is among the facts of its message. `unknown`: no message here has its id. Otherwise the receipt is matched
+ * in the records, after the records of the `unrecorded` messages are written.
  */
 export type MatchHere = 'matched' | 'unknown' | { readonly unrecorded: readonly string[] }
 
 /**
- * Intermediate receipts of a message that are kept. They are answered at once, so no window holds a carrier back that repeats
- * them without end.
+ * Intermediate receipts of a message that are kept. They are answered at once, so a carrier that repeats them endlessly is not
+ * slowed by a full window.
  */
 const MOST_NOTED = 32
 
@@ -53,23 +58,23 @@ export class ReceiptMatcher {
    * Adds a receipt of a segment that is known here to its message. A receipt that is not plain is left to the records. A message
    * that is still being submitted is not among the `unrecorded`: its receipt is parked until it has left memory.
    */
-  match(row: IncomingReceipt, onCommitted: JournalItem['onCommitted']): MatchHere {
-    if (row.untranslated) {
-      const alike = this.#spelledLike(row)
+  match(receipt: IncomingReceipt, onCommitted: JournalItem['onCommitted']): MatchHere {
+    if (receipt.untranslated) {
+      const alike = this.#spelledLike(receipt)
       return alike.length === 0 ? 'unknown' : { unrecorded: this.#urge(alike) }
     }
-    const known = row.parkedId === null ? this.#ids.findOrRemember(row) : this.#ids.of(row)
+    const known = receipt.parkedId === null ? this.#ids.findOrRemember(receipt) : this.#ids.of(receipt)
     if (known === undefined) return 'unknown'
-    if (!isPlainReceipt(row, known)) return { unrecorded: this.#urge(known.map(({ owned }) => owned)) }
+    if (!isPlainReceipt(receipt, known)) return { unrecorded: this.#urge(known.map(({ owned }) => owned)) }
     const { append, directory, clock } = this.#options
     const [{ owned, segmentBits, segmentation }] = known
-    if (row.outcome === 'SENT') owned.noted += 1
-    if (owned.noted > MOST_NOTED && row.outcome === 'SENT') {
+    if (isIntermediate(receipt)) owned.noted += 1
+    if (owned.noted > MOST_NOTED && isIntermediate(receipt)) {
       onCommitted?.(true)
       return 'matched'
     }
     const of = { message: owned.message, segmentBits, segmentation }
-    append(owned, receiptFact(row, of, { directory: directory(), atMs: clock() }), { onCommitted })
+    append(owned, receiptFact(receipt, of, { directory: directory(), atMs: clock() }), { onCommitted })
     return 'matched'
   }
 
@@ -133,13 +138,16 @@ export class ReceiptMatcher {
  * must name the recipient: only messages of this process are seen here, and the carrier may have given the id to another's
  * too. Among the records a receipt without addresses is matched as well, because there the newest submission of the id is known.
  */
-function isPlainReceipt(row: IncomingReceipt, [{ owned }, ...others]: readonly [OfId, ...OfId[]]): boolean {
+function isPlainReceipt(
+  receipt: IncomingReceipt,
+  [{ owned }, ...others]: readonly [OfId, ...OfId[]],
+): boolean {
   const { accepted, state } = owned.message
   return (
-    row.parkedId === null &&
+    receipt.parkedId === null &&
     others.length === 0 &&
     !owned.leaving &&
-    (row.outcome === 'SENT' || (isAddressedTo(row, accepted.recipient) && !isFinal(state.status)))
+    (isIntermediate(receipt) || (isAddressedTo(receipt, accepted.recipient) && !isFinal(state.status)))
   )
 }
 

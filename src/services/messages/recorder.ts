@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { WriteEvents } from '../../domain/events.ts'
 import { highestIdAt } from '../../domain/identifiers.ts'
 import { CLOCK_SKEW_MS } from '../../domain/instants.ts'
+import { type IncomingReceipt, isIntermediate } from '../../domain/journal/incoming-receipts.ts'
 import type { LaterFact } from '../../domain/journal/message-facts.ts'
 import { allOver, type BatchMeter, writeInHalves } from '../../operations/batches.ts'
 import { type FactAtRest, recordFacts } from '../../operations/record-facts.ts'
@@ -10,7 +11,7 @@ import { isAway, isSharded, ServerAwayError } from '../../store/citus.ts'
 import { isConflict, ping } from '../../store/database.ts'
 import type { MessageKey } from '../../store/messages-at-rest.ts'
 import { findParkedReceipts, type ParkedId } from '../../store/parked-receipts.ts'
-import type { IncomingReceipt, SubmissionId } from '../../store/receipt-matches.ts'
+import type { SubmissionId } from '../../store/receipt-matches.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
 import type { IdRules } from './id-rules.ts'
 import { type MessagesListeners, type OutcomeFacts, submissionId } from './journal-items.ts'
@@ -28,7 +29,7 @@ export interface RecorderOptions extends NodeParts {
 
 /** A receipt, and what to do when it is recorded (true) or cannot be (false): send its deliver_sm_resp. */
 export interface ReceiptItem {
-  readonly row: IncomingReceipt
+  readonly receipt: IncomingReceipt
   readonly done: ((committed: boolean) => void) | null
   /** Its message was in progress here, and the receipt has waited for its record. */
   readonly hasWaited?: true
@@ -37,7 +38,7 @@ export interface ReceiptItem {
 interface TranslatedReceipt {
   readonly item: ReceiptItem
   /** With the id as submissions have it, as far as the carrier's rule is known. */
-  readonly row: IncomingReceipt
+  readonly receipt: IncomingReceipt
 }
 
 interface WaitingFact extends FactAtRest {
@@ -57,10 +58,10 @@ const MOST_WAIT_MS = 60_000
 const WAIT_MS = 100
 
 /**
- * Records what the carriers answer and report. A plain message in memory takes it as facts. All other messages get their
- * records first; then submissions are written, then receipts, in batches one after the other. So a receipt that arrived after
- * its submit_sm_resp always finds its submission. One that came earlier is parked, and found again when the submission is
- * written.
+ * Hands what the carriers answer and report to their messages. A plain message in memory takes it as facts, and `Projector`
+ * writes its record. The records of all other messages are written first; then submissions, then receipts, in batches one after
+ * the other. So a receipt that arrived after its submit_sm_resp always finds its submission. One that came earlier is parked, and
+ * found again when the submission is written.
  */
 export class Recorder {
   readonly #options: RecorderOptions
@@ -121,10 +122,10 @@ export class Recorder {
   }
 
   addReceipt(item: ReceiptItem): void {
-    const match = this.#options.inProgress.receipts.match(item.row, item.done)
+    const match = this.#options.inProgress.receipts.match(item.receipt, item.done)
     if (match === 'matched') return
     if (match !== 'unknown') for (const msgId of match.unrecorded) this.#toProject.add(msgId)
-    if (this.#receipts.length >= (item.row.outcome === 'SENT' ? MAX_WITH_INTERMEDIATE : MAX_RECEIPTS)) {
+    if (this.#receipts.length >= (isIntermediate(item.receipt) ? MAX_WITH_INTERMEDIATE : MAX_RECEIPTS)) {
       item.done?.(false)
       return
     }
@@ -133,8 +134,8 @@ export class Recorder {
   }
 
   /** Applies receipts from parked_receipts. Resolves when they are recorded, or given up for now. */
-  async applyParked(rows: readonly IncomingReceipt[]): Promise<void> {
-    await Promise.all(rows.map((row) => new Promise((done) => this.addReceipt({ row, done }))))
+  async applyParked(receipts: readonly IncomingReceipt[]): Promise<void> {
+    await Promise.all(receipts.map((receipt) => new Promise((done) => this.addReceipt({ receipt, done }))))
   }
 
   /** Resolves when everything so far is written or, after `timeoutMs`, given up for good. */
@@ -238,7 +239,7 @@ export class Recorder {
         db,
         ids.flatMap((id) => idRules.parkedUnder(id)),
       )
-      this.#receipts = [...parked.map((row) => ({ row, done: null })), ...this.#receipts]
+      this.#receipts = [...parked.map((receipt) => ({ receipt, done: null })), ...this.#receipts]
     } catch (error) {
       this.#toLookUp.unshift(...ids)
       throw error
@@ -308,15 +309,15 @@ export class Recorder {
   /** Returns them in the same order. */
   async #translated(items: readonly ReceiptItem[]): Promise<readonly TranslatedReceipt[]> {
     const { idRules, inProgress } = this.#options
-    const given = items.map(({ row }) => row)
+    const given = items.map(({ receipt }) => receipt)
     const translate = (part: readonly IncomingReceipt[]) => idRules.translate(part)
     // What the database refuses here is refused again where it is recorded, and logged there.
-    const rows = await writeInHalves(given, translate, (row) => row).catch((error) => {
+    const translated = await writeInHalves(given, translate, (receipt) => receipt).catch((error) => {
       if (!inProgress.away.knowsOfAny) throw error
       // Their messages may be on the server that is away: they are parked as they came.
       return given
     })
-    return items.map((item, index) => ({ item, row: rows[index]! }))
+    return items.map((item, index) => ({ item, receipt: translated[index]! }))
   }
 
   /** By the servers of their messages, if there are several. */
@@ -325,8 +326,8 @@ export class Recorder {
   ): Promise<readonly (readonly TranslatedReceipt[])[]> {
     const { db, inProgress } = this.#options
     if (!isSharded(db)) return [receipts]
-    const rows = receipts.map(({ row }) => row)
-    const plans = await plansOfReceipts(db, rows, this.#newestMsgId)
+    const incoming = receipts.map(({ receipt }) => receipt)
+    const plans = await plansOfReceipts(db, incoming, this.#newestMsgId)
     const planOf = new Map(receipts.map((receipt, index) => [receipt, plans.get(index) ?? null]))
     return await inProgress.away.byServer(receipts, (receipt) => planOf.get(receipt)!)
   }
@@ -359,24 +360,24 @@ export class Recorder {
   async #applyReceipts(receipts: readonly TranslatedReceipt[]): Promise<readonly (ReceiptItem | boolean)[]> {
     const { db, directory, writeEvents, inProgress, clock, onBatch, onChanged, onState } = this.#options
     onBatch?.('receipts', receipts.length)
-    const rows = receipts.map(({ row }) => row)
+    const incoming = receipts.map(({ receipt }) => receipt)
     const about = {
       directory: directory(),
       atMs: clock(),
       newestMsgId: this.#newestMsgId,
       keepOrLookUpLater: (msgId: string, index: number) =>
         receipts[index]!.item.hasWaited === undefined &&
-        !inProgress.receipts.lookUpOnceLeft(msgId, rows[index]!) &&
+        !inProgress.receipts.lookUpOnceLeft(msgId, incoming[index]!) &&
         inProgress.has(msgId),
     }
     const { here, away } = await writeEvents(async (holder) => {
-      const recorded = await recordReceipts(db, rows, { ...about, holder, onState })
+      const recorded = await recordReceipts(db, incoming, { ...about, holder, onState })
       onChanged(recorded.changed, holder.nodeId)
       return recorded
     })
     for (const msgId of here.values()) this.#toProject.add(msgId)
-    return receipts.map(({ item: { done }, row }, index) =>
-      here.has(index) ? { row, done, hasWaited: true } : !away.has(index),
+    return receipts.map(({ item: { done }, receipt }, index) =>
+      here.has(index) ? { receipt, done, hasWaited: true } : !away.has(index),
     )
   }
 }
@@ -388,9 +389,9 @@ export class Recorder {
 function nextReceipts(waiting: readonly ReceiptItem[]): readonly ReceiptItem[] {
   const first = waiting.slice(0, MAX_BATCH)
   const ids = new Set<string>()
-  const end = first.findIndex(({ row }) => {
-    const id = `${row.carrierId} ${row.carrierMessageId}`
-    if (row.parkedId !== null && ids.has(id)) return true
+  const end = first.findIndex(({ receipt }) => {
+    const id = `${receipt.carrierId} ${receipt.carrierMessageId}`
+    if (receipt.parkedId !== null && ids.has(id)) return true
     ids.add(id)
     return false
   })

@@ -13,6 +13,7 @@ import type { Carrier } from '../../domain/configuration/configuration.ts'
 import type { WriteEvents } from '../../domain/events.ts'
 import { messageId } from '../../domain/identifiers.ts'
 import { InstantSource } from '../../domain/instants.ts'
+import { type IncomingReceipt, isIntermediate } from '../../domain/journal/incoming-receipts.ts'
 import { classifySender, dialledDigits, fromCarrierAddress } from '../../domain/messages/addresses.ts'
 import { parseUserData } from '../../domain/text/concatenation.ts'
 import { Batcher, type BatchMeter } from '../../operations/batches.ts'
@@ -29,7 +30,6 @@ import { STATUSES } from '../../smpp/statuses.ts'
 import { isAway, ServerAwayError } from '../../store/citus.ts'
 import { isOutcomeUnknown, isRowFault } from '../../store/database.ts'
 import { isTurnLost } from '../../store/inbound-offers.ts'
-import type { IncomingReceipt } from '../../store/receipt-matches.ts'
 import type { NodeParts } from '../loops/node-parts.ts'
 import type { MessagesInProgress } from '../messages/messages-in-progress.ts'
 import type { Recorder } from '../messages/recorder.ts'
@@ -146,23 +146,23 @@ export class Receiver {
       answer(true)
       return
     }
-    const row = this.#row(receipt, carrier, keptOf(text, pdu))
+    const incoming = this.#incoming(receipt, carrier, keptOf(text, pdu))
     const { outcome } = RECEIPT_STATES[receipt.state]
-    if (outcome === 'SENT') {
+    if (isIntermediate({ outcome })) {
       // Not a final receipt. Its message was submitted and so is SENT already; losing the receipt would change nothing. So it is
       // not parked either until its id can be translated: it is for the message with this very id, or for none.
       this.#options.recorder.addReceipt({
-        row: { ...row, outcome, addresses: [], senderName: null, untranslated: false },
+        receipt: { ...incoming, outcome, addresses: [], senderName: null, untranslated: false },
         done: null,
       })
       answer(true)
       return
     }
-    const item = { row: { ...row, outcome, ...addressesOf(pdu) }, done: answer }
+    const item = { receipt: { ...incoming, outcome, ...addressesOf(pdu) }, done: answer }
     if (!this.#options.siblings.handOver(item)) this.#options.recorder.addReceipt(item)
   }
 
-  #row(
+  #incoming(
     receipt: Receipt,
     ofLink: Carrier,
     kept: KeptReceipt,

@@ -1,5 +1,5 @@
+import type { IncomingReceipt } from '../../domain/journal/incoming-receipts.ts'
 import { Batcher } from '../../operations/batches.ts'
-import type { IncomingReceipt } from '../../store/receipt-matches.ts'
 import type { ReceiptMatcher } from '../messages/receipt-matcher.ts'
 import type { ReceiptItem, Recorder } from '../messages/recorder.ts'
 
@@ -11,7 +11,7 @@ export interface SiblingReceiptsOptions {
   readonly recorder: Pick<Recorder, 'addReceipt'>
   /** Asks the other workers. Resolves with the answers that come in time. Absent: there are no other workers. */
   readonly ask?:
-    | ((rows: readonly IncomingReceipt[]) => Promise<readonly (readonly HandedReceipt[])[]>)
+    | ((receipts: readonly IncomingReceipt[]) => Promise<readonly (readonly HandedReceipt[])[]>)
     | undefined
 }
 
@@ -30,7 +30,11 @@ export class SiblingReceipts {
 
   constructor(options: SiblingReceiptsOptions) {
     this.#options = options
-    this.#handOvers = new Batcher({ write: (rows) => this.#ask(rows), maxBatch: MAX_BATCH, maxInFlight: 4 })
+    this.#handOvers = new Batcher({
+      write: (receipts) => this.#ask(receipts),
+      maxBatch: MAX_BATCH,
+      maxInFlight: 4,
+    })
   }
 
   /**
@@ -39,10 +43,10 @@ export class SiblingReceipts {
    */
   handOver(item: ReceiptItem): boolean {
     const { ask, receiptsHere, recorder } = this.#options
-    const { row, done } = item
-    if (ask === undefined || row.untranslated || receiptsHere.isKnown(row)) return false
+    const { receipt, done } = item
+    if (ask === undefined || receipt.untranslated || receiptsHere.isKnown(receipt)) return false
     if (this.#handOvers.waiting >= MOST_WAITING) return false
-    void this.#handOvers.add(row).then((answer) => {
+    void this.#handOvers.add(receipt).then((answer) => {
       if (answer === 'unknown') recorder.addReceipt(item)
       else done?.(answer === 'recorded')
     })
@@ -50,26 +54,26 @@ export class SiblingReceipts {
   }
 
   /** Takes receipts that another worker received. Resolves when those of messages in progress here are committed. */
-  take(rows: readonly IncomingReceipt[]): Promise<HandedReceipt[]> {
-    return Promise.all(rows.map((row) => this.#take(row)))
+  take(receipts: readonly IncomingReceipt[]): Promise<HandedReceipt[]> {
+    return Promise.all(receipts.map((receipt) => this.#take(receipt)))
   }
 
-  async #take(row: IncomingReceipt): Promise<HandedReceipt> {
+  async #take(receipt: IncomingReceipt): Promise<HandedReceipt> {
     const { receiptsHere, recorder } = this.#options
     // The answer to its submit_sm may have been sent before it, so everything received by now is read first.
-    if (!receiptsHere.isKnown(row)) await behindPoll()
+    if (!receiptsHere.isKnown(receipt)) await behindPoll()
     const { promise, resolve } = Promise.withResolvers<HandedReceipt>()
     const done = (recorded: boolean) => resolve(recorded ? 'recorded' : 'refused')
-    const match = receiptsHere.match(row, done)
+    const match = receiptsHere.match(receipt, done)
     if (match === 'unknown') return 'unknown'
-    if (match !== 'matched') recorder.addReceipt({ row, done })
+    if (match !== 'matched') recorder.addReceipt({ receipt, done })
     return await promise
   }
 
   /** One worker that has the message is enough, because no two have the same one. */
-  async #ask(rows: readonly IncomingReceipt[]): Promise<readonly HandedReceipt[]> {
-    const answers = await this.#options.ask!(rows)
-    return rows.map(
+  async #ask(receipts: readonly IncomingReceipt[]): Promise<readonly HandedReceipt[]> {
+    const answers = await this.#options.ask!(receipts)
+    return receipts.map(
       (_, index) => answers.map((of) => of[index]).find((answer) => answer !== 'unknown') ?? 'unknown',
     )
   }

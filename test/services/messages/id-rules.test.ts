@@ -92,7 +92,7 @@ function delivered(id: string, addresses = ['15551230000'], node = recorder): Pr
     idRule: ruleInForce(carrier()),
     receipt: null,
   })
-  return new Promise((done) => node.addReceipt({ row, done }))
+  return new Promise((done) => node.addReceipt({ receipt: row, done }))
 }
 
 async function stored(): Promise<IdRule | null> {

@@ -110,7 +110,7 @@ async function receive(node: Node, id: string, random: () => number): Promise<vo
   const { recorder } = node
   for (;;) {
     const row = receipt(id, 'DELIVERED', { mccmnc: null })
-    if (await new Promise<boolean>((done) => recorder.addReceipt({ row, done }))) return
+    if (await new Promise<boolean>((done) => recorder.addReceipt({ receipt: row, done }))) return
     await eventually(() => !recorder.failing)
     await turn(node, random)
   }

@@ -77,7 +77,7 @@ function watched(tell: (name: string, values: string[]) => void): Database {
 
 /** Gives a receipt to the recorder; resolves with its answer. */
 function received(...args: Parameters<typeof receipt>): Promise<boolean> {
-  return new Promise((done) => recorder.addReceipt({ row: receipt(...args), done }))
+  return new Promise((done) => recorder.addReceipt({ receipt: receipt(...args), done }))
 }
 
 describe('submissions and receipts', () => {
@@ -110,7 +110,9 @@ describe('submissions and receipts', () => {
       receipt('repeated', 'DELIVERED', { receipt: { text, tlvs: {} } }),
     )
     expect(
-      await Promise.all(repeated.map((row) => new Promise((done) => recorder.addReceipt({ row, done })))),
+      await Promise.all(
+        repeated.map((row) => new Promise((done) => recorder.addReceipt({ receipt: row, done }))),
+      ),
     ).toEqual([true, true])
     expect(await countOf(database.db, 'parked_receipts')).toBe(2)
     for (const msgId of [older, newer]) {
@@ -178,7 +180,7 @@ describe('submissions and receipts', () => {
     const msgId = await storeMessage(database.db, plan)
     recorder.addOutcome(submission(plan, msgId, `${msgId}/0`, 0))
     recorder.addOutcome(sent(plan, msgId))
-    recorder.addReceipt({ row: receipt(`${msgId}/0`, 'SENT'), done: null })
+    recorder.addReceipt({ receipt: receipt(`${msgId}/0`, 'SENT'), done: null })
     await Promise.all([received(`${msgId}/0`, 'DELIVERED'), received(`${msgId}/0`, 'FAILED')])
     await recorder.drain(10_000)
     const { rows } = await database.db.query(
@@ -286,7 +288,10 @@ describe('submissions and receipts', () => {
   test('beyond its bound receipts are refused at once', async () => {
     const answers: boolean[] = []
     for (let index = 0; index <= 20_000; index += 1)
-      recorder.addReceipt({ row: receipt('flood', 'DELIVERED'), done: (recorded) => answers.push(recorded) })
+      recorder.addReceipt({
+        receipt: receipt('flood', 'DELIVERED'),
+        done: (recorded) => answers.push(recorded),
+      })
     expect(answers).toEqual([false])
     await recorder.drain(20_000)
     expect(answers).toHaveLength(20_001)

@@ -98,7 +98,7 @@ function submit(msgId: string): void {
 }
 
 const received = (msgId: string) =>
-  new Promise((done) => ofOther.addReceipt({ row: receipt(msgId, 'DELIVERED'), done }))
+  new Promise((done) => ofOther.addReceipt({ receipt: receipt(msgId, 'DELIVERED'), done }))
 
 test('a receipt over the link of another node delivers a message that its owner has in memory', async () => {
   const msgId = await accept()
@@ -184,7 +184,7 @@ async function deliveredBits(msgId: string): Promise<string | undefined> {
 test('a segment that was accepted before its message was taken out of its record is known when that has its end', async () => {
   const msgId = await loadHalfSubmitted()
   const row = receipt(`${msgId}/0`, 'DELIVERED')
-  expect(await new Promise((done) => ofOwner.addReceipt({ row, done }))).toBe(true)
+  expect(await new Promise((done) => ofOwner.addReceipt({ receipt: row, done }))).toBe(true)
   expect(await countOf(db, 'parked_receipts')).toBe(1)
   ofOwner.addOutcome(sent(plan, msgId))
   await eventually(async () => (await deliveredBits(msgId)) === '1')
@@ -206,7 +206,7 @@ test('intermediate receipts of it are kept wherever they come', async () => {
   const atMs = Date.now()
   for (const [index, recorder] of [ofOwner, ofOther].entries()) {
     const receivedAt = new Date(atMs - index).toISOString()
-    recorder.addReceipt({ row: receipt(`${msgId}/0`, 'SENT', { receivedAt }), done: null })
+    recorder.addReceipt({ receipt: receipt(`${msgId}/0`, 'SENT', { receivedAt }), done: null })
   }
   const kept = async () =>
     (await db.query('select outcome from receipts where msg_id = $1', [msgId])).rows.length

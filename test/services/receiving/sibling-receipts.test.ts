@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { IncomingReceipt } from '../../../src/domain/journal/incoming-receipts.ts'
 import { MessagesInProgress } from '../../../src/services/messages/messages-in-progress.ts'
 import type { ReceiptItem } from '../../../src/services/messages/recorder.ts'
 import { type HandedReceipt, SiblingReceipts } from '../../../src/services/receiving/sibling-receipts.ts'
-import type { IncomingReceipt } from '../../../src/store/receipt-matches.ts'
 import { aDirectory, aPlan } from '../../support/directory.ts'
 import { eventually } from '../../support/eventually.ts'
 import { nothingInProgress } from '../../support/in-progress.ts'
@@ -53,7 +53,7 @@ function workerThatAsks(ask: Ask): SiblingReceipts {
 }
 
 function answerTo(worker: SiblingReceipts, row: IncomingReceipt): Promise<boolean> {
-  return new Promise((done) => expect(worker.handOver({ row, done })).toBe(true))
+  return new Promise((done) => expect(worker.handOver({ receipt: row, done })).toBe(true))
 }
 
 async function accepted(): Promise<string> {
@@ -106,13 +106,16 @@ test.each<[string, Ask]>([
   const row = receipt('late', 'DELIVERED')
   const answer = answerTo(workerThatAsks(ask), row)
   const item = await eventually(() => recorded[0])
-  expect(item.row).toBe(row)
+  expect(item.receipt).toBe(row)
   item.done?.(true)
   expect(await answer).toBe(true)
 })
 
 test('one whose id cannot be read yet is not offered', () => {
   const { asked, worker } = workers()
-  const isOffered = worker.handOver({ row: receipt('raw', 'DELIVERED', { untranslated: true }), done: null })
+  const isOffered = worker.handOver({
+    receipt: receipt('raw', 'DELIVERED', { untranslated: true }),
+    done: null,
+  })
   expect([isOffered, recorded.length, asked]).toEqual([false, 0, []])
 })
