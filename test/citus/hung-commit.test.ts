@@ -243,7 +243,7 @@ test('a message that begins anew while a worker hangs at its COMMIT is not lost,
   for (const { acceptance } of first) expect(await acceptance).toBe('committed')
   moment.arm()
   // A carrier may have them from now on.
-  for (const { msgId } of first) inProgress.begin(msgId, () => undefined)
+  for (const { msgId } of first) inProgress.addBegun(msgId, () => undefined)
   await eventually(() => moment.isStopped)
   const later = plans.map(accept)
   await eventually(() => node.log.errors.length > 0)

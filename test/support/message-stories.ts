@@ -1,13 +1,13 @@
 /** Random stories of messages. */
 import fc from 'fast-check'
-import type { Fact, MessageState } from '../../src/domain/journal/message-facts.ts'
+import type { MessageState, StateFact } from '../../src/domain/journal/message-facts.ts'
 import { CARRIER_ID } from './installation.ts'
 
 export const MOST_SEGMENTS = 3
 export const CUTS = [null, 'tlv gsm7 3']
 
 /** A fact of a message before it is known how the message is by then. */
-type Chance = (message: MessageState, atMs: number) => Fact
+type Chance = (message: MessageState, atMs: number) => StateFact
 
 const charge = fc.option(
   fc.constantFrom('0.01', '1.2', '0.000003').map((price) => ({ price, ptf: '0.1', currency: 'EUR' })),

@@ -1,5 +1,5 @@
 /** Random stories of messages, as they are journaled, and the rows that they leave. */
-import type { Fact, LaterFact } from '../../src/domain/journal/message-facts.ts'
+import type { LaterFact, StateFact } from '../../src/domain/journal/message-facts.ts'
 import {
   addFact,
   type MessageInProgress,
@@ -54,7 +54,7 @@ function submissionsOf(msgId: string, segments: number) {
  * The fact as it can be of a message whose segments stay as they were accepted; null: it cannot. Where it is
  * counted anew, which table keeps its receipts depends on when that was.
  */
-export function possible(fact: Fact, segments: number): Fact | null {
+export function possible(fact: StateFact, segments: number): StateFact | null {
   if (fact.kind === 'settled') return { ...fact, segments: null }
   if (segments > 1) return fact
   if (fact.kind === 'started-over') return null
@@ -62,7 +62,7 @@ export function possible(fact: Fact, segments: number): Fact | null {
 }
 
 /** As it is journaled: with the receipt as it came. */
-export function journaled(fact: Fact, msgId: string): Exclude<LaterFact, { kind: 'submitted' }> {
+export function journaled(fact: StateFact, msgId: string): Exclude<LaterFact, { kind: 'submitted' }> {
   if (fact.kind !== 'receipt') return fact
   const { segmentation, segmentBits, atMs, outcome, errorCode } = fact
   return {

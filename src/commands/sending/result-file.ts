@@ -154,12 +154,12 @@ export class ResultFile {
     if (this.#failure !== null) throw this.#failure
   }
 
-  /** `isSettled`: whatever was sent has a row. */
-  async close(isSettled: boolean): Promise<void> {
+  /** `isRecorded`: whatever was sent has a row. */
+  async close(isRecorded: boolean): Promise<void> {
     await this.#writing
     try {
       if (this.#failure !== null) throw this.#failure
-      if (isSettled) await this.#write(rowOf({ status: ENDED }))
+      if (isRecorded) await this.#write(rowOf({ status: ENDED }))
     } finally {
       await this.#file.close()
     }

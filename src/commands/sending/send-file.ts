@@ -160,22 +160,22 @@ async function sendAll(access: Access, flags: FileFlags, sending: Sending): Prom
     signal: stopping.signal,
   })
   const progress = new ProgressLine(run, messages, json)
-  let isSettled = false
+  let isRecorded = false
   try {
     await run.run()
     const isThrough = run.trouble === null && !stopping.signal.aborted
-    const hasSettled = isThrough || run.accepted + run.refused >= MOST_UNRECORDED
-    isSettled = run.unanswered === 0 && (sending.earlier.brokenOffAt === null || hasSettled)
+    const hasCaughtUp = isThrough || run.accepted + run.refused >= MOST_UNRECORDED
+    isRecorded = run.unanswered === 0 && (sending.earlier.brokenOffAt === null || hasCaughtUp)
   } finally {
     progress.close()
-    await sending.results.close(isSettled)
+    await sending.results.close(isRecorded)
   }
   const isPaused = stopping.signal.aborted || run.trouble !== null
   const end = progress.progress(isPaused ? 'paused' : 'finished')
   if (json) process.stdout.write(`${JSON.stringify({ ...end, trouble: run.trouble, results: path })}\n`)
   else process.stdout.write(`${endText(run, path)}\n`)
   process.exitCode = stopping.signal.aborted ? PAUSED : run.trouble !== null || run.refused > 0 ? 1 : 0
-  if (isPaused) process.stderr.write(pauseText(run, isSettled))
+  if (isPaused) process.stderr.write(pauseText(run, isRecorded))
 }
 
 function endText({ accepted, repeated, refused }: SendRun, path: string): string {
@@ -183,9 +183,9 @@ function endText({ accepted, repeated, refused }: SendRun, path: string): string
   return `${figure(accepted)} accepted${before}, ${figure(refused)} refused; results in ${path}`
 }
 
-function pauseText({ trouble }: SendRun, isSettled: boolean): string {
+function pauseText({ trouble }: SendRun, isRecorded: boolean): string {
   const why = trouble === null ? '' : `: ${shownText(trouble)}`
-  const soon = isSettled ? '' : ' within 23 h, because some requests were not answered'
+  const soon = isRecorded ? '' : ' within 23 h, because some requests were not answered'
   return `Paused${why}. To continue, repeat the command with --resume${soon}.\n`
 }
 

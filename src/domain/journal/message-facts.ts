@@ -252,7 +252,7 @@ export type JournalReceipt = Facts['receipt']
 export type ReceiptFact = Omit<JournalReceipt, 'evidence'>
 
 /** A fact that may change the state of its message (`applyFact`). */
-export type Fact =
+export type StateFact =
   | Facts['begun']
   | PdusAccepted
   | StartedOver

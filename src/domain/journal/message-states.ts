@@ -3,7 +3,6 @@ import { type Status, UNKNOWN_REVERSIBLE_MS } from '../messages/messages.ts'
 import { type Charge, formatAmount, parseAmount } from '../routing/rates.ts'
 import type {
   DispatchState,
-  Fact,
   MessageState,
   Orphaned,
   Overdue,
@@ -12,6 +11,7 @@ import type {
   ReceiptFact,
   Settled,
   StartedOver,
+  StateFact,
 } from './message-facts.ts'
 
 /**
@@ -64,15 +64,17 @@ export function acceptedState(
  * The message after a fact; the same object when nothing changes. A greater `sequence` means a change of status, to be
  * announced. A repeated receipt, or a fact that a recovery reads again, changes nothing.
  */
-export function applyFact(state: MessageState, fact: Fact): MessageState {
-  const rule = RULES[fact.kind] as Readonly<Record<Status, Rule<Fact>>>
+export function applyFact(state: MessageState, fact: StateFact): MessageState {
+  const rule = RULES[fact.kind] as Readonly<Record<Status, Rule<StateFact>>>
   return rule[state.status](state, fact)
 }
 
-type Rule<F extends Fact> = (state: MessageState, fact: F) => MessageState
+type Rule<F extends StateFact> = (state: MessageState, fact: F) => MessageState
 
 /** Total over (status, fact): a missing cell does not compile. */
-const RULES: { readonly [K in Fact['kind']]: Readonly<Record<Status, Rule<Extract<Fact, { kind: K }>>>> } = {
+const RULES: {
+  readonly [K in StateFact['kind']]: Readonly<Record<Status, Rule<Extract<StateFact, { kind: K }>>>>
+} = {
   begun: inEveryStatus(begin),
   'pdus-accepted': inEveryStatus(acceptPdus),
   'started-over': {
@@ -110,7 +112,7 @@ const RULES: { readonly [K in Fact['kind']]: Readonly<Record<Status, Rule<Extrac
   },
 }
 
-function inEveryStatus<F extends Fact>(rule: Rule<F>): Readonly<Record<Status, Rule<F>>> {
+function inEveryStatus<F extends StateFact>(rule: Rule<F>): Readonly<Record<Status, Rule<F>>> {
   return { QUEUED: rule, SENT: rule, UNKNOWN: rule, DELIVERED: rule, FAILED: rule }
 }
 

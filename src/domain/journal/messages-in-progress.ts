@@ -8,13 +8,13 @@ import type {
   DispatchState,
   EventTaken,
   Evidence,
-  Fact,
   FirstFact,
   JournalFact,
   LaterFact,
   Loaded,
   MessageState,
   Orphaned,
+  StateFact,
   Submitted,
 } from './message-facts.ts'
 import { acceptedState, applyFact } from './message-states.ts'
@@ -134,7 +134,11 @@ function keptEvidence({ accepted }: MessageInProgress, evidence: Evidence): Evid
   return accepted.discardsText && kept !== null ? { ...evidence, kept: withoutText(kept) } : evidence
 }
 
-function change(message: MessageInProgress, fact: Fact, receipt: KeptReceipt | null): StatusEvent | null {
+function change(
+  message: MessageInProgress,
+  fact: StateFact,
+  receipt: KeptReceipt | null,
+): StatusEvent | null {
   const before = message.state.sequence
   const state = applyFact(message.state, fact)
   message.state = state

@@ -8,7 +8,7 @@ import type { CarrierLinks } from './carrier-links.ts'
 
 export interface BindLeasesOptions extends Pick<NodeParts, 'db' | 'directory' | 'log'> {
   readonly lease: NodeLease
-  readonly links: Pick<CarrierLinks<unknown>, 'adopt' | 'close' | 'unbound'>
+  readonly links: Pick<CarrierLinks<unknown>, 'adopt' | 'close' | 'whenUnbound'>
 }
 
 /** Sessions must be over this long before another node may open them. */
@@ -28,7 +28,7 @@ export class BindLeases {
   readonly #options: BindLeasesOptions
   #held: ReadonlySet<string> = new Set()
   /** Whether the last look has found this node with all binds that it should have. */
-  #isSettled = false
+  #hasAll = false
   /** Binds that are about to be released, with sessions still closing. */
   readonly #leaving = new Map<string, Promise<void>>()
   readonly #task: PeriodicTask
@@ -37,7 +37,7 @@ export class BindLeases {
     this.#options = options
     this.#task = new PeriodicTask(options.log, 'binds not assigned', INTERVAL_MS, () => this.runOnce())
     options.lease.onChange(() => {
-      if (!options.lease.alive || !this.#isSettled) this.refresh()
+      if (!options.lease.alive || !this.#hasAll) this.refresh()
     })
     options.lease.onNodes(() => this.refresh())
   }
@@ -73,7 +73,7 @@ export class BindLeases {
   async runOnce(): Promise<number | undefined> {
     const { db, lease, directory, links } = this.#options
     const { nodeId } = lease
-    this.#isSettled = false
+    this.#hasAll = false
     if (!lease.alive) return undefined
     // Taken before the read, because a bind that is released meanwhile still looks like this node's.
     const leaving = new Set(this.#leaving.keys())
@@ -92,8 +92,8 @@ export class BindLeases {
     this.#held = new Set([...kept, ...taken].map(keyOf))
     links.adopt(directory(), this.holds)
     for (const bind of present) if (!mine.has(keyOf(bind))) this.#leave(bind, nodeId)
-    this.#isSettled = this.#held.size >= mine.size
-    return this.#isSettled ? undefined : AWAITED_MS
+    this.#hasAll = this.#held.size >= mine.size
+    return this.#hasAll ? undefined : AWAITED_MS
   }
 
   /** Called once the links are stopped. Takes no more binds. */
@@ -109,7 +109,7 @@ export class BindLeases {
     if (this.#held.size > 0)
       this.#options.log.info({ binds: this.#held.size }, 'the lease of this node has ended; unbinding')
     this.#held = new Set()
-    this.#isSettled = false
+    this.#hasAll = false
     void this.#options.links.close(SAFETY_MS - SPARE_MS)
   }
 
@@ -119,7 +119,7 @@ export class BindLeases {
     if (this.#leaving.has(key)) return
     const { db, links, log } = this.#options
     const left = links
-      .unbound(bind.carrierId, bind.bind)
+      .whenUnbound(bind.carrierId, bind.bind)
       .then(() => releaseBind(db, nodeId, bind))
       .catch((error) => log.error({ err: error }, 'bind not released'))
       .finally(() => this.#leaving.delete(key))

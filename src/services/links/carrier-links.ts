@@ -133,7 +133,7 @@ export class CarrierLinks<Token> {
   }
 
   /** Resolves when no session of the bind is left. This node must not hold the bind. */
-  async unbound(carrierId: number, number: number): Promise<void> {
+  async whenUnbound(carrierId: number, number: number): Promise<void> {
     await this.#ending.get(endingKey(carrierId, number))
   }
 

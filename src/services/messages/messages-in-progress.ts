@@ -259,7 +259,7 @@ export class MessagesInProgress implements AcceptanceJournal {
   }
 
   /** The message is about to be sent. `onCommitted` gets true once that is committed, false if its lane was lost before. */
-  begin(msgId: string, onCommitted: (begun: boolean) => void): boolean {
+  addBegun(msgId: string, onCommitted: (begun: boolean) => void): boolean {
     return this.addFacts(msgId, [{ kind: 'begun', atMs: this.#options.clock() }], { onCommitted })
   }
 
@@ -272,7 +272,7 @@ export class MessagesInProgress implements AcceptanceJournal {
     return this.addFacts(outcome.msgId, outcome.facts, { outcome })
   }
 
-  /** An event's first attempt was answered 2xx. `onCommitted` works as in `begin`. */
+  /** An event's first attempt was answered 2xx. `onCommitted` works as in `addBegun`. */
   eventTaken(msgId: string, taken: EventTaken, onCommitted: Item['onCommitted'] = null): boolean {
     const owned = this.#ownedMessages.usable(msgId)
     // An event that is recorded is delivered from its row.

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { SlotMap } from '../../collections/slot-map.ts'
 import type { StatusEvent } from '../../domain/journal/messages-in-progress.ts'
+import { hasEnded } from '../../domain/messages/messages.ts'
 import { type BatchMeter, type OnWritten, writeInHalves } from '../../operations/batches.ts'
 import { isAway, isSharded, mayBeCommitted, ServerAwayError } from '../../store/citus.ts'
 import type { Lane } from '../../store/journal.ts'
@@ -50,7 +51,8 @@ const MAX_BATCH = 500
 const NOT_RECORDED = 'messages not recorded yet'
 
 /**
- * Writes messages into the records: soon when they are done, otherwise when somebody asks for them or they have waited long.
+ * Writes messages into the records, with the facts that `Recorder` and others have added to them: soon when they are done,
+ * otherwise when somebody asks for them or they have waited long.
  * A message still to be submitted then stays in memory and begins anew in a later entry, so that the earlier entries can be
  * cut.
  */
@@ -377,9 +379,8 @@ export class Projector {
 
 /** Nothing more is expected of the message: it has ended, and its receiver has taken all events. */
 function isDone({ message: { state, events }, delivers, unpushed }: OwnedMessage): boolean {
-  const hasEnded = state.dispatch === null && state.status !== 'QUEUED' && state.status !== 'SENT'
   const isToldOf = ({ taken, sequence }: StatusEvent) => taken !== null || sequence <= unpushed
-  return hasEnded && (!delivers || events.every(isToldOf))
+  return state.dispatch === null && hasEnded(state.status) && (!delivers || events.every(isToldOf))
 }
 
 /** The owner's node is the holder of those events that wait in memory: from there they are delivered. */

@@ -10,12 +10,12 @@ import type { HeldMessages } from './held-messages.ts'
 import { type SubmitJob, type SubmitToken, submitSm } from './submit-job.ts'
 
 /** What sending depends on, and what happens to jobs that leave their queue unsent. */
-export interface Pumping extends Pick<NodeParts, 'log' | 'clock'> {
+export interface PumpDeps extends Pick<NodeParts, 'log' | 'clock'> {
   readonly lease: Pick<NodeLease, 'alive'>
   readonly links: CarrierLinks<SubmitToken>
   readonly recorder: Pick<Recorder, 'backlog' | 'isStalled'>
-  readonly inProgress: Pick<MessagesInProgress, 'begin' | 'hurry'>
-  readonly held: Pick<HeldMessages, 'begin' | 'countedPdus' | 'committed' | 'jobOf'>
+  readonly inProgress: Pick<MessagesInProgress, 'addBegun' | 'hurry'>
+  readonly held: Pick<HeldMessages, 'countBegun' | 'countedPdus' | 'committed' | 'jobOf'>
   /** Its validity has ended. */
   readonly reconsider: (job: SubmitJob) => void
   readonly requeue: (job: SubmitJob, delayMs: number) => void
@@ -29,14 +29,14 @@ const HOLD_MS = 200
 export const MAX_BACKLOG = 5_000
 
 /** Sends as much as window, rate limits and recorder allow. */
-export function pump(queue: CarrierQueue, carrierId: number, pumping: Pumping): void {
-  sendAll(queue, carrierId, pumping)
+export function pump(queue: CarrierQueue, carrierId: number, deps: PumpDeps): void {
+  sendAll(queue, carrierId, deps)
   // Nothing is in flight: the whole window waits for this COMMIT.
-  if (queue.beginning > 0 && pumping.links.inFlight(carrierId) === 0) pumping.inProgress.hurry()
+  if (queue.beginning > 0 && deps.links.inFlight(carrierId) === 0) deps.inProgress.hurry()
 }
 
-function sendAll(queue: CarrierQueue, carrierId: number, pumping: Pumping): void {
-  const { held, lease, links, recorder } = pumping
+function sendAll(queue: CarrierQueue, carrierId: number, deps: PumpDeps): void {
+  const { held, lease, links, recorder } = deps
   const rateLimits = links.rateLimits(carrierId)
   if (rateLimits === null || queue.isPaused) return
   queue.adopt(rateLimits)
@@ -59,16 +59,16 @@ function sendAll(queue: CarrierQueue, carrierId: number, pumping: Pumping): void
       queue.pauseFor(waitMs)
       return
     }
-    if (job.progress.isIdle && job.dispatch.expiresAtMs <= pumping.clock()) {
+    if (job.progress.isIdle && job.dispatch.expiresAtMs <= deps.clock()) {
       queue.remove(job)
-      pumping.reconsider(job)
+      deps.reconsider(job)
     } else if (backsOff(queue, job, nowMs)) {
       queue.remove(job)
-      pumping.requeue(job, queue.backOffs.leftMs(job.dispatch.recipient, nowMs))
+      deps.requeue(job, queue.backOffs.leftMs(job.dispatch.recipient, nowMs))
     } else if (begun === null) {
       if (held.countedPdus(carrierId) >= links.places(carrierId) || queue.hasEnoughBegun) return
-      admit(queue, job, nowMs, pumping)
-    } else if (!sendNext(queue, { job, index, sentAtMs: nowMs }, link, pumping)) return
+      admit(queue, job, nowMs, deps)
+    } else if (!sendNext(queue, { job, index, sentAtMs: nowMs }, link, deps)) return
   }
 }
 
@@ -80,14 +80,14 @@ function backsOff({ backOffs }: CarrierQueue, { dispatch, startedAtMs }: SubmitJ
 }
 
 /** Lets the head of the queue begin, unless its sender has to wait. */
-function admit(queue: CarrierQueue, job: SubmitJob, nowMs: number, pumping: Pumping): void {
+function admit(queue: CarrierQueue, job: SubmitJob, nowMs: number, deps: PumpDeps): void {
   const admission = queue.senderRateLimit?.admit(job, nowMs)
   if (admission === undefined || admission.kind === 'go') {
-    begin(queue, job, nowMs, pumping)
+    begin(queue, job, nowMs, deps)
     return
   }
   queue.stepAside(job)
-  if (admission.kind === 'requeue') pumping.requeue(job, admission.delayMs)
+  if (admission.kind === 'requeue') deps.requeue(job, admission.delayMs)
 }
 
 /**
@@ -98,11 +98,11 @@ function admit(queue: CarrierQueue, job: SubmitJob, nowMs: number, pumping: Pump
  * behind that outcome. Of a lane that a crash cuts short, the messages that have begun and have no outcome therefore never
  * exceed the windows, however slow the COMMITs are.
  */
-function begin(queue: CarrierQueue, job: SubmitJob, nowMs: number, { held, inProgress }: Pumping): void {
+function begin(queue: CarrierQueue, job: SubmitJob, nowMs: number, { held, inProgress }: PumpDeps): void {
   const { msgId } = job.dispatch
   queue.begin(job, nowMs)
-  held.begin(msgId, job.carrier.id, job.text.pdus.length)
-  inProgress.begin(msgId, (isBegun) => {
+  held.countBegun(msgId, job.carrier.id, job.text.pdus.length)
+  inProgress.addBegun(msgId, (isBegun) => {
     // If its lane was lost, the message is another node's and is not sent from here.
     if (!isBegun || held.jobOf(msgId) !== job) return
     held.committed(msgId)
@@ -115,19 +115,19 @@ function sendNext(
   queue: CarrierQueue,
   token: SubmitToken,
   link: CarrierLink<SubmitToken>,
-  pumping: Pumping,
+  deps: PumpDeps,
 ): boolean {
   const { job, index, sentAtMs } = token
   try {
-    if (!link.submit(submitSm(job, index, pumping.clock()), token)) return false
+    if (!link.submit(submitSm(job, index, deps.clock()), token)) return false
   } catch (error) {
-    pumping.log.error({ err: error }, 'message does not fit a PDU')
+    deps.log.error({ err: error }, 'message does not fit a PDU')
     job.progress.unsendable(index, STATUSES.ESME_RINVMSGLEN)
-    pumping.unsendable(job)
+    deps.unsendable(job)
     return true
   }
   job.progress.sent()
   queue.throttle.sent(sentAtMs)
-  job.startedAtMs ??= pumping.clock()
+  job.startedAtMs ??= deps.clock()
   return true
 }

@@ -100,8 +100,8 @@ export class HeldMessages {
     return this.#messages.get(msgId)?.isBegun ?? false
   }
 
-  /** Its `begun` is appended to the journal, and not committed yet. */
-  begin(msgId: string, carrierId: number, pdus: number): void {
+  /** Counts its PDUs in the carrier's window: its `begun` is appended to the journal, and not committed yet. */
+  countBegun(msgId: string, carrierId: number, pdus: number): void {
     const held = this.#messages.get(msgId)
     if (held === undefined) return
     this.#uncount(held)

@@ -28,7 +28,7 @@ export function placeNew(options: PlacementOptions): Placement['place'] {
     const holds = isHere && isOpen() && held.roomFor(plan.id, routeId) > 0
     if (holds) held.add({ msgId, planId: plan.id, body, segments }, routeId)
     const begun = holds && isAppended && mayBegin(carrierId)
-    if (begun) held.begin(msgId, carrierId, segments)
+    if (begun) held.countBegun(msgId, carrierId, segments)
     const chosenCarrierId = isHere ? 0 : carrierId
     return { msgId, owner: holds ? lease.nodeId : null, begun, routeId, chosenCarrierId }
   }

@@ -20,7 +20,7 @@ import type { Recorder } from '../messages/recorder.ts'
 import type { QualityWatch } from '../quality/quality-watch.ts'
 import { CarrierChoice } from './carrier-choice.ts'
 import type { CarrierConditions } from './carrier-conditions.ts'
-import { type Pumping, pump } from './carrier-pump.ts'
+import { type PumpDeps, pump } from './carrier-pump.ts'
 import { CarrierQueue } from './carrier-queue.ts'
 import { DueDispatches, type DueDispatchesOptions } from './due-dispatches.ts'
 import { HeldMessages, type HeldSelection } from './held-messages.ts'
@@ -58,7 +58,7 @@ export class Submitter implements SubmitEvents<SubmitToken> {
   readonly #due: DueDispatches
   readonly #choice: CarrierChoice
   readonly #submits: SubmitRecorder
-  readonly #pumping: Pumping
+  readonly #pumpDeps: PumpDeps
   /** Places messages that are being accepted. */
   readonly placement: Placement
   /** The queue of a carrier; undefined: no message has been for it. */
@@ -83,7 +83,7 @@ export class Submitter implements SubmitEvents<SubmitToken> {
       release: (msgId) => held.drop(msgId),
     }
     const parts = { held, inProgress, lease, log, recorder }
-    this.#pumping = {
+    this.#pumpDeps = {
       ...parts,
       links,
       clock,
@@ -336,7 +336,7 @@ export class Submitter implements SubmitEvents<SubmitToken> {
 
   #pump(carrierId: number): void {
     const queue = this.#queues.get(carrierId)
-    if (queue !== undefined) pump(queue, carrierId, this.#pumping)
+    if (queue !== undefined) pump(queue, carrierId, this.#pumpDeps)
   }
 
   // Outcomes.

@@ -3,11 +3,11 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type {
   DispatchState,
-  Fact,
   MessageState,
   Postponed,
   ReceiptFact,
   Settled,
+  StateFact,
 } from '../../../src/domain/journal/message-facts.ts'
 import { acceptedState, applyFact } from '../../../src/domain/journal/message-states.ts'
 import {
@@ -54,9 +54,9 @@ function receipt(outcome: ReceiptFact['outcome'], change: Partial<ReceiptFact> =
   }
 }
 
-const OVERDUE: Fact = { kind: 'overdue', atMs: AT_MS, errorCode: '601' }
+const OVERDUE: StateFact = { kind: 'overdue', atMs: AT_MS, errorCode: '601' }
 
-function messageAfter(segments: number, ...facts: readonly Fact[]): MessageState {
+function messageAfter(segments: number, ...facts: readonly StateFact[]): MessageState {
   return facts.reduce(applyFact, acceptedState(segments, AT_MS))
 }
 
@@ -70,7 +70,7 @@ const IN_STATUS: Readonly<Record<Status, MessageState>> = {
 }
 
 /** The columns of the table in the documents. */
-const COLUMNS: Readonly<Record<string, Fact>> = {
+const COLUMNS: Readonly<Record<string, StateFact>> = {
   'taken by a carrier': settled('SENT'),
   'refused for good': settled('FAILED'),
   'in doubt': settled('UNKNOWN'),
@@ -106,7 +106,7 @@ describe('the documents', () => {
 })
 
 describe('a status', () => {
-  const anyFact = fc.constantFrom<Fact>(
+  const anyFact = fc.constantFrom<StateFact>(
     ...Object.values(COLUMNS),
     receipt('DELIVERED', { segmentBits: 2n }),
     receipt('FAILED', { segmentBits: 2n }),
@@ -254,8 +254,8 @@ describe('the submission', () => {
     startedOver: false,
     ambiguous: false,
   }
-  const orphaned: Fact = { kind: 'orphaned', atMs: AT_MS, ambiguityWaitMs: 120_000 }
-  const submissionAfter = (...facts: readonly Fact[]): DispatchState | null =>
+  const orphaned: StateFact = { kind: 'orphaned', atMs: AT_MS, ambiguityWaitMs: 120_000 }
+  const submissionAfter = (...facts: readonly StateFact[]): DispatchState | null =>
     messageAfter(2, ...facts).dispatch
 
   test.each(['SENT', 'FAILED', 'UNKNOWN'] as const)('ends with %s, and no fact opens it again', (status) => {
@@ -264,7 +264,7 @@ describe('the submission', () => {
   })
 
   test('that a dead node had begun is in doubt, and waits for news', () => {
-    const begun: Fact = { kind: 'begun', atMs: AT_MS }
+    const begun: StateFact = { kind: 'begun', atMs: AT_MS }
     expect(submissionAfter(begun, orphaned)).toMatchObject({
       ambiguous: true,
       begun: false,
@@ -278,7 +278,7 @@ describe('the submission', () => {
   })
 
   test('goes on after the parts that a carrier took, also late, unless they are divided otherwise', () => {
-    const late = (segmentation: string): Fact => ({
+    const late = (segmentation: string): StateFact => ({
       kind: 'pdus-accepted',
       atMs: AT_MS,
       pduBits: 2n,

@@ -70,7 +70,7 @@ async function started(name: string): Promise<Node> {
     links: {
       adopt: () => void links.push('adopt'),
       close: async (mostMs) => void links.push(`close ${mostMs}`),
-      unbound: (_carrierId, bind) => {
+      whenUnbound: (_carrierId, bind) => {
         links.push(`unbound? ${bind}`)
         return new Promise((resolve) => endings.push(resolve))
       },

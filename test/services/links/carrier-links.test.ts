@@ -260,7 +260,7 @@ describe('following the directory', () => {
     expect(links.canSubmit(1)).toBe(false)
     expect(links.summary(1)).toBeNull()
     answers[0]!()
-    await links.unbound(1, 0)
+    await links.whenUnbound(1, 0)
     expect([answered, lost]).toEqual([['under way 0'], []])
     expect(smsc.bindsNow).toBe(0)
     links.adopt(directory(), holdsAll)
@@ -281,7 +281,7 @@ describe('following the directory', () => {
     links.adopt(directory(carrier({ state: 'stopped' }), carrier({ id: 2, name: 'silent' })), holdsAll)
     await eventually(() => lastClose(2) === 'bind_timeout')
     answers[0]!()
-    await links.unbound(1, 0)
+    await links.whenUnbound(1, 0)
     expect([answered, lost]).toEqual([['under way 0'], []])
   })
 
@@ -367,7 +367,7 @@ describe('several binds', () => {
     links.adopt(directory(carrier({ binds: 3 })), holds)
     await all(1)
     expect(links.status(1)[0]!.number).toBe(2)
-    await links.unbound(1, 1)
+    await links.whenUnbound(1, 1)
     await eventually(() => smsc.bindsNow === 1)
   })
 

@@ -159,7 +159,7 @@ describe('a message that waited', () => {
   test('is recorded where a carrier answers a repeated segment with the id of the first', async () => {
     await start()
     const msgId = await accept(2)
-    inProgress.begin(msgId, () => undefined)
+    inProgress.addBegun(msgId, () => undefined)
     inProgress.addOutcome(submission(plan, msgId, `${msgId}/0`, 0))
     await eventually(() => inProgress.get(msgId)?.submissions.length === 1)
     await removeNode(db, nodeId)
@@ -260,7 +260,7 @@ describe('a message that is being submitted', () => {
     await start()
     const msgId = await accept()
     const recorded = await heldUp(msgId)
-    const begun = new Promise((told) => inProgress.begin(msgId, told))
+    const begun = new Promise((told) => inProgress.addBegun(msgId, told))
     expect(inProgress.addFacts(msgId, [postponed({ failedAttempts: 3 })])).toBe(true)
     let isAppended = false
     inProgress.whenAppended(msgId, () => {
@@ -299,7 +299,7 @@ describe('a message that is being submitted', () => {
     await start()
     const [idle, begun] = [await accept(), await accept()]
     await inProgress.project([idle, begun])
-    await new Promise((told) => inProgress.begin(begun, told))
+    await new Promise((told) => inProgress.addBegun(begun, told))
     expect(await recoveredState(idle)).toEqual([
       { status: 'QUEUED', lane: null, failedAttempts: 0, ambiguous: false },
     ])

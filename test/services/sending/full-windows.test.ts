@@ -31,7 +31,7 @@ const hurry = () => {
 function pumpAll(): void {
   pump(queue, 1, {
     links,
-    inProgress: { hurry, begin: () => true },
+    inProgress: { hurry, addBegun: () => true },
     clock: Date.now,
     lease: { alive: true },
     recorder: { isStalled: false, backlog: 0 },
@@ -40,7 +40,7 @@ function pumpAll(): void {
     requeue: nothing,
     unsendable: nothing,
     held: {
-      begin() {
+      countBegun() {
         begun += 1
       },
       countedPdus: () => begun,

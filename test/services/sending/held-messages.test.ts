@@ -91,7 +91,7 @@ test('a text that was accepted as several segments and is one PDU takes one plac
   const job = aJob()
   const { msgId } = job.dispatch
   held.add(job.dispatch)
-  held.begin(msgId, job.carrier.id, 7)
+  held.countBegun(msgId, job.carrier.id, 7)
   held.committed(msgId)
   held.setJob(job)
   expect([held.isBegun(msgId), held.countedPdus(job.carrier.id)]).toEqual([true, 1])

@@ -91,8 +91,8 @@ export function pathCounters(registry: Registry): PathCounters {
   return {
     batch: (batch, size) => sizes.get(batch)?.observe(size),
     webhookAttempt: ({ ok, latencyMs }) => {
-      const attempts = ok ? delivered : failed
-      attempts.inc()
+      const counted = ok ? delivered : failed
+      counted.inc()
       webhookLatency.observe(latencyMs / 1_000)
     },
     anomaly: (kind, carrier) => anomalies.inc({ carrier: carrier.name, kind }),
