@@ -59,7 +59,7 @@ export function eventBody(payload: EventPayload, plan: ServicePlan): PublicMessa
     : toInboundWebhook(payload.inbound, plan)
 }
 
-/** An event that never happened, for testing a receiver. */
+// An event that never happened, for testing a receiver.
 
 /** Numbers that nobody has (NANP: 555-0100 to 555-0199). */
 const SENDER = '+12025550100'

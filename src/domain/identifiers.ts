@@ -102,7 +102,7 @@ function boundary(ms: number, rest: string): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-${rest}`
 }
 
-/** Public identifiers of accounts and service plans: 24 hex digits, lower case in the database. */
+// Public identifiers of accounts and service plans: 24 hex digits, lower case in the database.
 
 const PUBLIC_ID_BYTES = 12
 

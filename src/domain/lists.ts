@@ -10,8 +10,8 @@ import { decrypt, encrypt } from './secrets.ts'
 import { isDestination } from './webhooks/targets.ts'
 
 /**
- * Filters of the lists of messages, inbound messages and events, and windows of time. Other lists of operators check theirs by
- * the schemas of their routes.
+ * Filters of the lists of messages, inbound messages and events, windows of time, and the cursors that continue a list. Other
+ * lists of operators check their filters by the schemas of their routes.
  */
 
 /** A window of time, in Unix milliseconds, both ends inclusive; null is open. */
@@ -62,7 +62,7 @@ const SENDER_RULE: FilterRule<string> = {
 export function parseFilters<Filters extends object>(
   rules: FilterRules<Filters>,
   texts: Readonly<Partial<Record<keyof Filters, unknown>>>,
-  faults: Fault[] = [],
+  faults: Fault[],
 ): Filters {
   const filters = Object.entries<FilterRule<unknown>>(rules).map(([name, { parse, meaning }]) => {
     const text = texts[name as keyof Filters]

@@ -103,7 +103,7 @@ function core(text: string): string {
     .replace(/[^\p{L}\p{N}\p{M}]|\p{Variation_Selector}|\p{Me}/gu, '')
 }
 
-/** Keywords of inbound (MO) messages. */
+// Keywords of inbound (MO) messages.
 
 /**
  * The configured keyword, in its configured spelling, that equals the first token of the text, case-insensitively; null

@@ -184,7 +184,7 @@ function dlrOf(
   return url === null || mask <= 0 ? null : { url, mask }
 }
 
-/** The parameters of a request in the form of Kannel's sendsms: in the query of a GET, in the headers of a POST. */
+// The parameters of a request in the form of Kannel's sendsms: in the query of a GET, in the headers of a POST.
 
 const HEADER_PREFIX = 'x-kannel-'
 

@@ -44,7 +44,7 @@ export interface PageResponse<Item> {
   }
 }
 
-/** A query that a schema of `listQuery` has checked. `parseFields` has replaced its texts by the values that its rules make of them. */
+/** A query as `parseFields` has read it, by a schema that `listQuery` made. */
 type ListQuery<Filters> = Readonly<Partial<Filters>> & {
   readonly servicePlanId: string
   readonly limit?: number

@@ -283,7 +283,7 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The peculiarities of query strings. */
+// The peculiarities of query strings.
 
 /** A parsed query string: a parameter given more than once is an array. */
 type Query = Readonly<Record<string, string | string[] | undefined>>

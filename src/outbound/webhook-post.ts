@@ -66,7 +66,7 @@ export const UNANSWERED: DeliveryOutcome = {
 const MAX_DIALS = 3
 
 /**
- * Signs one webhook and POSTs it. Never rejects: a webhook with a damaged secret, or one that meets a defect of ours, ends as
+ * Signs one webhook and sends it. Never rejects: a webhook with a damaged secret, or one that meets a defect of ours, ends as
  * INVALID_REQUEST, and `onDefect` is called. An exception would end the thread, and with it all other open requests.
  */
 export async function sendWebhook(
@@ -87,7 +87,7 @@ export async function sendWebhook(
 }
 
 /**
- * POSTs one webhook and returns the outcome.
+ * Sends one webhook and returns the outcome: POSTs its body, or GETs the URL if it has none (ADR 29).
  *
  * 2xx is success, even when the body is cut. A redirect is a failure and is not followed. User info in the URL becomes Basic
  * credentials and appears nowhere else. The body of the answer is never inflated.

@@ -128,10 +128,8 @@ export function serverEnvironment(): NodeJS.ProcessEnv {
   return { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C', TZ: 'UTC' }
 }
 
-/**
- * Server settings for this workload: small transactions committed one after another, queue tables that turn over all
- * the time, and a machine shared with the service itself.
- */
+// Server settings for this workload: small transactions committed one after another, queue tables that turn over all
+// the time, and a machine shared with the service itself.
 
 const MIB = 1024 * 1024
 const MAX_SHARED_BUFFERS_MIB = 256

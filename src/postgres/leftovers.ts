@@ -112,11 +112,9 @@ async function until(holds: () => boolean, timeoutMs: number): Promise<void> {
   while (!holds() && performance.now() < deadline) await delay(POLL_MS)
 }
 
-/**
- * One aldis per data directory, held by the kernel: the lock goes with the process, however it ends, and it also holds
- * between containers that share the directory, where process ids mean nothing. Node has no flock; SQLite's exclusive
- * transaction on an empty file is the same `fcntl` lock.
- */
+// One aldis per data directory, held by the kernel: the lock goes with the process, however it ends, and it also holds
+// between containers that share the directory, where process ids mean nothing. Node has no flock; SQLite's exclusive
+// transaction on an empty file is the same `fcntl` lock.
 
 interface DirectoryLock {
   release(): void

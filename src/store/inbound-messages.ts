@@ -214,7 +214,7 @@ function conditionsOf({ planId, filters, after }: InboundPage): Sql {
   ])
 }
 
-/** Inbound messages to numbers that nobody owned when they came. */
+// Inbound messages to numbers that nobody owned when they came.
 
 export interface UnownedInboundMessage extends Omit<InboundMessage, 'planId' | 'keyword'>, InboundPartCounts {
   readonly carrierId: number

@@ -142,7 +142,7 @@ describe('filters', () => {
 
     it('parseFilters reads each text by its rule, and lists those at fault', () => {
       const fromDate = '2026-01-01T00:00:00.0001Z'
-      expect(parseFilters(RULES, { colour: 'red', fromDate })).toEqual({
+      expect(parseFilters(RULES, { colour: 'red', fromDate }, [])).toEqual({
         colour: 'red',
         fromDate: Date.parse('2026-01-01T00:00:00.001Z'),
         toDate: null,
@@ -317,7 +317,7 @@ describe('filters', () => {
   })
 
   it('since is rounded up, so that nothing from before is in it', () => {
-    const filters = parseFilters(FEED_FILTERS, { since: '2026-03-01T12:00:00.0001Z' })
+    const filters = parseFilters(FEED_FILTERS, { since: '2026-03-01T12:00:00.0001Z' }, [])
     expect(filters).toEqual({ since: Date.parse('2026-03-01T12:00:00.001Z') })
   })
 })

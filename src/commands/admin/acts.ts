@@ -65,7 +65,7 @@ async function reseal(call: Call): Promise<void> {
   if (faults.length > 0) throw new Error(faults.join('; '))
 }
 
-/** `aldis message list --follow`: the newest messages, and then each new one and each change of a status. */
+// `aldis message list --follow`: the newest messages, and then each new one and each change of a status.
 
 interface Listed extends Fields {
   readonly msgId: string

@@ -103,10 +103,8 @@ function canClear(
   return isPresent && (types.includes('null') || kind === 'map' || (kind === 'list' && minItems === 0))
 }
 
-/**
- * The fields of a request from what was given on the command line. Text goes to the service as it is, which checks it and
- * names the field at fault. A `-` as the value of an option is standard input.
- */
+// The fields of a request from what was given on the command line. Text goes to the service as it is, which checks it and
+// names the field at fault. A `-` as the value of an option is standard input.
 
 type Given = string | readonly string[] | boolean | undefined
 

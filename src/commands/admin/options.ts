@@ -69,10 +69,8 @@ function repeated(text: string, previous: readonly string[] | undefined): string
   return [...(previous ?? []), text]
 }
 
-/**
- * The help of an option, made of its schema. A description may end in notes such as `; null: no limit`: they say what the
- * field is without a value, so they are the help of `--no-…`, and the default of a command that creates.
- */
+// The help of an option, made of its schema. A description may end in notes such as `; null: no limit`: they say what the
+// field is without a value, so they are the help of `--no-…`, and the default of a command that creates.
 
 const NOTE = /; (null or absent|null|empty|false|default): /
 

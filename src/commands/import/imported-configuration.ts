@@ -97,7 +97,7 @@ export class ImportedConfiguration {
   }
 }
 
-/** Senders as other gateways write them. */
+// Senders as other gateways write them.
 
 export const NO_SENDER = 'is no sender: E.164, 3 to 8 digits, or a name of at most 11 characters'
 

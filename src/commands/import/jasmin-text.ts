@@ -112,7 +112,7 @@ class Reader implements JasminText {
   }
 }
 
-/** What becomes of every setting of Jasmin 0.11. docs/from-jasmin.md has these tables, which a test prints. */
+// What becomes of every setting of Jasmin 0.11. docs/from-jasmin.md has these tables, which a test prints.
 
 /** `smppccm -s` */
 export const CONNECTOR_ROWS = settingRows(`

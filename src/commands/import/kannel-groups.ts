@@ -142,7 +142,7 @@ export function integerOf(setting: KannelSetting | undefined): number | null {
   return /^(?:[0-9]{1,9}|0[xX][0-9a-fA-F]{1,7})$/.test(text) ? Number(text) : null
 }
 
-/** Lists of prefixes in a group: `allowed-prefix`, `denied-prefix` and their regular expressions. */
+// Lists of prefixes in a group: `allowed-prefix`, `denied-prefix` and their regular expressions.
 
 /** A number passes if `allowed` has its beginning, or `denied` has not; a list that is null is not there. */
 interface PrefixTest {

@@ -121,7 +121,7 @@ function wordsFor(carriers: readonly RouteCarrier[]): string {
   return [...levels.values()].map((level) => level.map(({ carrier }) => carrier).join('-')).join('-then-')
 }
 
-/** Prefixes of telephone numbers as other gateways write them, in the form that Aldis has: `+` and digits. */
+// Prefixes of telephone numbers as other gateways write them, in the form that Aldis has: `+` and digits.
 
 const E164_PREFIX = /^\+[1-9][0-9]{0,14}$/
 

@@ -105,7 +105,7 @@ function smsFaults({ to, body }: SendRequest): string[] {
   return faults
 }
 
-/** A text with placeholders, `Hello {name}`: `{{` and `}}` are braces. */
+// A text with placeholders, `Hello {name}`: `{{` and `}}` are braces.
 
 const PARTS = /\{\{|\}\}|\{([^{}]*)\}/g
 

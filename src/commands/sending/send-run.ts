@@ -101,7 +101,7 @@ export class SendRun {
   }
 }
 
-/** What a run tells while it lasts: one line that is rewritten on a terminal, otherwise a line now and then. */
+// What a run tells while it lasts: one line that is rewritten on a terminal, otherwise a line now and then.
 
 const TERMINAL_INTERVAL_MS = 500
 const LINE_INTERVAL_MS = 10_000

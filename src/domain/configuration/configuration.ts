@@ -255,7 +255,7 @@ export interface SendsmsUser {
   readonly dlrUrl: string | null
 }
 
-/** Values an operator may choose among, and the rules of settings that a schema cannot express. */
+// Values an operator may choose among, and the rules of settings that a schema cannot express.
 
 /** Receipts are awaited until 48 h after the longest validity; then submissions are kept for another 72 h. */
 export const VALIDITY_SECONDS = { least: 60, most: 86_400 } as const

@@ -139,10 +139,8 @@ export function describeCount(unit: string, count: number): string {
   return count === 1 ? '1 message' : `${count} messages`
 }
 
-/**
- * Stops artificial traffic (SMS pumping): messages that somebody has an application send to numbers of one range, for a part
- * of the fee. It shows by many messages to one range, or by a country in which few are delivered (docs/limits.md).
- */
+// Stops artificial traffic (SMS pumping): messages that somebody has an application send to numbers of one range, for a part
+// of the fee. It shows by many messages to one range, or by a country in which few are delivered (docs/limits.md).
 
 export type PumpingGuardSetting = Partial<PumpingGuard>
 
@@ -206,7 +204,7 @@ export class PrefixCounts {
   }
 }
 
-/** What a plan and its operator are told of the plan's limits (docs/limits.md). */
+// What a plan and its operator are told of the plan's limits (docs/limits.md).
 
 /** A part of a cap is used. */
 interface CapReached extends Cap, Pick<CapPeriod, 'begins'> {
@@ -277,7 +275,7 @@ export function publicCount(unit: string, count: number) {
     : { messages: null, cost: formatAmount(BigInt(count)), currency: unit }
 }
 
-/** What a service plan may send at most (docs/limits.md). */
+// What a service plan may send at most (docs/limits.md).
 
 /** Why a plan does not take a message. The text names the limit. */
 export interface LimitRefusal {

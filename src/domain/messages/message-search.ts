@@ -57,10 +57,8 @@ export function nextPartMs(partMs: number, tookMs: number): number {
   return partMs * (tookMs > GOAL_MS / 4 ? 2 : 8)
 }
 
-/**
- * Which messages in progress a list shows: chosen and ordered like the records that the statements of
- * store/message-list.ts and store/message-search.ts find.
- */
+// Which messages in progress a list shows: chosen and ordered like the records that the statements of
+// store/message-list.ts and store/message-search.ts find.
 
 /** What a list asks for; null is not filtered. */
 export interface WantedMessages {

@@ -128,7 +128,6 @@ export function publicMessage(message: Message, plan: ServicePlan): PublicMessag
 }
 
 /** The body of the inbound webhook. */
-
 export interface InboundSmsWebhook {
   readonly accountId: string
   readonly servicePlanId: string

@@ -38,7 +38,7 @@ export function specificity({ prefix, country, mccmnc }: RecipientMatch): number
   return country === null ? 0 : COUNTRY_SPECIFICITY
 }
 
-/** The country of a number (ISO 3166-1 alpha-2), from the metadata of libphonenumber. */
+// The country of a number (ISO 3166-1 alpha-2), from the metadata of libphonenumber.
 
 /** All officially assigned codes; XK (Kosovo), AC and TA are not, but numbers have them as their country. */
 const CODES = new Set(

@@ -197,7 +197,7 @@ export function rowRanges(
   return ranges
 }
 
-/** What is counted of messages over time, and by what it is told apart. docs/statistics.md explains the figures. */
+// What is counted of messages over time, and by what it is told apart. docs/statistics.md explains the figures.
 
 /** Counts of what happened in a period. A message is in several of them, each at the time when that happened. */
 export const COUNTS = ['accepted', 'sent', 'delivered', 'failed', 'unknown', 'inbound', 'segments'] as const

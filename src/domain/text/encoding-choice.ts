@@ -137,11 +137,9 @@ function splitsPair(text: string, end: number): boolean {
   return (text.charCodeAt(end - 1) & 0xfc00) === 0xd800 && (text.charCodeAt(end) & 0xfc00) === 0xdc00
 }
 
-/**
- * Smart encoding: typographic characters that the GSM alphabet lacks, and what replaces them, so that one curly quote
- * does not make a text UCS-2. Only replacements that read the same are here: no letters, fractions or combining marks.
- * docs/text.md shows the table.
- */
+// Smart encoding: typographic characters that the GSM alphabet lacks, and what replaces them, so that one curly quote
+// does not make a text UCS-2. Only replacements that read the same are here: no letters, fractions or combining marks.
+// docs/text.md shows the table.
 
 /** Replacement -> the characters it stands for, as hexadecimal code points and ranges of them. */
 const TABLE: ReadonlyArray<readonly [replacement: string, codePoints: string]> = [

@@ -2,6 +2,11 @@ import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import { type Fault, fault } from '../../errors.ts'
 import { accountHeadersContext, type SecretKeys, sealSecret } from '../secrets.ts'
 
+/**
+ * What the requests of webhooks have besides their body: signatures, the headers of Aldis, and those that an account adds,
+ * whose values are masked wherever a receiver repeats them.
+ */
+
 export interface WebhookContents {
   /** The same at each attempt. */
   readonly eventId: string

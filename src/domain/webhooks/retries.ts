@@ -23,15 +23,15 @@ export const ATTEMPT_DELAYS_MS: readonly number[] = [
   24 * HOUR_MS,
 ]
 
-/** How long the schedule of an event lasts: the sum of the delays, rounded up. A parked event gets its last attempt at its end. */
+/** The end of an event's schedule, when a parked event gets its last attempt: the sum of the delays without jitter, rounded up. */
 export const SCHEDULE_MS: number = 76 * HOUR_MS
 
 /** An event without room waits in the database until its endpoint has some, or for this long: its node may be gone by then. */
 export const CROWDED_MS = 10 * MINUTE_MS
 
 /**
- * Jitter shortens a schedule by at most 20 % (15 h). If more is left after the last delay, probes of the destination have used
- * up delays, and one more attempt is made at the end.
+ * Jitter shortens a schedule by at most 20 % (15 h). If more than that is left after the last delay, probes of the destination
+ * must have used up delays early, and one more attempt is made at the end.
  */
 const MOST_EARLY_MS = JITTER * SCHEDULE_MS
 
@@ -58,9 +58,9 @@ export function isOwnUrlGone({ gone }: Pick<AttemptOutcome, 'gone'>, own: boolea
 }
 
 /**
- * 2xx ends the event; anything else is retried until the schedule is over. `failedBefore`: failed attempts of the schedule
- * before this one. A probe of the destination counts too, although it does not wait for its delay. If probes use up the
- * delays early, one more attempt is made when the schedule ends.
+ * 2xx ends the event, and so does a 410 of its message's own URL; anything else is retried until the schedule is over.
+ * `failedBefore`: failed attempts of the schedule before this one. A probe of the destination counts too, although it does
+ * not wait for its delay. If probes use up the delays early, one more attempt is made when the schedule ends.
  */
 export function afterAttempt(
   failedBefore: number,

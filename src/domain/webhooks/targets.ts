@@ -59,7 +59,7 @@ function destinationOf(url: string): string {
   return destination
 }
 
-/** Whether changes of a message are pushed anywhere, or this change. True of a change that a sealed URL may not want. */
+/** Whether changes of a message, or this one, are pushed anywhere. A sealed URL cannot be read here: its changes count as pushed. */
 export function isPushed(
   callbackUrl: string | null,
   plan: ServicePlan | undefined,

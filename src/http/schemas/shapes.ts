@@ -31,10 +31,8 @@ export function changeBody(
   })
 }
 
-/**
- * Schemas written as JSON Schema 2020-12 type lists, which give one fault for a bad value: a union of schemas would be
- * serialised by trial and error.
- */
+// Schemas written as JSON Schema 2020-12 type lists, which give one fault for a bad value: a union of schemas would be
+// serialised by trial and error.
 
 export function Nullable<T extends TSchema & { type: string }>(schema: T) {
   return Type.Unsafe<Static<T> | null>({ ...schema, type: [schema.type, 'null'] })

@@ -16,7 +16,7 @@ import {
   titled,
 } from './shapes.ts'
 
-/** The public record of a message. */
+/** The public record of a message. The API calls it a DeliveryReceipt from its acceptance on. */
 export const DeliveryReceiptSchema = titled('DeliveryReceipt', {
   accountId: nullableString({ description: 'Account that owns the message' }),
   servicePlanId: nullableString({ description: 'Service plan that owns the message' }),
@@ -47,10 +47,8 @@ export const DeliveryReceiptSchema = titled('DeliveryReceipt', {
   updatedAt: Type.String({ format: 'date-time' }),
 })
 
-/**
- * Events and destinations of webhooks, as operators and customers see them: their schemas, and the functions that fill
- * them.
- */
+// Events and destinations of webhooks, as operators and customers see them: their schemas, and the functions that fill
+// them.
 
 export const EVENT_TYPES: readonly EventType[] = ['deliveryReceipt', 'inboundMessage']
 

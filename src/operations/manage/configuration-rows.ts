@@ -130,7 +130,7 @@ export function mustExist({ noun }: { noun: string }): string {
   return `must be an existing ${noun}`
 }
 
-/** What becomes of a write that the database refuses because of another. */
+// What becomes of a write that the database refuses because of another.
 
 const UNIQUE_VIOLATION = '23505'
 

@@ -13,7 +13,10 @@ import { LaneGaps } from './lane-gaps.ts'
 export interface JournalWriterOptions<Item extends JournalFact> extends Pick<NodeParts, 'db' | 'log'> {
   /** Connections used only for entries: a transaction on `db` may itself wait for an entry. */
   readonly appends: Database
-  /** Called for each entry in order, once it and all entries before it are committed. `sinceMs`: since when it waited. */
+  /**
+   * Called for each entry in order, once it and all entries before it are committed. `n`: its number in the lane.
+   * `sinceMs`: since when it waited.
+   */
   readonly onCommitted: (items: readonly Item[], n: number, sinceMs: number) => void
   /** Whether somebody waits for the item to be committed. If not, it goes with the next group, or `gatherMs` later. */
   readonly isAwaited: (item: Item) => boolean

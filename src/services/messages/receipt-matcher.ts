@@ -22,8 +22,8 @@ export interface ReceiptMatcherOptions extends Pick<NodeParts, 'directory' | 'cl
 }
 
 /**
- * `matched`: the receipt is among the facts of its message. `unknown`: no message here has its id. Otherwise the receipt is matched
- * in the records, after the records of the `unrecorded` messages are written.
+ * `matched`: the receipt is among the facts of its message. `unknown`: no message here has its id. Otherwise the receipt is
+ * matched in the records, after those of the `unrecorded` messages are written.
  */
 export type MatchHere = 'matched' | 'unknown' | { readonly unrecorded: readonly string[] }
 

@@ -10,7 +10,10 @@ export interface ForeignReceiptsOptions extends Pick<NodeParts, 'db' | 'log' | '
 }
 
 const POLL_MS = 100
-/** `parked_at` is set before the COMMIT, which follows within this time. A receipt that is later waits for its message's record. */
+/**
+ * `parked_at` is set before the COMMIT, which follows within this time. A receipt that is committed later is matched when its
+ * message's record is written.
+ */
 const OVERLAP_MS = 1_000
 const PAGE = 1_000
 const MAX_PAGES = 20

@@ -30,7 +30,7 @@ interface AttemptDetails {
   readonly reason?: string
 }
 
-/** The attempt that a job is, for the message's timeline. Null for a first attempt that was simply accepted. */
+/** The attempt that this job made, as the timeline shows it. Null for a first attempt that was simply accepted. */
 export function attemptOf(
   job: SubmitJob,
   nowMs: number,
@@ -104,7 +104,7 @@ export interface Ending {
   readonly errorCode?: string
   readonly commandStatus?: number
   readonly attempt?: Attempted | null
-  /** The same attempt, if a PDU of it was not answered: a receipt of that may come. */
+  /** Also set if a PDU of the attempt was not answered: its receipt may still come. */
   readonly unanswered?: Attempted | null
 }
 

@@ -223,9 +223,12 @@ export class Deliverer {
     if (outcome === null || outcome.error === 'ABORTED') {
       const isStopping = this.#stopped || !this.#options.lease.alive
       if (isStillFirst) void this.#requeue(event.msgId, isStopping ? 0 : this.#unsentDelayMs(event))
-    } else if (isStillFirst) this.#conclude(delivery, outcome, attemptedAtMs)
-    // The event has left memory meanwhile, and is decided elsewhere. It still shows how its destination is.
-    else this.#reportToBreaker(delivery, outcome)
+    } else if (isStillFirst) {
+      this.#conclude(delivery, outcome, attemptedAtMs)
+    } else {
+      // The event has left memory meanwhile, and is decided elsewhere. It still shows how its destination is.
+      this.#reportToBreaker(delivery, outcome)
+    }
     this.#pump()
   }
 
@@ -264,7 +267,7 @@ export class Deliverer {
     this.#followUp(delivery.event, attempt.outcome)
   }
 
-  /** Counts the result at the destination's breaker. Returns whether it is in trouble now; then its events in memory are being parked. */
+  /** Reports to the destination's breaker. Returns whether it is in trouble now; then its events in memory are being parked. */
   #reportToBreaker(delivery: Delivery, outcome: DeliveryOutcome): boolean {
     const { destinations } = this.#options
     // The destination answers, and its answer ends the event.
