@@ -42,7 +42,7 @@ export const dueOf = (e: { readonly planId: string; readonly msgId: string; read
 /** Only its holder may requeue it; another node may have become that since. */
 type HeldEvent = Pick<WebhookEvent, 'planId' | 'msgId' | 'sequence' | 'holder'>
 
-/** One attempt and its consequence. */
+/** One attempt, and what was decided after it. */
 export interface AttemptRow
   extends HeldEvent,
     Pick<WebhookEvent, 'waited'>,
@@ -56,12 +56,12 @@ export interface AttemptRow
    * `delivered` ends it; `again` after `delayMs`; `parked` until its destination takes it or `delayMs` (null: no end) are
    * over; `failed` is left for redelivery; `kept`: there is no URL, and no attempt was made.
    */
-  readonly outcome: 'delivered' | 'again' | 'parked' | 'failed' | 'kept'
+  readonly decision: 'delivered' | 'again' | 'parked' | 'failed' | 'kept'
   readonly delayMs: number | null
 }
 
 /**
- * Records a batch of attempts with their consequences. When an event is requeued, later events of its message become due
+ * Records a batch of attempts, and carries out what was decided after them. When an event is requeued, later events of its message become due
  * together with it; if they were due earlier, they would be looked at in vain each time. They also become due when it is
  * done. An event that another node has in memory by now is still that node's to deliver, before later ones. A first
  * attempt that was answered 2xx is recorded in the event alone. All at once, unless plans are on several servers.
@@ -77,40 +77,40 @@ export async function recordAttempts(db: Queryable, attempts: readonly AttemptRo
         from json_to_recordset($1) as i (
           "planId" integer, "msgId" uuid, sequence smallint, holder integer, "failedAttempts" smallint, attempt smallint,
           "attemptedAt" timestamptz, "latencyMs" integer, "responseStatus" smallint, error text, "responseHead" text,
-          destination text, waited boolean, outcome text, "delayMs" bigint)
+          destination text, waited boolean, decision text, "delayMs" bigint)
       ), delivered as (
         update events e
         set delivered_at = i."answeredAt", attempts = i.attempt,
             latency_ms = i."latencyMs", response_status = i."responseStatus", response_head = i."responseHead",
             destination = i.destination
         from input i
-        where i.outcome = 'delivered' and e.plan_id = any (array[i."planId"]) and ${ofPlan('e', '$2')}
+        where i.decision = 'delivered' and e.plan_id = any (array[i."planId"]) and ${ofPlan('e', '$2')}
           and e.msg_id = i."msgId" and e.sequence = i.sequence
       ), ended as (
         delete from event_deliveries e using input i
-        where i.outcome in ('delivered', 'kept') and e.plan_id = any (array[i."planId"]) and e.msg_id = i."msgId"
+        where i.decision in ('delivered', 'kept') and e.plan_id = any (array[i."planId"]) and e.msg_id = i."msgId"
           and e.sequence = i.sequence and (e.holder is null or e.holder = i.holder)
       ), requeued as (
         update event_deliveries e
         set holder = null, failed_attempts = i."failedAttempts", destination = i.destination,
-            state = case when i.outcome = 'again' then 'waiting' else i.outcome end::delivery_state,
-            due_at = case when i.outcome = 'failed' then 'infinity' else coalesce(i.later, 'infinity') end
+            state = case when i.decision = 'again' then 'waiting' else i.decision end::delivery_state,
+            due_at = case when i.decision = 'failed' then 'infinity' else coalesce(i.later, 'infinity') end
         from input i
-        where i.outcome in ('again', 'parked', 'failed') and e.plan_id = any (array[i."planId"])
+        where i.decision in ('again', 'parked', 'failed') and e.plan_id = any (array[i."planId"])
           and e.msg_id = i."msgId" and e.sequence = i.sequence and e.holder = i.holder
       ), behind as (
         update event_deliveries e
-        set due_at = case when i.outcome in ('again', 'parked') then coalesce(i.later, 'infinity')
+        set due_at = case when i.decision in ('again', 'parked') then coalesce(i.later, 'infinity')
                           else i.at end,
             began_at = case when e.due_at = 'infinity' then i.at else e.began_at end
         from input i
-        where (i.waited or i.outcome <> 'delivered') and e.plan_id = any (array[i."planId"]) and e.msg_id = i."msgId"
+        where (i.waited or i.decision <> 'delivered') and e.plan_id = any (array[i."planId"]) and e.msg_id = i."msgId"
           and e.sequence > i.sequence and coalesce(e.holder, 0) = 0 and e.state <> 'failed'
       )
       insert into webhook_attempts (msg_id, sequence, attempt, plan_id, attempted_at, latency_ms, response_status, error,
                                     response_head)
       select "msgId", sequence, attempt, "planId", "attemptedAt", "latencyMs", "responseStatus", error, "responseHead" from input
-      where outcome <> 'kept' and (outcome <> 'delivered' or attempt > 1)
+      where decision <> 'kept' and (decision <> 'delivered' or attempt > 1)
       on conflict do nothing`,
       values: [JSON.stringify(items), planId],
       ...inTime(db),

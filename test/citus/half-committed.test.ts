@@ -70,12 +70,12 @@ test('kinds that a worker does not commit are noted again', async () => {
 const attemptOf = (msgId: string, changes: Partial<AttemptRow>): AttemptRow => ({
   ...{ planId, msgId, sequence: 1, holder: NODE, failedAttempts: 1, attempt: 1, latencyMs: 12 },
   ...{ attemptedAt: new Date().toISOString(), responseStatus: 500, error: null, responseHead: null },
-  ...{ destination: 'https://example.com', waited: false, outcome: 'again', delayMs: 1_000 },
+  ...{ destination: 'https://example.com', waited: false, decision: 'again', delayMs: 1_000 },
   ...changes,
 })
 
 test.each<[string, string, Partial<AttemptRow>]>([
-  ['an event was taken', 'events', { outcome: 'delivered', responseStatus: 200 }],
+  ['an event was taken', 'events', { decision: 'delivered', responseStatus: 200 }],
   ['an attempt failed', 'webhook_attempts', {}],
 ])('that %s is not recorded where the worker does not commit it', async (_, table, changes) => {
   const msgId = await storeMessage(db, planId)
@@ -94,7 +94,7 @@ test.each<[string, string, Partial<AttemptRow>]>([
 test('an event is not redelivered where the worker does not commit what is known of its first attempt', async () => {
   const msgId = await storeMessage(db, planId)
   await recordOutcomes(db, [submission(planId, msgId, msgId), sent(planId, msgId)])
-  await recordAttempts(db, [attemptOf(msgId, { outcome: 'delivered', responseStatus: 200 })])
+  await recordAttempts(db, [attemptOf(msgId, { decision: 'delivered', responseStatus: 200 })])
   const redeliver = () => redeliverOne(db, planId, { msgId, sequence: 1 })
   {
     await using _ = await atCommit('webhook_attempts', refuse)

@@ -61,7 +61,7 @@ const attempt = (changes: Partial<AttemptRow>): AttemptRow => ({
   responseHead: null,
   destination: DESTINATION,
   waited: true,
-  outcome: 'parked',
+  decision: 'parked',
   delayMs: null,
   ...changes,
 })
@@ -129,7 +129,7 @@ test.each<[string, () => Promise<unknown>, unknown?]>([
     'events are delivered',
     async () => {
       await takeDueEvents(db, { ...taker, limit: 1 })
-      await recordAttempts(db, [attempt({ outcome: 'delivered', responseStatus: 200, attempt: 3 })])
+      await recordAttempts(db, [attempt({ decision: 'delivered', responseStatus: 200, attempt: 3 })])
     },
   ],
   [

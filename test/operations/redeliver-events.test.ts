@@ -295,7 +295,7 @@ function answered(msgId: string, attempt: number) {
     responseHead: null,
     destination: DESTINATION,
     waited: true,
-    outcome: 'delivered' as const,
+    decision: 'delivered' as const,
     delayMs: 0,
   }
 }

@@ -45,14 +45,14 @@ async function parked(
   const msgId = await storeDelivered(db, planId)
   await takeDueEvents(db, hold())
   await recordAttempts(db, [
-    outcome(msgId, { outcome: 'parked', delayMs, failedAttempts, planId, destination }),
+    decided(msgId, { decision: 'parked', delayMs, failedAttempts, planId, destination }),
   ])
   return msgId
 }
 
-function outcome(
+function decided(
   msgId: string,
-  { planId = plan, ...changes }: Partial<AttemptRow> & Pick<AttemptRow, 'outcome'> & { planId?: number },
+  { planId = plan, ...changes }: Partial<AttemptRow> & Pick<AttemptRow, 'decision'> & { planId?: number },
 ): AttemptRow {
   return {
     planId,
@@ -63,8 +63,8 @@ function outcome(
     attempt: changes.failedAttempts ?? 1,
     attemptedAt: new Date().toISOString(),
     latencyMs: 12,
-    responseStatus: changes.outcome === 'delivered' ? 200 : 500,
-    error: changes.outcome === 'delivered' ? null : 'HTTP_STATUS',
+    responseStatus: changes.decision === 'delivered' ? 200 : 500,
+    error: changes.decision === 'delivered' ? null : 'HTTP_STATUS',
     responseHead: null,
     destination: DESTINATION,
     waited: true,
@@ -106,7 +106,7 @@ describe('what is parked', () => {
   test('once it is delivered, the next event of its message is due', async () => {
     const msgId = await parked()
     await takeParkedEvents(db, hold(), endpoint)
-    await recordAttempts(db, [outcome(msgId, { outcome: 'delivered', attempt: 2 })])
+    await recordAttempts(db, [decided(msgId, { decision: 'delivered', attempt: 2 })])
     expect(await takeDueEvents(db, hold())).toMatchObject([{ msgId, sequence: 2, failedAttempts: 0 }])
   })
 
@@ -122,7 +122,7 @@ describe('what is parked', () => {
     expect(await takeParkedEvents(db, hold(), endpoint)).toMatchObject([
       { failedAttempts: 0, earlierAttempts: 3 },
     ])
-    await recordAttempts(db, [outcome(msgId, { outcome: 'delivered', attempt: 4 })])
+    await recordAttempts(db, [decided(msgId, { decision: 'delivered', attempt: 4 })])
     expect(await rows(msgId)).toMatchObject([{ sequence: 2, due: true, endless: false, fresh: true }])
   })
 
@@ -200,11 +200,11 @@ describe('stranded', () => {
     const msgId = await storeMessage(db, plan)
     await recordOutcomes(db, [submission(plan, msgId, msgId), sent(plan, msgId)], NOBODY)
     await takeDueEvents(db, hold())
-    await recordAttempts(db, [outcome(msgId, { outcome: 'parked', delayMs: DAY_MS })])
+    await recordAttempts(db, [decided(msgId, { decision: 'parked', delayMs: DAY_MS })])
     let isDone = false
     const deliver = async () => {
       await takeParkedEvents(db, hold(), endpoint)
-      await recordAttempts(db, [outcome(msgId, { outcome: 'delivered' })])
+      await recordAttempts(db, [decided(msgId, { decision: 'delivered' })])
       isDone = true
     }
     const isWaiting = async () =>
@@ -230,8 +230,8 @@ describe('stranded', () => {
     const [parkedFirst, doneFirst] = [await storeDelivered(db, plan), await storeDelivered(db, plan)]
     await takeDueEvents(db, hold())
     await db.query('update event_deliveries set holder = $1', [NODE])
-    const parking = { outcome: 'parked', delayMs: DAY_MS } as const
-    await recordAttempts(db, [outcome(parkedFirst, parking), outcome(doneFirst, parking)])
+    const parking = { decision: 'parked', delayMs: DAY_MS } as const
+    await recordAttempts(db, [decided(parkedFirst, parking), decided(doneFirst, parking)])
     await db.query('delete from event_deliveries where msg_id = $1 and sequence = 1', [doneFirst])
     const behind = { planId: plan, sequence: 2, holder: NODE, delayMs: 'behind', destination: null } as const
     await requeueEvents(
@@ -258,8 +258,8 @@ describe('stranded', () => {
     const [tried, soon] = [await storeDelivered(db, plan), await storeDelivered(db, plan)]
     await takeDueEvents(db, hold())
     await recordAttempts(db, [
-      outcome(tried, { outcome: 'again', delayMs: DAY_MS }),
-      outcome(soon, { outcome: 'again', delayMs: 60_000 }),
+      decided(tried, { decision: 'again', delayMs: DAY_MS }),
+      decided(soon, { decision: 'again', delayMs: 60_000 }),
     ])
     await db.query('delete from event_deliveries where msg_id = $1 and sequence = 1', [soon])
     expect(await requeueStranded(db, 600_000, 100)).toBe(0)

@@ -40,7 +40,7 @@ function attempt(msgId: string, changes: Partial<AttemptRow> = {}): AttemptRow {
     responseHead: '{"ok":true}',
     destination: 'https://example.com',
     waited: true,
-    outcome: 'delivered',
+    decision: 'delivered',
     delayMs: 0,
     ...changes,
   }
@@ -120,12 +120,12 @@ describe('holding what is due', () => {
   test('not while an earlier one waits for its next attempt; once that is given up', async () => {
     const msgId = await delivered()
     await hold()
-    await recordAttempts(db, [attempt(msgId, { outcome: 'again', delayMs: 60_000, responseStatus: 500 })])
+    await recordAttempts(db, [attempt(msgId, { decision: 'again', delayMs: 60_000, responseStatus: 500 })])
     expect(await hold()).toEqual([])
     await db.query('update event_deliveries set due_at = now() where msg_id = $1', [msgId])
     expect(await hold()).toMatchObject([{ sequence: 1 }])
     await recordAttempts(db, [
-      attempt(msgId, { outcome: 'failed', failedAttempts: 2, attempt: 2, responseStatus: 410 }),
+      attempt(msgId, { decision: 'failed', failedAttempts: 2, attempt: 2, responseStatus: 410 }),
     ])
     expect(await hold()).toMatchObject([{ sequence: 2 }])
     expect(await rows(msgId)).toMatchObject([
@@ -199,7 +199,7 @@ describe('attempts', () => {
     await hold()
     const late = attempt(msgId, {
       holder: NODE + 1,
-      outcome: 'again',
+      decision: 'again',
       delayMs: 60_000,
       responseStatus: 500,
     })
@@ -214,7 +214,7 @@ describe('attempts', () => {
     const msgId = await delivered()
     await hold()
     const failed = attempt(msgId, {
-      outcome: 'again',
+      decision: 'again',
       delayMs: 5_000,
       responseStatus: null,
       error: 'CONNECT_TIMEOUT',

@@ -123,7 +123,7 @@ describe('events that are not taken', () => {
   const taken = (msgId: string, sequence: number, changes: Partial<AttemptRow> = {}): AttemptRow => ({
     ...{ planId: plan, msgId, sequence, holder: NODE, failedAttempts: 1, attempt: 1, latencyMs: 12 },
     ...{ attemptedAt: new Date().toISOString(), responseStatus: 200, error: null, responseHead: 'ok' },
-    ...{ destination: 'https://example.com', waited: false, outcome: 'delivered', delayMs: 0 },
+    ...{ destination: 'https://example.com', waited: false, decision: 'delivered', delayMs: 0 },
     ...changes,
   })
   const untaken = (id: string, atMs: number) => [...sentFacts(id, atMs), receiptFact(id, atMs + 1)]
@@ -152,7 +152,7 @@ describe('events that are not taken', () => {
 
   test('wait for a schedule as any other', async () => {
     const msgId = await project(inMemory(plan, untaken), { holder: NODE })
-    await recordAttempts(db, [taken(msgId, 1, { outcome: 'again', delayMs: 0, responseStatus: 503 })])
+    await recordAttempts(db, [taken(msgId, 1, { decision: 'again', delayMs: 0, responseStatus: 503 })])
     expect(await hold()).toEqual([{ msgId, sequence: 1, failedAttempts: 1 }])
   })
 

@@ -247,7 +247,7 @@ export class Deliverer {
     onAttempt?.(event, outcome)
     const decided = this.#decide(delivery, outcome, this.#reportToBreaker(delivery, outcome))
     const isFirstSuccess =
-      event.earlierAttempts + event.failedAttempts === 0 && decided.outcome === 'delivered'
+      event.earlierAttempts + event.failedAttempts === 0 && decided.decision === 'delivered'
     const followUp = (isCommitted: boolean) => this.#followUp(event, isCommitted ? 'delivered' : 'lost')
     // The next event waits for this COMMIT. Otherwise, if the node died, a receiver could see it before this one again.
     const onCommitted = this.#order.hasNext(event.msgId) ? followUp : null
@@ -262,9 +262,9 @@ export class Deliverer {
     await this.#outcomes.record(attempt)
     // Written while its breaker opened, the event may have come too late to be parked with the others.
     const { destinations } = this.#options
-    if (attempt.outcome === 'again' && destinations.stateOf(delivery) === 'open') destinations.park(delivery)
-    if (attempt.outcome === 'parked') this.#memory.parked(delivery)
-    this.#followUp(delivery.event, attempt.outcome)
+    if (attempt.decision === 'again' && destinations.stateOf(delivery) === 'open') destinations.park(delivery)
+    if (attempt.decision === 'parked') this.#memory.parked(delivery)
+    this.#followUp(delivery.event, attempt.decision)
   }
 
   /** Reports to the destination's breaker. Returns whether it is in trouble now; then its events in memory are being parked. */
@@ -285,16 +285,16 @@ export class Deliverer {
     delivery: Delivery,
     outcome: DeliveryOutcome,
     isTroubled: boolean,
-  ): Pick<AttemptRow, 'outcome' | 'delayMs'> {
+  ): Pick<AttemptRow, 'decision' | 'delayMs'> {
     const { event, own } = delivery
     const leftMs = this.#leftMs(event)
     if (isTroubled) {
       if (this.#options.destinations.stateOf(delivery) === 'paused')
-        return { outcome: 'parked', delayMs: null }
-      return leftMs > 0 ? { outcome: 'parked', delayMs: leftMs } : { outcome: 'failed', delayMs: 0 }
+        return { decision: 'parked', delayMs: null }
+      return leftMs > 0 ? { decision: 'parked', delayMs: leftMs } : { decision: 'failed', delayMs: 0 }
     }
-    const decision = afterAttempt(event.failedAttempts, outcome, { own, leftMs, random: Math.random() })
-    return { outcome: decision.kind, delayMs: decision.kind === 'again' ? decision.delayMs : 0 }
+    const decided = afterAttempt(event.failedAttempts, outcome, { own, leftMs, random: Math.random() })
+    return { decision: decided.kind, delayMs: decided.kind === 'again' ? decided.delayMs : 0 }
   }
 
   /** Time until the end of its schedule. */
@@ -303,10 +303,10 @@ export class Deliverer {
   }
 
   /** `lost`: the attempt was lost with its lane, whose new owner delivers the next events, and perhaps this one before them. */
-  #followUp(event: WebhookEvent, outcome: AttemptRow['outcome'] | 'lost'): void {
+  #followUp(event: WebhookEvent, decision: AttemptRow['decision'] | 'lost'): void {
     if (!this.#order.isFirst(event)) return
-    if (outcome === 'lost') this.#order.drop(event.msgId)
-    if (outcome === 'again' || outcome === 'parked') {
+    if (decision === 'lost') this.#order.drop(event.msgId)
+    if (decision === 'again' || decision === 'parked') {
       // The first is requeued already, with its attempt, and may even be done.
       void this.#requeueMessage(event.msgId, ([, ...behind]) => this.#requeueEvents(behind, 'behind'))
       return
@@ -332,7 +332,7 @@ export class Deliverer {
 
   /** There is no URL any more. The event is kept, and can be delivered when there is one. */
   async #keep(event: WebhookEvent): Promise<void> {
-    const kept = { outcome: 'kept', delayMs: 0 } as const
+    const kept = { decision: 'kept', delayMs: 0 } as const
     await this.#outcomes.record(
       attemptRow({ event, destination: null }, UNANSWERED, kept, this.#options.clock()),
     )

@@ -119,7 +119,7 @@ export class OutcomeWriter {
 export function attemptRow(
   { event, destination }: { readonly event: WebhookEvent; readonly destination: string | null },
   { latencyMs, status, error, responseHead }: DeliveryOutcome,
-  { outcome, delayMs }: Pick<AttemptRow, 'outcome' | 'delayMs'>,
+  { decision, delayMs }: Pick<AttemptRow, 'decision' | 'delayMs'>,
   attemptedAtMs: number,
 ): AttemptRow {
   const { planId, msgId, sequence, holder, waited, failedAttempts, earlierAttempts } = event
@@ -132,7 +132,7 @@ export function attemptRow(
     latencyMs,
     error,
     destination,
-    outcome,
+    decision,
     delayMs,
     failedAttempts: failedAttempts + 1,
     attempt: earlierAttempts + failedAttempts + 1,

@@ -90,7 +90,7 @@ async function aNode({ db, announcedPlan: plan }: Installed, random: () => numbe
     await outcomes.record({
       ...{ planId: plan, msgId: msgId, sequence, holder: NODE, failedAttempts: 1, attempt: 1, latencyMs: 5 },
       ...{ responseStatus: 200, error: null, responseHead: null, destination: 'https://example.com' },
-      ...{ attemptedAt: new Date().toISOString(), waited: false, outcome: 'delivered', delayMs: 0 },
+      ...{ attemptedAt: new Date().toISOString(), waited: false, decision: 'delivered', delayMs: 0 },
     })
   }
   await inProgress.register(NODE)
