@@ -20,8 +20,6 @@ export type ReceiptTlvs = {
   receipted_message_id?: string | undefined
   message_state?: number | undefined
   network_error_code?: Buffer | undefined
-  /** From a vendor TLV, where the carrier has one. */
-  mccmnc?: string | undefined
 }
 
 /** A receipt built by its SMSC has at most some 300 characters; nothing beyond this limit is read. */
@@ -157,7 +155,6 @@ export function parseReceipt(text: string, tlvs: ReceiptTlvs = {}): Receipt | nu
     rawCode: network?.code ?? firstWord(fields.err),
     networkType: network?.type ?? null,
     mccmnc:
-      fiveOrSixDigits(tlvs.mccmnc) ??
       fiveOrSixDigits(fields.mccmnc) ??
       (fields.mcc === undefined ? null : fiveOrSixDigits(`${firstWord(fields.mcc)}${firstWord(fields.mnc)}`)),
   }

@@ -262,15 +262,13 @@ describe('the TLV form', () => {
       receipted_message_id: 'abc\0',
       message_state: 5,
       network_error_code: Buffer.from([3, 0, 6]),
-      mccmnc: '23415',
     }
-    expect(parseReceipt(`${STANDARD.replace('text', 'mccmnc:310260 text')}`, tlvs)).toEqual({
+    expect(parseReceipt(STANDARD, tlvs)).toEqual({
       ...FULL,
       carrierMessageId: 'abc',
       state: 'UNDELIV',
       rawCode: '006',
       networkType: 3,
-      mccmnc: '23415',
     })
   })
 
@@ -295,7 +293,6 @@ describe('the TLV form', () => {
       receipted_message_id: '\0',
       message_state: 77,
       network_error_code: Buffer.from([3]),
-      mccmnc: 'x',
     }
     expect(parseReceipt(STANDARD, tlvs)).toEqual(FULL)
     expect(parseReceipt(STANDARD, { message_state: 0 })?.state).toBe('DELIVRD')
