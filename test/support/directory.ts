@@ -129,10 +129,12 @@ export function networksOf(ranges: ReadonlyMap<string, string>): NetworkTable {
   return networks
 }
 
+const NO_NETWORKS = networksOf(new Map())
+
 export function aDirectory({
   routingRules = [],
   rates = [],
-  numberRanges = new Map(),
+  numberRanges,
   ...contents
 }: TestContents = {}): Directory {
   return new Directory({
@@ -147,7 +149,7 @@ export function aDirectory({
     carriers: [],
     routes: [],
     rules: rulesOf(routingRules),
-    networks: networksOf(numberRanges),
+    networks: numberRanges === undefined ? NO_NETWORKS : networksOf(numberRanges),
     rates: ratesOf(rates),
     senderRules: [],
     inboundNumbers: new Map(),

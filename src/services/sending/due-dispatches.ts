@@ -45,8 +45,8 @@ const MIN_OF_PLAN = 200
 /** How often to look for messages whose validity ended while none of their carriers was available. */
 const EXPIRED_MS = 5_000
 /**
- * For this long after the start, and after rules or the route of a plan have changed, messages that wait for closed routes are
- * looked at too, a limit at a time: they may have another route now.
+ * For this long after the start, and after rules, number ranges or the route of a plan have changed, messages that wait for closed
+ * routes are looked at too, a limit at a time: they may have another route now.
  */
 const RECHECK_MS = 60_000
 /** How long a node leaves due messages in other nodes' buckets to those nodes. */
@@ -167,8 +167,10 @@ export class DueDispatches extends DueLoader {
 }
 
 /** Whether messages of a plan may have another route than before. */
-function isRoutedAnew(before: Directory, { contents: { plans, rules } }: Directory): boolean {
+function isRoutedAnew(before: Directory, { contents: { plans, rules, networks } }: Directory): boolean {
   if (rules.table.fingerprint !== before.contents.rules.table.fingerprint) return true
+  // A rule may name a network. The table is the same object until a number range changes.
+  if (networks !== before.contents.networks) return true
   if (plans === before.contents.plans) return false
   return plans.some(({ id, route }) => {
     const known = before.planById(id)

@@ -115,18 +115,26 @@ test('after rules have changed, what waits for closed routes too, for a while', 
   expect(taken).toHaveLength(5)
 })
 
-test('after the route of a plan has changed, what waits for the route before, too', async () => {
+test.each([
+  ['the route of a plan', { plans: [aPlan({ id: plan, route: open })] }],
+  ['a number range', { numberRanges: new Map([['49151', '26201']]) }],
+])('after %s has changed, what waits for the route before, too', async (_, change) => {
   vi.useFakeTimers({ toFake: ['performance'] })
   await store(5, closed.id)
-  const routedBy = (own: Route) =>
-    aDirectory({ plans: [aPlan({ id: plan, route: own })], routes: [open, closed] })
-  let directory = routedBy(closed)
+  const contents = {
+    plans: [aPlan({ id: plan, route: closed })],
+    routes: [open, closed],
+    routingRules: [aRule({ mccmnc: '26201', route: open })],
+  }
+  let directory = aDirectory(contents)
   const look = due(() => directory)
   look.adopt()
   vi.advanceTimersByTime(60_000)
+  directory = aDirectory(contents)
+  look.adopt()
   await look.runOnce()
   expect(taken).toEqual([])
-  directory = routedBy(open)
+  directory = aDirectory({ ...contents, ...change })
   look.adopt()
   await look.runOnce()
   expect(taken).toHaveLength(5)
