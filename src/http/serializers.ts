@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifySchema } from 'fastify'
 type Schemas = Readonly<Record<string, object>>
 
 const SERIALIZERS = new WeakMap<object, Serializer>()
-/** By the schema of the whole route, which its HEAD route and other servers of this process share. */
+/** By the schema of the whole route, which other servers of this process share. */
 const REDUCED = new WeakMap<FastifySchema, FastifySchema>()
 
 /**

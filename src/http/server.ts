@@ -100,6 +100,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
     // A request that a draining server has already received is still answered.
     return503OnClosing: false,
     routerOptions: { maxParamLength: limits.headerBytes },
+    exposeHeadRoutes: false,
     schemaController: { compilersFactory: { buildSerializer: buildSerializers } },
     // Of each route, too, there would be two timers. Nothing of a server waits while it is built.
     pluginTimeout: 0,
@@ -115,6 +116,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   app.decorate('databaseOutages', new DatabaseOutages())
   app.setErrorHandler(answerError)
   acceptJsonOnly(app, limits)
+  answerHeads(app)
   validateRequests(app)
   checkArrivals(app, raw)
   refuseUntilOpen(app, deps.isOpen)
@@ -190,6 +192,13 @@ async function registerCustomerRoutes(
     actions.addHook('onRoute', inTurns(new SharedTurns(limits.actionsAtOnce)))
     registerRedeliveries(actions, deps)
     registerDestinationActions(actions, deps)
+  })
+}
+
+/** HEAD is answered wherever GET is, by the same route: Fastify itself would add another, with hooks of its own. */
+function answerHeads(app: FastifyInstance): void {
+  app.addHook('onRoute', (route) => {
+    if (route.method === 'GET' && route.exposeHeadRoute !== false) route.method = ['GET', 'HEAD']
   })
 }
 

@@ -56,7 +56,8 @@ const ABSOLUTE_FORM = /^https?:\/\/[^/?]*/i
 export class KnownPaths {
   /** Paths without a parameter, which take precedence. */
   readonly #fixed = new Map<string, Set<string>>()
-  readonly #paths: { pattern: RegExp; methods: Set<string> }[] = []
+  /** By the source of the pattern. */
+  readonly #paths = new Map<string, { pattern: RegExp; methods: Set<string> }>()
 
   /** `url` is a route pattern, `/v1/messages/:msgId`; one with a wildcard answers every method itself. */
   add(url: string, methods: readonly string[]): void {
@@ -65,10 +66,10 @@ export class KnownPaths {
       this.#fixed.set(url, new Set([...(this.#fixed.get(url) ?? []), ...methods]))
       return
     }
-    const source = url.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replace(/:[^/]+/g, '[^/]+')
-    const pattern = new RegExp(`^${source}$`)
-    const known = this.#paths.find((path) => path.pattern.source === pattern.source)
-    if (known === undefined) this.#paths.push({ pattern, methods: new Set(methods) })
+    const source = `^${url.replace(/[.+?^${}()|[\]\\]/g, '\\$&').replace(/:[^/]+/g, '[^/]+')}$`
+    const known = this.#paths.get(source)
+    if (known === undefined)
+      this.#paths.set(source, { pattern: new RegExp(source), methods: new Set(methods) })
     else for (const method of methods) known.methods.add(method)
   }
 
@@ -77,7 +78,7 @@ export class KnownPaths {
     const path = pathOf(target)
     const fixed = this.#fixed.get(path)
     if (fixed !== undefined) return [...fixed].sort()
-    const methods = this.#paths
+    const methods = [...this.#paths.values()]
       .filter(({ pattern }) => pattern.test(path))
       .flatMap((known) => [...known.methods])
     return [...new Set(methods)].sort()

@@ -154,34 +154,43 @@ export function addOperation<
   route: `${'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'} ${Path}`,
   operation: Operation<Query, Params, Body, Answer>,
 ): void {
-  const {
-    params,
-    query,
-    body,
-    bodyLimit,
-    config,
-    answer,
-    statuses,
-    failures: more = [],
-    run,
-    ...document
-  } = operation
-  const [method, url] = route.split(' ') as [string, string]
-  const usual = statuses ?? [answer === undefined ? 204 : 200]
-  const response: Record<number, object> = { ...failures(400, 401, 403, 404, 409, ...more) }
-  for (const status of usual)
-    response[status] = { ...(answer ?? Type.Null()), description: DESCRIPTIONS[status] }
-  const schema = {
-    ...document,
-    ...(params && { params }),
-    ...(query && { querystring: query }),
-    ...(body && { body }),
-    response,
-  } as FastifySchema
+  const { bodyLimit, config, answer, run } = operation
+  const usual = statusesOf(operation)
   const handler = async (request: unknown, reply: FastifyReply) => {
     const value = await run(request as Given<Query, Params, Body>, reply)
     if (usual.length === 1) reply.code(usual[0]!)
     return answer === undefined ? reply.send(null) : value
   }
+  const [method, url] = route.split(' ') as [string, string]
+  const schema = schemaOf(operation)
   scope.route({ method, url, schema, handler, ...(bodyLimit && { bodyLimit }), ...(config && { config }) })
+}
+
+type AnyOperation = Omit<Operation<TSchema, TSchema, TSchema, TSchema>, 'run'>
+
+function statusesOf({ statuses, answer }: AnyOperation): readonly (keyof typeof DESCRIPTIONS)[] {
+  return statuses ?? [answer === undefined ? 204 : 200]
+}
+
+/** By operationId, for all servers of this process, because what is compiled for a schema is kept with it. */
+const SCHEMAS = new Map<string, FastifySchema>()
+
+function schemaOf(operation: AnyOperation): FastifySchema {
+  const { operationId, summary, description, tags, params, query, body, answer } = operation
+  const known = SCHEMAS.get(operationId)
+  if (known !== undefined) return known
+  const response: Record<number, object> = {
+    ...failures(400, 401, 403, 404, 409, ...(operation.failures ?? [])),
+  }
+  for (const status of statusesOf(operation))
+    response[status] = { ...(answer ?? Type.Null()), description: DESCRIPTIONS[status] }
+  const schema = {
+    ...{ operationId, summary, description, tags },
+    ...(params && { params }),
+    ...(query && { querystring: query }),
+    ...(body && { body }),
+    response,
+  } as FastifySchema
+  SCHEMAS.set(operationId, schema)
+  return schema
 }
