@@ -1,6 +1,7 @@
 import type { EventKey } from '../domain/identifiers.ts'
 import { withTables } from './citus.ts'
 import type { Queryable } from './database.ts'
+import { dueOf } from './event-deliveries.ts'
 
 /** An event with this many attempts is not redelivered any more. Probes alone make up to 4,560 attempts in 76 hours. */
 const MAX_ATTEMPTS = 20_000
@@ -37,10 +38,28 @@ const REACHABLE = `
 
 const CONFIGURED = { accounts: 'true', service_plans: 'true' }
 
+/** The row `d` of event `e`'s delivery. */
+const deliveryOf = (e: string) => `
+  select from event_deliveries d
+  where d.plan_id = any (array[${e}.plan_id]) and d.msg_id = ${e}.msg_id and d.sequence = ${e}.sequence`
+
 /**
- * From `reachable` to `queued`, those that were not tried too often and are in no node's memory: due now and SPACING after
- * each other, `ahead` (SQL) being before them, or with an earlier one of their message that waits; at the beginning of their
- * schedule. What is known of a first attempt that was answered 2xx is written down, for the event will tell of the next one.
+ * From `chosen` to `free`: those among them that wait or have failed, and are in no node's memory. They are locked in the order
+ * of their keys, before `queued` locks what waits ahead of them. Nothing waits for a lock after that, so others may lock
+ * the events of a message in any order.
+ */
+const FREE = `
+  free as materialized (
+    select c.msg_id, c.sequence
+    from (select * from chosen order by msg_id, sequence) c
+    cross join lateral (${deliveryOf('c')} and d.holder is null for no key update) d
+  )`
+
+/**
+ * From `reachable` and `free` to `queued`, those that were not tried too often and are in no node's memory: due now and SPACING
+ * after each other, `ahead` (SQL) being before them, or with an earlier one of their message that waits; at the beginning of
+ * their schedule. What is known of a first attempt that was answered 2xx is written down, for the event will tell of the next
+ * one. An event whose delivery has just ended is left as it is: its last attempt does not show yet.
  */
 const queued = (ahead: string) => `
   logged as (
@@ -54,15 +73,11 @@ const queued = (ahead: string) => `
     insert into event_deliveries as d (plan_id, msg_id, sequence, bucket, earlier_attempts, due_at, began_at)
     select r.plan_id, r.msg_id, r.sequence, get_byte(uuid_send(r.msg_id), 15), r.made,
            greatest(now() + (${ahead} + row_number() over (order by r.msg_id, r.sequence) - 1) * interval '${SPACING}',
-                    earlier.due_at),
+                    ${dueOf({ planId: 'r.plan_id', msgId: 'r.msg_id', where: 'b.sequence < r.sequence' })}),
            now()
     from reachable r
-    cross join lateral (
-      select max(b.due_at) as due_at from event_deliveries b
-      where b.plan_id = r.plan_id and b.msg_id = r.msg_id and b.sequence < r.sequence and b.state <> 'failed'
-        and coalesce(b.holder, 0) = 0
-    ) earlier
-    where r.made < ${MAX_ATTEMPTS}
+    where (select count(*) from free) is not null and r.made < ${MAX_ATTEMPTS}
+      and ((r.msg_id, r.sequence) in (select msg_id, sequence from free) or not exists (${deliveryOf('r')}))
     on conflict (plan_id, msg_id, sequence) do update
     set state = 'waiting', failed_attempts = 0,
         earlier_attempts = d.earlier_attempts + d.failed_attempts, due_at = excluded.due_at,
@@ -94,11 +109,12 @@ export async function redeliverOne(
     text: `
       with ${withTables(db, CONFIGURED)} chosen as (
         select plan_id, msg_id, sequence from events where plan_id = $1 and msg_id = $2 and sequence = $3
-      ), ${REACHABLE}, ${queued('0')}
+      ), ${FREE}, ${REACHABLE}, ${queued('0')}
       select case when exists (select from queued) then 'queued'
-                  when d.holder is not null then 'held'
-                  when not exists (select from reachable) then 'unreachable' else 'exhausted' end as outcome
-      from chosen c left join event_deliveries d on d.plan_id = $1 and d.msg_id = $2 and d.sequence = $3`,
+                  when exists (${deliveryOf('c')}) and not exists (select from free) then 'held'
+                  when not exists (select from reachable) then 'unreachable'
+                  when exists (select from reachable where made < ${MAX_ATTEMPTS}) then 'held' else 'exhausted' end as outcome
+      from chosen c`,
     values: [planId, msgId, sequence],
   })
   return rows[0]?.outcome ?? null
@@ -172,7 +188,7 @@ async function queuedOf(
       ? { text: `${text}, ${REACHABLE}, ${COUNTED} ${LOOKED_AT}`, values }
       : {
           name,
-          text: `${text}, ${REACHABLE}, ${queued(`$${values.length + 1}::integer`)} ${LOOKED_AT}`,
+          text: `${text}, ${FREE}, ${REACHABLE}, ${queued(`$${values.length + 1}::integer`)} ${LOOKED_AT}`,
           values: [...values, ahead],
         },
   )

@@ -5,10 +5,13 @@ import {
   redeliverEvent,
   redeliverEvents,
 } from '../../src/operations/redeliver-events.ts'
-import { takeDueEvents } from '../../src/store/due-deliveries.ts'
+import { type Queryable, type Transaction, withTransaction } from '../../src/store/database.ts'
+import { takeDueEvents, takeParkedEvents } from '../../src/store/due-deliveries.ts'
 import { recordAttempts } from '../../src/store/event-deliveries.ts'
 import { findEvent } from '../../src/store/event-list.ts'
+import { eventually } from '../support/eventually.ts'
 import { installedDatabase, newId } from '../support/installation.ts'
+import { lockWaits } from '../support/lock-waits.ts'
 import { DESTINATION, storeEvent } from '../support/stored-events.ts'
 
 const BUCKETS = Array.from({ length: 256 }, (_, bucket) => bucket)
@@ -30,6 +33,19 @@ async function delivery({ msgId, sequence }: EventKey) {
     [msgId, sequence],
   )
   return rows[0]
+}
+
+function redeliver(
+  query: Partial<RedeliveryQuery> = {},
+  limits?: Parameters<typeof redeliverEvents>[2],
+  on: Queryable = db,
+) {
+  const all = { msgId: null, destination: null, fromDate: null, toDate: null, after: null, dryRun: false }
+  return redeliverEvents(
+    (redelivery) => redelivery(on),
+    { planId, state: 'failed', ...all, ...query },
+    limits,
+  )
 }
 
 const longAgo = { occurredAt: new Date(Date.now() - 3_600_000) }
@@ -128,17 +144,6 @@ describe('one event', () => {
 })
 
 describe('many events', () => {
-  const redeliver = (
-    query: Partial<RedeliveryQuery> = {},
-    limits?: Parameters<typeof redeliverEvents>[2],
-  ) => {
-    const all = { msgId: null, destination: null, fromDate: null, toDate: null, after: null, dryRun: false }
-    return redeliverEvents(
-      (redelivery) => redelivery(db),
-      { planId, state: 'failed', ...all, ...query },
-      limits,
-    )
-  }
   const AT = Date.now() - 60_000
   const idAt = (seconds: number) => newId(AT + seconds * 1_000)
   const states = async () => {
@@ -278,6 +283,80 @@ describe('many events', () => {
     expect(looked).toEqual({ redelivered: 0, nextAfter: { msgId: expect.any(String), sequence: 1 } })
     await db.query('update accounts set default_dlr_url = null')
   })
+})
+
+describe('while its message is delivered', () => {
+  const taker = { nodeId: NODE, buckets: BUCKETS, limit: 10 }
+  const tomorrow = { occurredAt: new Date(Date.now() + 86_400_000) }
+
+  /** Runs `work` in a transaction that is over once `other` is done, or waits for it; then `other` is finished. */
+  async function beside(
+    work: (tx: Transaction) => Promise<unknown>,
+    other: () => Promise<unknown>,
+  ): Promise<void> {
+    let isDone = false
+    const { others } = await withTransaction(db, async (tx) => {
+      await work(tx)
+      const others = other().finally(() => {
+        isDone = true
+      })
+      await eventually(async () => isDone || (await lockWaits(db)) > 0)
+      return { others }
+    })
+    await others
+  }
+
+  test.each<[string, (tx: Transaction, msgId: string) => Promise<unknown>]>([
+    ['one', (tx, msgId) => redeliverEvent(tx, planId, { msgId, sequence: 2 })],
+    ['many', (tx, msgId) => redeliver({ msgId }, undefined, tx)],
+  ])('%s behind an event that is taken and delivered before the COMMIT: due', async (_, redelivering) => {
+    const msgId = await storeEvent(db, { planId, ...tomorrow, state: 'parked', attempts: 3 })
+    await storeEvent(db, { planId, ...longAgo, msgId, sequence: 2, state: 'failed', attempts: 12 })
+    await beside(
+      (tx) => redelivering(tx, msgId),
+      async () => {
+        await takeParkedEvents(db, taker, { planId, destination: DESTINATION })
+        await recordAttempts(db, [answered(msgId, 4)])
+      },
+    )
+    expect(await delivery({ msgId, sequence: 1 })).toBeUndefined()
+    expect(await delivery({ msgId, sequence: 2 })).toMatchObject({ state: 'waiting', due: true })
+  })
+
+  test('one that waits is locked before those ahead of it, so others may lock them in any order', async () => {
+    const msgId = await storeEvent(db, { planId, ...tomorrow, state: 'parked', attempts: 3 })
+    await storeEvent(db, { planId, ...longAgo, msgId, sequence: 2, state: 'pending' })
+    const lock = (tx: Transaction, sequence: number) =>
+      tx.query('update event_deliveries set due_at = due_at where msg_id = $1 and sequence = $2', [
+        msgId,
+        sequence,
+      ])
+    const { redelivered } = await withTransaction(db, async (tx) => {
+      await lock(tx, 2)
+      const redelivered = redeliverEvent(db, planId, { msgId, sequence: 2 })
+      await eventually(async () => (await lockWaits(db)) === 1)
+      await lock(tx, 1)
+      return { redelivered }
+    })
+    await redelivered
+    expect(await delivery({ msgId, sequence: 2 })).toMatchObject({ state: 'waiting', due: false })
+  })
+
+  test.each(['held', 'pending'] as const)(
+    'one (%s) whose delivery is just being recorded is left as it is, and its attempt counts',
+    async (state) => {
+      const msgId = await storeEvent(db, { planId, ...longAgo, state })
+      const key = { msgId, sequence: 1 }
+      await beside(
+        (tx) => recordAttempts(tx, [answered(msgId, 1)]),
+        () => redeliverEvent(db, planId, key),
+      )
+      expect(await delivery(key)).toBeUndefined()
+      expect(await findEvent(db, planId, key)).toMatchObject({ state: 'delivered', attempts: 1 })
+      await redeliverEvent(db, planId, key)
+      expect(await delivery(key)).toMatchObject({ ...queued, earlier: 1 })
+    },
+  )
 })
 
 function answered(msgId: string, attempt: number) {
