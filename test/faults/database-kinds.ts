@@ -98,8 +98,7 @@ export const DATABASE_KINDS: readonly Kind[] = [
     summary: 'a node is killed that could not reach PostgreSQL for longer than a lease',
     excuses: CRASH,
     // A message may be answered 500 while the outcome of its COMMIT is unknown, and be forgotten with the node.
-    // Nor are the answers of receivers committed: both events of a message may come again, in order.
-    known: [...KNOWN, 'sent-though-refused', 'event-disordered'],
+    known: [...KNOWN, 'sent-though-refused'],
     barsTakeover: true,
     holdMs: SHORT_MS,
     async begin({ bed, node }) {

@@ -345,6 +345,19 @@ describe('events', () => {
     expect(rulesOf({ webhooks, load, faults: [kill] })).toEqual(['event-repeated'])
   })
 
+  it('do not come again behind a later one, whatever has died', () => {
+    const again = [
+      webhook(1, 'SENT', { begunAtMs: 40_000, answeredAtMs: 40_010 }),
+      webhook(2, 'DELIVERED', { begunAtMs: 40_100, answeredAtMs: 40_110 }),
+    ]
+    const kill = fault({ startMs: 20_000, endMs: 21_000, killedNode: 0, excuses: { repeats: true } })
+    const [sent, delivered] = GOOD.webhooks
+    expect(rulesOf({ webhooks: [sent!, again[0]!, again[1]!, mo], faults: [kill] })).toEqual([])
+    expect(rulesOf({ webhooks: [sent!, delivered!, ...again, mo], faults: [kill] })).toEqual([
+      'event-disordered',
+    ])
+  })
+
   it('are not pushed where there is no URL', () => {
     expect(rulesOf({ load: [entry({ isPushed: false })], webhooks: [mo] })).toEqual([])
   })

@@ -97,6 +97,14 @@ export function loadedItem({ msgId, ...loaded }: LoadedMessage, ownerNodeId: num
   return journalItem(msgId, { kind: 'loaded', ...loaded }, { owned: null, ownerNodeId })
 }
 
+/**
+ * Whether somebody waits for the item to be committed. For a receiver's answer that is the next event of the message, which may be
+ * in a fact that is not committed yet.
+ */
+export function isAwaited({ fact, owned }: JournalItem): boolean {
+  return fact.kind !== 'event-taken' || owned!.pending > 1 || owned!.message.state.sequence > fact.sequence
+}
+
 /** Whether anything of the message is missing in its record, apart from what is left to be submitted. */
 export function isNews({
   message: { loaded, state, submissions, attempts, receipts, events },

@@ -28,6 +28,7 @@ import {
   acceptedItem,
   awaitedReceipts,
   type JournalItem as Item,
+  isAwaited,
   isNews,
   journalItem,
   loadedItem,
@@ -99,7 +100,7 @@ export class MessagesInProgress implements AcceptanceJournal {
         this.#committed(items, n)
         onWritten?.('journal', items, sinceMs)
       },
-      isAwaited: ({ fact, onCommitted }) => fact.kind !== 'event-taken' || onCommitted !== null,
+      isAwaited,
       isRetractable: ({ fact, onAccepted, onCommitted }) =>
         onAccepted !== null || (fact.kind === 'receipt' && onCommitted !== null),
       onRetracted: (items) => this.#retracted(items),
@@ -272,10 +273,9 @@ export class MessagesInProgress implements AcceptanceJournal {
     return this.addFacts(outcome.msgId, outcome.facts, { outcome })
   }
 
-  /** An event's first attempt was answered 2xx. `onCommitted` works as in `addBegun`. */
+  /** An event's first attempt was answered 2xx. `onCommitted` works as in `addBegun`. A recorded event is delivered from its row. */
   eventTaken(msgId: string, taken: EventTaken, onCommitted: Item['onCommitted'] = null): boolean {
     const owned = this.#ownedMessages.usable(msgId)
-    // An event that is recorded is delivered from its row.
     const isHere = owned?.message.events.some(({ sequence }) => sequence === taken.sequence) === true
     if (owned === null || !isHere || owned.deferred !== null) return false
     this.#append(owned, taken, { onCommitted })

@@ -240,7 +240,7 @@ export class Deliverer {
     return Math.min(UNREADY_DELAY_MS * 2 ** times, MOST_UNREADY_DELAY_MS)
   }
 
-  /** Acts on the result of an attempt. Usually the message is in memory and all went well, and nothing waits for a COMMIT. */
+  /** Acts on the result of an attempt. Usually the message is in memory and all went well. */
   #conclude(delivery: Delivery, outcome: DeliveryOutcome, attemptedAtMs: number): void {
     const { event } = delivery
     const { inProgress, onAttempt } = this.#options
@@ -248,13 +248,13 @@ export class Deliverer {
     const decided = this.#decide(delivery, outcome, this.#reportToBreaker(delivery, outcome))
     const isFirstSuccess =
       event.earlierAttempts + event.failedAttempts === 0 && decided.decision === 'delivered'
-    const followUp = (isCommitted: boolean) => this.#followUp(event, isCommitted ? 'delivered' : 'lost')
-    // The next event waits for this COMMIT. Otherwise, if the node died, a receiver could see it before this one again.
-    const onCommitted = this.#order.hasNext(event.msgId) ? followUp : null
-    const taken = () => eventTakenFact(delivery, outcome, attemptedAtMs)
-    if (isFirstSuccess && inProgress.eventTaken(event.msgId, taken(), onCommitted)) {
-      if (onCommitted === null) followUp(true)
-    } else void this.#record(delivery, attemptRow(delivery, outcome, decided, attemptedAtMs))
+    // The next event waits for this COMMIT, also one that is announced before it. Otherwise, if the node died, a receiver could
+    // see this one again after it.
+    const onCommitted = (isCommitted: boolean) => this.#followUp(event, isCommitted ? 'delivered' : 'lost')
+    const isAdded =
+      isFirstSuccess &&
+      inProgress.eventTaken(event.msgId, eventTakenFact(delivery, outcome, attemptedAtMs), onCommitted)
+    if (!isAdded) void this.#record(delivery, attemptRow(delivery, outcome, decided, attemptedAtMs))
   }
 
   /** Records the attempt, then goes on to the message's next event. */

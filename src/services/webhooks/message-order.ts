@@ -54,11 +54,6 @@ export class MessageOrder {
     return this.#chains.get(event.msgId)?.[0] === event
   }
 
-  /** Whether another event waits behind the first of its message. */
-  hasNext(msgId: string): boolean {
-    return (this.#chains.get(msgId)?.length ?? 0) > 1
-  }
-
   /** The first event of a message is done. Returns the next. */
   advance(msgId: string): WebhookEvent | null {
     const chain = this.#chains.get(msgId)
