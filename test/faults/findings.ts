@@ -33,4 +33,6 @@ export interface Finding {
   /** What to look for in the ledgers. */
   readonly subject: string
   readonly atMs: number
+  /** From when on its cause may have been at work; absent: about when it was found. */
+  readonly sinceMs?: number
 }

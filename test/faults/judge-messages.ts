@@ -1,13 +1,14 @@
 import type { Finding, Rule } from './findings.ts'
 import { mayHaveDied } from './judge-deaths.ts'
 import { isInDoubt } from './judge-submits.ts'
-import type { Answer, Ledgers, LoadEntry, RecordedMessage, Submit } from './ledgers.ts'
+import type { Answer, FeedItem, Ledgers, LoadEntry, RecordedMessage, Submit } from './ledgers.ts'
 import { rankOf } from './ledgers.ts'
 
 /** Compares the answers that the client got with the records and the carriers. */
 export function judgeMessages(ledgers: Ledgers): Finding[] {
   const findings: Finding[] = []
   const find = (rule: Rule, subject: string, atMs: number) => findings.push({ rule, subject, atMs })
+  const inDoubt = toldInDoubt(ledgers.feed)
   const recorded = Map.groupBy(ledgers.record.messages, ({ n }) => n)
   const submits = Map.groupBy(ledgers.submits, ({ n }) => n)
   const entries = new Map(ledgers.load.map((entry) => [entry.n, entry]))
@@ -31,9 +32,13 @@ export function judgeMessages(ledgers: Ledgers): Finding[] {
   for (const message of ledgers.record.messages) {
     const sent = submits.get(message.n) ?? []
     const entry = entries.get(message.n)
+    const sinceMs = timeOf(entry, sent)
+    const atMs = inDoubt.get(message.msgId) ?? sinceMs
+    const subject = `message ${message.n}, ${message.msgId}, ${message.status}`
     const rule = faultOfRecord(message, sent, entry, ledgers)
-    if (rule !== null)
-      find(rule, `message ${message.n}, ${message.msgId}, ${message.status}`, timeOf(entry, sent))
+    if (rule !== null) find(rule, subject, sinceMs)
+    if (isUnoffered(message, sent) && !mayBeSwallowed(entry, atMs, ledgers))
+      findings.push({ rule: 'unknown-never-offered', subject, atMs, sinceMs })
   }
   for (const look of ledgers.lookUps) {
     if (look.httpStatus >= 500 || look.httpStatus === 429) continue
@@ -65,15 +70,25 @@ export function isFailedAnswer(
   )
 }
 
-/** How long a message may wait for its carrier. */
-const WAITED_MS = 30_000
+/** When the feed said of messages that they are UNKNOWN. Until then they may have waited in a node for long. */
+function toldInDoubt(feed: readonly FeedItem[]): ReadonlyMap<string, number> {
+  return new Map(feed.filter(({ status }) => status === 'UNKNOWN').map(({ msgId, atMs }) => [msgId, atMs]))
+}
 
-function mayBeSwallowed(entry: LoadEntry | undefined, { faults, plans }: Ledgers): boolean {
+function isUnoffered({ status }: RecordedMessage, sent: readonly Submit[]): boolean {
+  return status === 'UNKNOWN' && sent.length === 0
+}
+
+function mayBeSwallowed(
+  entry: LoadEntry | undefined,
+  doubtfulAtMs: number,
+  { faults, plans }: Ledgers,
+): boolean {
   if (entry === undefined || !plans[entry.plan]!.keepsDoubtful) return false
-  const atMs = entry.answers.at(-1)!.answeredAtMs
+  const acceptedAtMs = entry.answers.at(-1)!.answeredAtMs
   return faults.some(
     ({ excuses, startMs, endMs }) =>
-      excuses.swallows === true && atMs <= endMs && startMs <= atMs + WAITED_MS,
+      excuses.swallows === true && acceptedAtMs <= endMs && startMs <= doubtfulAtMs,
   )
 }
 
@@ -99,9 +114,7 @@ function faultOfRecord(
   ledgers: Ledgers,
 ): Rule | null {
   const { status, segments, plan } = message
-  if (isFailedAnswer(message, entry)) return null
-  if (status === 'UNKNOWN' && sent.length === 0)
-    return mayBeSwallowed(entry, ledgers) ? null : 'unknown-never-offered'
+  if (isFailedAnswer(message, entry) || isUnoffered(message, sent)) return null
   if (status === 'UNKNOWN') {
     const mayStay = ledgers.plans[plan]!.keepsDoubtful && sent.some((submit) => wasInDoubt(submit, ledgers))
     return mayStay ? null : 'wrong-status'

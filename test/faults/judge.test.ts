@@ -3,7 +3,9 @@ import { faultAt, judge } from './judge.ts'
 import { unannouncedOf } from './judge-inbound.ts'
 import { recordsOfCopies } from './judge-submits.ts'
 import { timeToAccept, timeToTakeOver } from './judge-times.ts'
+import { KINDS } from './kinds.ts'
 import type { Answer, FaultEntry, FeedItem, Ledgers, LoadEntry, Submit, Webhook } from './ledgers.ts'
+import { summarise } from './summary.ts'
 
 const ID = 'message-0'
 
@@ -204,6 +206,45 @@ describe('messages', () => {
         faults: [fault({ startMs: 40_000, endMs: 41_000, excuses: { swallows: true } })],
       }),
     ).toEqual(['unknown-never-offered'])
+    // It had waited for that long.
+    expect(
+      rulesOf({
+        ...swallowed,
+        feed: [item(1, 'UNKNOWN', { atMs: 46_000 }), GOOD.feed[2]!],
+        faults: [fault({ startMs: 40_000, endMs: 41_000, excuses: { swallows: true } })],
+      }),
+    ).toEqual([])
+  })
+
+  describe('UNKNOWN and never at a carrier, told so 50 s after it was accepted', () => {
+    const waited: Ledgers = {
+      ...GOOD,
+      submits: [],
+      feed: [item(1, 'UNKNOWN', { atMs: 50_000 }), GOOD.feed[2]!],
+      webhooks: [webhook(1, 'UNKNOWN'), mo],
+      plans: [{ keepsDoubtful: true }],
+      ...record({ messages: [status('UNKNOWN')] }),
+    }
+    const findingsOf = (...faults: FaultEntry[]) =>
+      summarise(
+        { ledgers: { ...waited, faults }, accepted: 1, seconds: 60, isSettled: true },
+        { nodes: 1, seed: 1, rate: 1 },
+        { kinds: KINDS, areTimesJudged: false },
+      ).findings.map(({ rule, kind, isKnown }) => [rule, kind, isKnown])
+    const throttling = fault({ kind: 'carrier-throttling', startMs: 0, endMs: 7_000 })
+
+    it('is known of a kill in between, for it may have waited in that node for so long', () => {
+      const kill = fault({ startMs: 45_000, endMs: 46_000 })
+      expect(findingsOf(throttling, kill)).toEqual([['unknown-never-offered', 'kill', true]])
+    })
+
+    it.each<[string, FaultEntry[], string]>([
+      ['of a carrier that throttled alone', [throttling], 'none'],
+      ['of a kill behind it', [throttling, fault({ startMs: 50_500, endMs: 51_000 })], 'kill'],
+      ['of a kill long before', [fault({ startMs: -90_000, endMs: -80_000, nodes: [] })], 'none'],
+    ])('is not known %s', (_, faults, kind) => {
+      expect(findingsOf(...faults)).toEqual([['unknown-never-offered', kind, false]])
+    })
   })
 
   it('UNKNOWN stays where the plan wants it so, and the carrier answered nothing', () => {

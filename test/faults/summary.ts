@@ -43,7 +43,10 @@ const NO_FAULT = 'none'
 /** Rules that a busy machine can break too. */
 export const TIMES: ReadonlySet<Rule> = new Set(['slow-to-accept', 'slow-takeover'])
 const LISTED_FINDINGS = 300
-/** A fault may cause findings up to this long before it (by acceptance) and after it. */
+/**
+ * A fault may cause findings up to this long before it (by acceptance) and after it. If the finding says since when its cause may
+ * have been at work, the fault began before it was found.
+ */
 const KNOWN_BEFORE_MS = 15_000
 const KNOWN_AFTER_MS = 75_000
 
@@ -109,11 +112,13 @@ export function summarise(
 /** Whether a finding breaks a rule that the service is known not to keep yet under a fault near it. */
 function knownBy(faults: readonly FaultEntry[], kinds: readonly Kind[]): (finding: Finding) => boolean {
   const known = new Map(kinds.map(({ name, known: rules = [] }) => [name, new Set<Rule>(rules)]))
-  return ({ rule, atMs }) =>
-    faults.some(
+  return ({ rule, atMs, sinceMs }) => {
+    const [fromMs, untilMs] = sinceMs === undefined ? [atMs, atMs + KNOWN_BEFORE_MS] : [sinceMs, atMs]
+    return faults.some(
       ({ kind, begunMs, endMs }) =>
-        begunMs - KNOWN_BEFORE_MS <= atMs && atMs <= endMs + KNOWN_AFTER_MS && known.get(kind)!.has(rule),
+        begunMs <= untilMs && fromMs <= endMs + KNOWN_AFTER_MS && known.get(kind)!.has(rule),
     )
+  }
 }
 
 function figuresOf(all: Record<string, KindFigures>, kind: string): KindFigures {
