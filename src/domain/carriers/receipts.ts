@@ -333,10 +333,29 @@ export function keptReceipt(text: string, tlvs: Iterable<readonly [string, TlvVa
 /** TLVs that can hold a text (SMPP 3.4 §5.3.2.32). */
 const TEXT_TLVS = new Set(['message_payload'])
 
-/** A receipt without the beginning of the message's text, which SMPP 3.4 Appendix B puts behind `text:`. */
+/**
+ * A receipt of a message whose text is not kept. Carriers put the beginning of the text into it: behind `text:` (SMPP 3.4
+ * Appendix B), but also under other names, or alone. So only the known fields before it are left, each with the first word of its
+ * value, which is all that `parseReceipt` reads.
+ */
 export function withoutText({ text, tlvs }: KeptReceipt): KeptReceipt {
   const others = Object.entries(tlvs).filter(([name]) => !TEXT_TLVS.has(name))
-  return { text: text.replace(/(\btext:).*$/is, '$1'), tlvs: Object.fromEntries(others) }
+  return { text: fieldsBeforeText(text), tlvs: Object.fromEntries(others) }
+}
+
+/** As the carrier wrote them, one space apart. If a field occurs twice, as in an XML end tag, the first counts. */
+function fieldsBeforeText(text: string): string {
+  const marks = findMarks(text)
+  const fields = new Map<string, string>()
+  for (const [index, { field, keyAt, valueAt }] of marks.entries()) {
+    const key = text.slice(keyAt, valueAt)
+    // There are two dates.
+    const name = field === 'date' ? key : field
+    const word = field === 'text' ? null : firstWord(valueAfter(marks, index, text))
+    if (!fields.has(name)) fields.set(name, key + (word ?? ''))
+    if (field === 'text') break
+  }
+  return [...fields.values()].join(' ')
 }
 
 /** The carrier's id and its own words for state and error, read from what was kept; null where the receipt has none. */

@@ -382,11 +382,54 @@ test('what is no receipt has neither id nor words', () => {
   expect(readKept({ text: 'hello', tlvs: {} })).toEqual({ carrierMessageId: null, carrierCode: null })
 })
 
-test('withoutText: all behind text:, and message_payload; the rest is still read alike', () => {
-  const tlvs = { message_state: '2', message_payload: '0x536563726574' }
-  const kept = { text: 'id:7 stat:DELIVRD err:000 Text:Secret\nsecond line', tlvs }
-  const without = withoutText(kept)
-  expect(without).toEqual({ text: 'id:7 stat:DELIVRD err:000 Text:', tlvs: { message_state: '2' } })
-  expect(readKept(without)).toEqual(readKept(kept))
-  expect(withoutText({ text: 'no such field', tlvs: {} })).toEqual({ text: 'no such field', tlvs: {} })
+describe('withoutText', () => {
+  const tlvs = { message_state: '2', message_payload: '0x636f64652031323334' }
+
+  test.each([
+    ['as in Appendix B', `${TEXT.slice(0, -3)}code 1234\nsecond line`, TEXT.slice(0, -3)],
+    ['capitals', 'ID:a1 STAT:DELIVRD ERR:000 TEXT:CODE 1234', 'ID:a1 STAT:DELIVRD ERR:000 TEXT:'],
+    ['equals signs', 'id=a1 stat=DELIVRD err=000 text=code 1234', 'id=a1 stat=DELIVRD err=000 text='],
+    ['spaces before colons', 'id :a1 stat :DELIVRD text : code 1234', 'id :a1 stat :DELIVRD text :'],
+    [
+      'JSON',
+      '{"id":"a1","stat":"DELIVRD","err":"000","text":"code 1234"}',
+      'id":a1 stat":DELIVRD err":000 text":',
+    ],
+    [
+      'XML',
+      '<dlr><id>a1</id><stat>DELIVRD</stat><err>000</err><text>code 1234</text></dlr>',
+      'id>a1 stat>DELIVRD err>000 text>',
+    ],
+    [
+      'an element with an attribute',
+      '<id>a1</id><stat>DELIVRD</stat><text lang="en">code 1234</text>',
+      'id>a1 stat>DELIVRD text>',
+    ],
+    ['text before text', 'id:a1 stat:DELIVRD text:code text:1234', 'id:a1 stat:DELIVRD text:'],
+    ['another name', 'id:a1 stat:DELIVRD err:000 content:"code 1234" id: 1234', 'id:a1 stat:DELIVRD err:000'],
+    ['no name', 'id:a1 stat:DELIVRD code 1234', 'id:a1 stat:DELIVRD'],
+  ])('%s: no word of the message, and the rest is read alike', (_name, text, expected) => {
+    const kept = { text, tlvs }
+    const without = withoutText(kept)
+    expect(without).toEqual({ text: expected, tlvs: { message_state: '2' } })
+    expect(readKept(without)).toEqual(readKept(kept))
+  })
+
+  test.each([
+    ['before the state', '{"text":"code 1234","id":"a1","stat":"DELIVRD"}', 'text":'],
+    ['alone, beside TLVs', 'code 1234', ''],
+  ])('a text %s goes with all that may be its words', (_name, text, expected) => {
+    expect(withoutText({ text, tlvs }).text).toBe(expected)
+  })
+
+  test('whatever the message says, all behind the text goes; what has no text is read alike', () => {
+    const pieces = ['id', 'stat', 'err', 'submit', 'date', 'code', 'x1', ':', '=', ' ', '"', '<', '>', ',']
+    const words = fc.array(fc.constantFrom(...pieces), { maxLength: 30 }).map((parts) => parts.join(''))
+    fc.assert(
+      fc.property(words, (text) => {
+        expect(withoutText({ text: STANDARD + text, tlvs }).text).toBe(STANDARD.slice(0, -'Hello'.length))
+        expect(readKept(withoutText({ text, tlvs }))).toEqual(readKept({ text, tlvs }))
+      }),
+    )
+  })
 })
