@@ -15,6 +15,7 @@ import type { RateLimitColumns } from '../domain/limits/rate-limits.ts'
 import type { SenderType } from '../domain/messages/addresses.ts'
 import { isSandbox } from '../domain/sandbox.ts'
 import { accountSecretContext, carrierSecretContext, SecretError } from '../domain/secrets.ts'
+import { CALLBACK_URL_CONTEXT, isSealedUrl } from '../domain/webhooks/callback-url.ts'
 import { openWebhookHeaders, sentWebhookHeaders } from '../domain/webhooks/requests.ts'
 
 /** The rows of the configuration as nodes read them, and the objects that they become. */
@@ -89,15 +90,21 @@ export class Secrets {
     this.#open = open
   }
 
+  /** Counts a configured URL that cannot be opened. One that is not sealed is no secret. `of` says which URL it is. */
+  checkUrl(stored: string | null, of: string): void {
+    if (stored !== null && isSealedUrl(stored))
+      this.tryRead((open) => open(stored, CALLBACK_URL_CONTEXT), `${of}: `)
+  }
+
   /** What `read` makes of secrets; null if one of them cannot be opened. */
-  tryRead<T>(read: (open: SecretOpener) => T): T | null {
+  tryRead<T>(read: (open: SecretOpener) => T, of = ''): T | null {
     try {
       const value = read(this.#open)
       this.isAnyReadable = true
       return value
     } catch (error) {
       if (!(error instanceof SecretError)) throw error
-      this.unreadable.push(error.message)
+      this.unreadable.push(`${of}${error.message}`)
       return null
     }
   }
@@ -138,6 +145,7 @@ export function accountOf(row: AccountRow, secrets: Secrets): Account {
     webhookSecrets: sealed.map((one) => open(one, context)),
     webhookHeaders: sentWebhookHeaders(openWebhookHeaders(open, row.webhookHeaders, accountId)),
   }))
+  secrets.checkUrl(defaultDlrUrl, `default DLR URL of account ${accountId}`)
   return {
     id,
     accountId,
@@ -152,7 +160,9 @@ export function planOf(
   { messagesPerSecond, burst, routeId, ...plan }: PlanRow,
   accounts: ReadonlyMap<number, Account>,
   routes: ReadonlyMap<number, Route>,
+  secrets: Secrets,
 ): ServicePlan {
+  secrets.checkUrl(plan.inboundUrl, `inbound URL of service plan ${plan.servicePlanId}`)
   const route = routeId === null ? null : routes.get(routeId)!
   return {
     ...plan,

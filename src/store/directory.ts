@@ -160,7 +160,8 @@ export function readDirectory(
 
 /**
  * The whole configuration, in a transaction that sees one state of it. What has not changed since `previous` is taken from there.
- * It is read in slices, which hold up nobody. An account or carrier whose secrets `open` cannot open is taken out of service.
+ * It is read in slices, which hold up nobody. An account or carrier whose secrets `open` cannot open is taken out of service; the webhooks
+ * to a URL that it cannot open wait.
  * Throws if it can open none at all and there is no `previous`: a node with a wrong key must not start.
  */
 export async function readDirectoryIn(
@@ -179,11 +180,13 @@ export async function readDirectoryIn(
   const accountsById = await byId(accounts)
   const routes = await read.list('routes', (route: Route) => route)
   const routesById = await byId(routes)
-  const plans = await read.list('plans', (row: PlanRow) => planOf(row, accountsById, routesById))
+  const ofPlans = new Secrets(open)
+  const plans = await read.list('plans', (row: PlanRow) => planOf(row, accountsById, routesById, ofPlans))
   const plansById = await byId(plans)
   const unreadable = {
     accounts: read.isChanged('accounts') ? ofAccounts.unreadable : before!.unreadable.accounts,
     carriers: read.isChanged('carriers') ? ofCarriers.unreadable : before!.unreadable.carriers,
+    plans: read.isChanged('plans') ? ofPlans.unreadable : before!.unreadable.plans,
   }
   const rules = await read.table('rules', before?.rules.table, RuleTable, (table, row: RuleRow) =>
     table.add(row),

@@ -62,20 +62,24 @@ test('everything, with its references resolved', async () => {
   expect(directory.contents.routes).toHaveLength(2)
 })
 
-test('what cannot be decrypted puts its account or carrier out of service, and nothing else', async () => {
+test('what cannot be decrypted puts its account, carrier or URL out of service, and nothing else', async () => {
   await using fresh = await freshDatabase()
   const { db } = fresh
   await db.query(`
-    insert into accounts (account_id, name, webhook_secret, previous_webhook_secret, webhook_headers) values
-      ('aaaaaaaaaaaaaaaaaaaaaaaa', 'secret', 'lost', null, null),
-      ('bbbbbbbbbbbbbbbbbbbbbbbb', 'previous', 'kept', 'lost', null),
-      ('cccccccccccccccccccccccc', 'headers', 'kept', null, 'lost'),
-      ('dddddddddddddddddddddddd', 'whole', 'kept', null, null)`)
+    insert into accounts (account_id, name, webhook_secret, previous_webhook_secret, webhook_headers, default_dlr_url) values
+      ('aaaaaaaaaaaaaaaaaaaaaaaa', 'secret', 'lost', null, null, null),
+      ('bbbbbbbbbbbbbbbbbbbbbbbb', 'previous', 'kept', 'lost', null, 'https://example.com/plain'),
+      ('cccccccccccccccccccccccc', 'headers', 'kept', null, 'lost', 'v1.kept'),
+      ('dddddddddddddddddddddddd', 'whole', 'kept', null, null, 'v1.lost')`)
+  await db.query(`
+    insert into service_plans (service_plan_id, account_id, name, inbound_url) values
+      ('eeeeeeeeeeeeeeeeeeeeeeee', 1, 'plain', 'https://example.com/plain'),
+      ('ffffffffffffffffffffffff', 1, 'sealed', 'v1.lost')`)
   await db.query(`
     insert into carriers (name, host, port, system_id, password) values
       ('locked', 'localhost', 2775, 'aldis', 'lost'), ('open', 'localhost', 2775, 'aldis', 'kept')`)
   const lossy = (sealed: string, context: string) => {
-    if (sealed === 'lost') throw new SecretError(`secret of ${context}: damaged`)
+    if (sealed.endsWith('lost')) throw new SecretError(`secret of ${context}: damaged`)
     return open(sealed, context)
   }
   const directory = await readDirectory(db, lossy)
@@ -95,13 +99,15 @@ test('what cannot be decrypted puts its account or carrier out of service, and n
     'secret of account aaaaaaaaaaaaaaaaaaaaaaaa: damaged',
     'secret of account bbbbbbbbbbbbbbbbbbbbbbbb: damaged',
     'secret of account cccccccccccccccccccccccc webhook headers: damaged',
+    'default DLR URL of account dddddddddddddddddddddddd: secret of callback URL: damaged',
     'secret of carrier 1: damaged',
+    'inbound URL of service plan ffffffffffffffffffffffff: secret of callback URL: damaged',
   ])
   // With a wrong key a node must not start. One that runs has the right key.
   const lost = (_sealed: string, context: string) => lossy('lost', context)
   await expect(readDirectory(db, lost)).rejects.toThrow(SecretError)
   const later = await readDirectory(db, lost, aDirectory())
-  expect(later.unreadable).toHaveLength(6)
+  expect(later.unreadable).toHaveLength(9)
   // What is not read anew stays out of service.
   await db.query(`insert into routes (name) values ('default')`)
   expect((await readDirectory(db, lossy, directory)).unreadable).toEqual(unreadable)

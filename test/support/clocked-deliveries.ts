@@ -84,12 +84,19 @@ export async function clockedDeliveries({
   afterEach(async () => {
     await deliverer.stop(1_000)
     await destinations.stop()
-    expect(log.lines.splice(0).filter(({ level }) => level === 'error')).toEqual([])
+    expect(errors()).toEqual([])
   })
   afterAll(async () => {
     await lease.stop()
     await clock[Symbol.asyncDispose]()
   })
+
+  /** What was logged as an error since the last call. A test fails for those that it does not ask for. */
+  function errors(): string[] {
+    const logged = log.errors
+    log.lines.length = 0
+    return logged
+  }
 
   function start(): void {
     const inboundUrl = network.urlAt(receiver.port)
@@ -205,6 +212,7 @@ export async function clockedDeliveries({
     clock,
     lease,
     plan,
+    errors,
     announced,
     enqueued,
     /** The answer to the next statement of this name is lost. */

@@ -140,7 +140,7 @@ export function aDirectory({
   return new Directory({
     version: '1',
     tableVersions: {},
-    unreadable: { accounts: [], carriers: [] },
+    unreadable: { accounts: [], carriers: [], plans: [] },
     accounts: [],
     plans: [],
     tokens: new Map(),

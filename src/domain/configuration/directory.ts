@@ -23,8 +23,11 @@ export interface DirectoryContents {
   readonly version: string
   /** By table of the database, the version of its last change. */
   readonly tableVersions: Readonly<Record<string, number>>
-  /** What is wrong with each secret that cannot be decrypted. Its carrier is stopped, the webhooks of its account wait. */
-  readonly unreadable: Readonly<Record<'accounts' | 'carriers', readonly string[]>>
+  /**
+   * What is wrong with each secret that cannot be decrypted. Its carrier is stopped; the webhooks of its account, or to its URL,
+   * wait.
+   */
+  readonly unreadable: Readonly<Record<'accounts' | 'carriers' | 'plans', readonly string[]>>
   readonly accounts: readonly Account[]
   readonly plans: readonly ServicePlan[]
   /** By SHA-256 of the token, hex. Revoked tokens are not here. */
@@ -81,10 +84,9 @@ export class Directory {
     this.#senderRules = new Map(contents.senderRules.map((rule) => [`${rule.planId}:${rule.country}`, rule]))
   }
 
-  /** What is wrong with secrets of accounts, and of carriers. */
+  /** What is wrong with secrets, those of all kinds. */
   get unreadable(): readonly string[] {
-    const { accounts, carriers } = this.contents.unreadable
-    return [...accounts, ...carriers]
+    return Object.values(this.contents.unreadable).flat()
   }
 
   tokenByHash(sha256Hex: string): Token | undefined {

@@ -325,9 +325,14 @@ export function sealCallbackUrl(key: SecretKeys, href: string, iv: () => Uint8Ar
   return username === '' && password === '' ? href : sealSecret(key, href, iv(), CALLBACK_URL_CONTEXT)
 }
 
+/** Whether the stored form is sealed. */
+export function isSealedUrl(stored: string): boolean {
+  return SEALED.test(stored)
+}
+
 /** The URL to be called. @throws SecretError sealed with another key. */
 export function openCallbackUrl(key: SecretKeys, stored: string): string {
-  return SEALED.test(stored) ? openSecret(key, stored, CALLBACK_URL_CONTEXT) : stored
+  return isSealedUrl(stored) ? openSecret(key, stored, CALLBACK_URL_CONTEXT) : stored
 }
 
 /** The URL as it is shown, without its user info, which is a secret of the customer. */

@@ -5,7 +5,7 @@ import {
   limitEventBody,
   type StoredLimitEvent,
 } from '../../domain/limits/plan-limits.ts'
-import type { SecretKeys } from '../../domain/secrets.ts'
+import { orUnreadable, type SecretKeys } from '../../domain/secrets.ts'
 import { openCallbackUrl } from '../../domain/webhooks/callback-url.ts'
 import type { Webhook } from '../../domain/webhooks/requests.ts'
 import { ATTEMPT_DELAYS_MS } from '../../domain/webhooks/retries.ts'
@@ -78,8 +78,11 @@ export class LimitEvents {
     const { db, directory, clock, post, secretKey } = this.#options
     const plan = directory().planById(event.planId)
     if (plan === undefined || plan.inboundUrl === null || !canSign(plan.account)) return
-    const { ok } = await post(plan.account, {
-      url: openCallbackUrl(secretKey, plan.inboundUrl),
+    const { account, inboundUrl } = plan
+    const url = orUnreadable(() => openCallbackUrl(secretKey, inboundUrl))
+    if (url === 'unreadable') return
+    const { ok } = await post(account, {
+      url,
       eventId: `limit-${event.id}`,
       attempt: event.attempt,
       sequence: 0,

@@ -143,10 +143,7 @@ export class DirectoryService {
     const known = this.#directory?.unreadable ?? []
     for (const fault of unreadable)
       if (!known.includes(fault))
-        this.#options.log.error(
-          { fault },
-          'secret cannot be decrypted: its account or carrier is out of service',
-        )
+        this.#options.log.error({ fault }, 'secret cannot be decrypted: what needs it is out of service')
   }
 
   /** A listener that throws must not affect the others, or the admin request that caused the change. */

@@ -45,8 +45,9 @@ export interface DelivererOptions extends Pick<NodeParts, 'db' | 'directory' | '
  * not be built, or after the thread that was sending it died; that pause doubles each time.
  */
 const UNREADY_DELAY_MS = 5_000
-/** Also the pause before an event is retried whose account's secrets cannot be decrypted. */
+/** Also the pause before an event is retried whose URL, or the secrets of its account, cannot be decrypted. */
 const MOST_UNREADY_DELAY_MS = 600_000
+const LOG_UNREADABLE_EVERY_MS = 60_000
 /** Events whose failures are counted. The thread has at most 1,024 events when it dies. */
 const MAX_UNSENT = 10_000
 /** How long deliveries that were aborted at the end have to be recorded. */
@@ -71,6 +72,7 @@ export class Deliverer {
   readonly #unsent = new BoundedMap<string, number>(MAX_UNSENT)
   /** Takes events from the database. */
   readonly due: DueEvents
+  #loggedUnreadableAtMs = Number.NEGATIVE_INFINITY
   #stopped = false
   readonly #unfollow: () => void
 
@@ -157,6 +159,7 @@ export class Deliverer {
     const { account } = plan
     if (!canSign(account)) return void this.#requeue(event.msgId, MOST_UNREADY_DELAY_MS)
     const target = this.#targetOf(event, plan)
+    if (target === 'unreadable') return void this.#requeue(event.msgId, MOST_UNREADY_DELAY_MS)
     const probes = probed !== undefined && probed.destination === target?.destination
     // The URL has changed since the event was parked. Others parked there go elsewhere too, or find out again.
     if (probed !== undefined && !probes) destinations.closeBreaker(probed)
@@ -369,12 +372,17 @@ export class Deliverer {
     )
   }
 
-  #targetOf({ payload }: WebhookEvent, plan: ServicePlan): WebhookTarget | null {
+  /** `unreadable`: this node cannot decrypt its URL. Another node may, or this one when it has the key. */
+  #targetOf(event: WebhookEvent, plan: ServicePlan): WebhookTarget | null | 'unreadable' {
     try {
-      return webhookTarget(payload, plan, this.#options.secretKey)
+      return webhookTarget(event.payload, plan, this.#options.secretKey)
     } catch (error) {
-      this.#options.log.error({ err: error }, 'callback URL cannot be opened')
-      return null
+      const nowMs = performance.now()
+      if (nowMs - this.#loggedUnreadableAtMs >= LOG_UNREADABLE_EVERY_MS) {
+        this.#loggedUnreadableAtMs = nowMs
+        this.#options.log.error({ err: error, eventId: eventId(event) }, 'webhook URL cannot be decrypted')
+      }
+      return 'unreadable'
     }
   }
 }

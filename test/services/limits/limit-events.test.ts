@@ -3,6 +3,7 @@ import type { LimitEvent } from '../../../src/domain/limits/plan-limits.ts'
 import { LimitEvents } from '../../../src/services/limits/limit-events.ts'
 import { readDirectory } from '../../../src/store/directory.ts'
 import { insertLimitEvents } from '../../../src/store/limit-events.ts'
+import { aDirectory, anAccount, aPlan } from '../../support/directory.ts'
 import { installedDatabase } from '../../support/installation.ts'
 import { strictLog } from '../../support/log.ts'
 
@@ -66,4 +67,29 @@ test('a plan whose receiver hangs keeps back no event of another', async () => {
   while ((await events.runOnce()) === 0);
   expect([posted.length, new Set(posted).size]).toEqual([23, 23])
   expect((await db.query('select from limit_events where due_at is not null')).rowCount).toBe(0)
+})
+
+test('one whose URL cannot be decrypted waits for its next attempt, and another goes out', async () => {
+  const account = anAccount({ webhookSecrets: ['whsec_AAAA'] })
+  const plans = [
+    aPlan({ id: announcedPlan, account, inboundUrl: 'v1.00000000.AAAA' }),
+    aPlan({ id: silentPlan, account, inboundUrl: 'https://example.org/mo' }),
+  ]
+  await insertLimitEvents(db, [paused(announcedPlan, 'HU'), paused(silentPlan, 'HU')])
+  const posted: string[] = []
+  const events = new LimitEvents({
+    db,
+    directory: () => aDirectory({ accounts: [account], plans }),
+    log: strictLog,
+    clock: Date.now,
+    secretKey: Buffer.alloc(32),
+    post: (_account, { url }) => {
+      posted.push(url)
+      return Promise.resolve({ ok: true })
+    },
+  })
+  while ((await events.runOnce()) === 0);
+  expect(posted).toEqual(['https://example.org/mo'])
+  const { rows } = await db.query('select plan_id from limit_events where due_at is not null')
+  expect(rows).toEqual([{ plan_id: announcedPlan }])
 })

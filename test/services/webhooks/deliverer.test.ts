@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { IN_FLIGHT_LIMITS } from '../../../src/domain/webhooks/delivery-scheduler.ts'
-import { eventually, type Service } from '../../support/service.ts'
+import { eventually, RECIPIENT, type Service } from '../../support/service.ts'
 import { announced, deliveriesOf } from '../../support/stored-messages.ts'
 import { serviceOfFile } from '../../support/tenant-per-test.ts'
 import { acknowledge, answerStatus } from '../../support/webhook-receiver.ts'
@@ -111,6 +111,41 @@ describe('a secret that cannot be decrypted', () => {
     await service.makeDue()
     await service.untilWebhooks(held, ['SENT', 'DELIVERED'])
   })
+
+  test('as the default DLR URL and the inbound URL: it is counted, and what goes there waits', async () => {
+    const urls = async (dlr: string, inbound: string, unreadable: number) => {
+      const own = [service.accountId, dlr, inbound]
+      await service.db.query(
+        'update accounts set default_dlr_url = $2 where account_id = $1',
+        own.slice(0, 2),
+      )
+      await service.db.query('update service_plans set inbound_url = $2 where id = $1', [
+        await service.planKey(),
+        inbound,
+      ])
+      await eventually(async () =>
+        (await read('/metrics')).includes(`aldis_secrets_unreadable ${unreadable}`),
+      )
+    }
+    await urls('v1.00000000.AAAA', 'v1.00000000.AAAA', 2)
+    const msgId = await service.sent()
+    await service.until(msgId, 'DELIVERED')
+    await service.simulator.sendInbound({ from: RECIPIENT, to: service.inboundNumber, body: 'inbound' })
+    const held = async () => {
+      const { rows } = await service.db.query(
+        `select from event_deliveries where plan_id = $1 and holder is null and state = 'waiting'`,
+        [await service.planKey()],
+      )
+      return rows.length
+    }
+    await eventually(async () => (await held()) === 3)
+    expect(service.receiver.received).toEqual([])
+    const { origin } = service.receiver
+    await urls(`${origin}/dlr`, `${origin}/mo`, 0)
+    await service.makeDue()
+    await service.untilWebhooks(msgId, ['SENT', 'DELIVERED'])
+    await service.receiver.next(({ path }) => path === '/mo')
+  })
 })
 
 describe('many events', () => {
@@ -130,20 +165,32 @@ describe('many events', () => {
     expect(service.receiver.connections.length).toBeLessThanOrEqual(IN_FLIGHT_LIMITS.perDestination)
   })
 
-  test('an event whose URL cannot be opened is kept, others go on', async () => {
+  test('an event whose URL cannot be decrypted waits until it can be, others go on', async () => {
     const url = service.receiver.origin.replace('https://', 'https://user:pass@')
     service.receiver.answerWith(answerStatus(500))
     const broken = await service.sent({ callbackUrl: `${url}/secret` })
     await service.until(broken, 'DELIVERED')
     await eventually(async () => (await errorsOf(broken)).length === 1)
     service.receiver.answerWith(acknowledge)
-    await service.db.query(`update messages set callback_url = callback_url || 'x' where msg_id = $1`, [
-      broken,
-    ])
+    const { rows } = await service.db.query('select callback_url from messages where msg_id = $1', [broken])
+    const seal = (url: string) =>
+      service.db.query('update messages set callback_url = $2 where msg_id = $1', [broken, url])
+    // As another node sealed it, with a key that this one does not have.
+    await seal('v1.00000000.AAAA')
     await service.makeDue()
-    await eventually(async () => (await deliveriesOf(service.db, broken)) === 0)
+    await eventually(async () => {
+      const { rows } = await service.db.query(
+        `select due_at > now() + interval '5 minutes' as "isPutOff" from event_deliveries where msg_id = $1 order by sequence`,
+        [broken],
+      )
+      expect(rows).toHaveLength(2)
+      return rows[0].isPutOff
+    })
     expect(await errorsOf(broken)).toEqual(['HTTP_STATUS'])
     const msgId = await service.sent()
     await service.untilWebhooks(msgId, ['SENT', 'DELIVERED'])
+    await seal(rows[0].callback_url)
+    await service.makeDue()
+    await service.untilWebhooks(broken, ['SENT', 'SENT', 'DELIVERED'])
   })
 })

@@ -169,6 +169,18 @@ describe('a destination that is dead', () => {
     expect(await states()).toEqual([`${EVENTS} failed`])
   })
 
+  test('a probe whose URL cannot be decrypted waits, and says nothing of the destination', async () => {
+    const beganMs = await dead()
+    await walk.db.query(`update messages set callback_url = 'v1.00000000.AAAA'`)
+    const before = walk.received.length
+    await clock.set(beganMs + 2 * MINUTE_MS)
+    await walk.look()
+    await walk.destinations.runOnce()
+    expect([walk.destinations.count('open'), walk.received.length]).toEqual([1, before])
+    expect(await deliveries()).toHaveLength(EVENTS)
+    expect(walk.errors()).toEqual(['webhook URL cannot be decrypted'])
+  })
+
   test('once it recovers, after 40 hours, everything arrives at once, later events of a message behind earlier ones', async () => {
     const beganMs = await dead()
     const msgId = await announced('receiver', { delivered: true })

@@ -149,7 +149,7 @@ export function messagePathMetrics(registry: Registry, parts: MeasuredParts): vo
   })
   gauge(
     'aldis_secrets_unreadable',
-    'accounts and carriers out of service because a secret of theirs cannot be decrypted',
+    'accounts, carriers and URLs out of service because a secret of theirs cannot be decrypted',
     () => directory().unreadable.length,
   )
   carrierMetrics(registry, parts)
