@@ -13,6 +13,8 @@ import { admin, byWorker, portOf, said, startWorkers } from './workers.ts'
 const database = await databaseOfFile({ state: 'started' })
 const REFUSED = { ...SERVE_SECRETS, LOG_LEVEL: 'warn', HTTP_HOST: '127.0.0.1', HTTP_PORT: '0', WORKERS: '2' }
 const CLIENTS = 20
+/** The simulator reports DELIVRD, ENROUTE and DELIVRD again. */
+const REPORTED_ENROUTE = '+15551231009'
 /** Of each client, between an answer and its next message. */
 const PAUSE_MS = 100
 
@@ -90,6 +92,32 @@ describe('two workers', () => {
       await eventually(async () => (await countOf(msgIds, 'DELIVERED')) === msgIds.length, 60_000)
       return (await receiptsParked()) === before
     })
+  })
+
+  test('hand each other intermediate receipts too: none is lost', async () => {
+    const send = async () => {
+      const answer = await fetch(`${access.baseUrl}/v1/sendsms`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${access.token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({
+          servicePlanId: access.servicePlanId,
+          channel: 'SMS',
+          from: access.sender,
+          to: REPORTED_ENROUTE,
+          body: 'Hello',
+        }),
+      })
+      return ((await answer.json()) as { msgId: string }).msgId
+    }
+    const msgIds = await Promise.all(Array.from({ length: 40 }, send))
+    await eventually(async () => (await countOf(msgIds, 'DELIVERED')) === msgIds.length, 60_000)
+    await eventually(async () => {
+      const { rows } = await database.db.query(
+        `select distinct msg_id from receipts where msg_id = any ($1::uuid[]) and outcome = 'SENT'`,
+        [msgIds],
+      )
+      return rows.length === msgIds.length
+    }, 60_000)
   })
 
   test('answer at one port, and either has the figures of both; one killed is started again and nothing is lost', async () => {

@@ -76,8 +76,8 @@ const MAX_BATCH = 100
 const MAX_ROUNDS = 3
 
 /**
- * Takes what carriers send: receipts go to the recorder, MO messages into the database. Answers after COMMIT; an intermediate
- * receipt, or one without an id, is answered at once.
+ * Takes what carriers send: receipts go to the other workers or the recorder, MO messages into the database. Answers after
+ * COMMIT; an intermediate receipt, or one without an id, is answered at once.
  */
 export class Receiver {
   readonly #options: ReceiverOptions
@@ -148,18 +148,17 @@ export class Receiver {
     }
     const incoming = this.#incoming(receipt, carrier, keptOf(text, pdu))
     const { outcome } = RECEIPT_STATES[receipt.state]
-    if (isIntermediate({ outcome })) {
-      // Not a final receipt. Its message was submitted and so is SENT already; losing the receipt would change nothing. So it is
-      // not parked either until its id can be translated: it is for the message with this very id, or for none.
-      this.#options.recorder.addReceipt({
-        receipt: { ...incoming, outcome, addresses: [], senderName: null, untranslated: false },
-        done: null,
-      })
-      answer(true)
-      return
-    }
-    const item = { receipt: { ...incoming, outcome, ...addressesOf(pdu) }, done: answer }
+    const isOfNoEffect = isIntermediate({ outcome })
+    // Not a final receipt. Its message was submitted and so is SENT already; losing the receipt would change nothing. So it is
+    // not parked either until its id can be translated: it is for the message with this very id, or for none.
+    const item = isOfNoEffect
+      ? {
+          receipt: { ...incoming, outcome, addresses: [], senderName: null, untranslated: false },
+          done: null,
+        }
+      : { receipt: { ...incoming, outcome, ...addressesOf(pdu) }, done: answer }
     if (!this.#options.siblings.handOver(item)) this.#options.recorder.addReceipt(item)
+    if (isOfNoEffect) answer(true)
   }
 
   #incoming(

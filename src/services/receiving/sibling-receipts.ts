@@ -1,4 +1,4 @@
-import type { IncomingReceipt } from '../../domain/journal/incoming-receipts.ts'
+import { type IncomingReceipt, isIntermediate } from '../../domain/journal/incoming-receipts.ts'
 import { Batcher } from '../../operations/batches.ts'
 import type { ReceiptMatcher } from '../messages/receipt-matcher.ts'
 import type { ReceiptItem, Recorder } from '../messages/recorder.ts'
@@ -17,6 +17,8 @@ export interface SiblingReceiptsOptions {
 
 /** Receipts that wait to be handed over. With more than this, they go through the tables. */
 const MOST_WAITING = 5_000
+/** Intermediate ones, so that a flood of them leaves room for final ones. */
+const MOST_WITH_INTERMEDIATE = MOST_WAITING / 2
 const MAX_BATCH = 500
 
 /**
@@ -45,7 +47,8 @@ export class SiblingReceipts {
     const { ask, receiptsHere, recorder } = this.#options
     const { receipt, done } = item
     if (ask === undefined || receipt.untranslated || receiptsHere.isKnown(receipt)) return false
-    if (this.#handOvers.waiting >= MOST_WAITING) return false
+    if (this.#handOvers.waiting >= (isIntermediate(receipt) ? MOST_WITH_INTERMEDIATE : MOST_WAITING))
+      return false
     void this.#handOvers.add(receipt).then((answer) => {
       if (answer === 'unknown') recorder.addReceipt(item)
       else done?.(answer === 'recorded')

@@ -111,6 +111,25 @@ test.each<[string, Ask]>([
   expect(await answer).toBe(true)
 })
 
+test('an intermediate one, which was answered at once, is kept by the owner', async () => {
+  const { worker } = workers()
+  const msgId = await accepted()
+  owner.addOutcome(submission(plan, msgId, msgId))
+  expect(worker.handOver({ receipt: receipt(msgId, 'SENT'), done: null })).toBe(true)
+  await eventually(() => owner.get(msgId)?.receipts.length === 1)
+  expect(await answerTo(worker, receipt(msgId, 'DELIVERED'))).toBe(true)
+  expect(recorded).toEqual([])
+})
+
+test('intermediate ones without end leave room for final ones', () => {
+  const worker = workerThatAsks(() => new Promise(() => undefined))
+  const offers = (outcome: 'SENT' | 'DELIVERED') =>
+    worker.handOver({ receipt: receipt('flood', outcome), done: null })
+  let offered = 0
+  while (offers('SENT')) offered += 1
+  expect([offered, offers('DELIVERED')]).toEqual([2_500, true])
+})
+
 test('one whose id cannot be read yet is not offered', () => {
   const { asked, worker } = workers()
   const isOffered = worker.handOver({
