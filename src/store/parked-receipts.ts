@@ -46,19 +46,12 @@ export async function unparkReceipts(
   return new Set(rows.map(({ parkedId }) => parkedId))
 }
 
-/** The columns of a receipt; `p` is its row. */
+/** The columns of an `IncomingReceipt`; `p` is its row. Its time has microseconds, which tell receipts of a message apart. */
 export const PARKED_COLUMNS = `
   p.carrier_id as "carrierId", p.carrier_message_id as "carrierMessageId", p.addresses, p.sender_name as "senderName", p.outcome,
-  p.error_code as "errorCode", p.carrier_code as "carrierCode", p.mccmnc, p.received_at as "receivedAt",
+  p.error_code as "errorCode", p.carrier_code as "carrierCode", p.mccmnc,
+  to_char(p.received_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as "receivedAt",
   p.id as "parkedId", p.untranslated, p.receipted_id as "receiptedId", p.id_rule as "idRule", p.receipt`
-
-export interface ParkedRow extends Omit<IncomingReceipt, 'receivedAt'> {
-  readonly receivedAt: Date
-}
-
-export function receiptOf(row: ParkedRow): IncomingReceipt {
-  return { ...row, receivedAt: row.receivedAt.toISOString() }
-}
 
 /** This many of one id are applied as soon as its submission is there; the others wait for the scan by age. */
 const MAX_PARKED_OF_ID = 20
@@ -68,7 +61,7 @@ export async function findParkedReceipts(
   db: Queryable,
   ids: readonly { carrierId: number; carrierMessageId: string }[],
 ): Promise<IncomingReceipt[]> {
-  const { rows } = await db.query<ParkedRow>({
+  const { rows } = await db.query<IncomingReceipt>({
     name: 'find_parked_receipts',
     text: `
       select ${PARKED_COLUMNS}
@@ -80,7 +73,7 @@ export async function findParkedReceipts(
       order by p.id`,
     values: [JSON.stringify(ids.map(asStored)), MAX_PARKED_OF_ID],
   })
-  return rows.map(receiptOf)
+  return rows
 }
 
 function asStored(id: { carrierId: number; carrierMessageId: string }) {
@@ -126,7 +119,7 @@ export async function findMatchableReceipts(
   after: ParkedPlace,
   limit: number,
 ): Promise<{ receipts: IncomingReceipt[]; last: ParkedPlace | null }> {
-  const { rows } = await db.query<ParkedRow & { matchable: boolean; at: string }>({
+  const { rows } = await db.query<IncomingReceipt & { matchable: boolean; at: string }>({
     name: 'find_matchable_receipts',
     text: `
       select ${PARKED_COLUMNS}, p.parked_at::text as at, not p.untranslated and exists (
@@ -139,7 +132,7 @@ export async function findMatchableReceipts(
   })
   const last = rows.length < limit ? undefined : rows.at(-1)
   return {
-    receipts: rows.filter((row) => row.matchable).map(({ matchable, at, ...row }) => receiptOf(row)),
+    receipts: rows.filter((row) => row.matchable).map(({ matchable, at, ...row }) => row),
     last: last === undefined ? null : { parkedAt: last.at, parkedId: last.parkedId! },
   }
 }
@@ -153,7 +146,7 @@ export async function findReceiptsTranslatedUnder(
   carriers: readonly { carrierId: number; idRules: readonly RuleInForce[] }[],
   { since, limit }: { since: string; limit: number },
 ): Promise<IncomingReceipt[]> {
-  const { rows } = await db.query<ParkedRow>({
+  const { rows } = await db.query<IncomingReceipt>({
     text: `
       select ${PARKED_COLUMNS}
       from json_to_recordset($1) as i ("carrierId" integer, "idRules" text[])
@@ -166,7 +159,7 @@ export async function findReceiptsTranslatedUnder(
       order by p.turn limit $3`,
     values: [JSON.stringify(carriers), since, limit],
   })
-  return rows.map(receiptOf)
+  return rows
 }
 
 /** What the id of a parked receipt is translated into: the id under which its submission is, or will be, stored. */

@@ -5,7 +5,7 @@ import type { UnansweredSubmit } from '../domain/journal/messages-in-doubt.ts'
 import { listPlanIds } from './citus.ts'
 import type { Queryable } from './database.ts'
 import type { MessageKey } from './messages-at-rest.ts'
-import { PARKED_COLUMNS, type ParkedPlace, type ParkedRow, receiptOf } from './parked-receipts.ts'
+import { PARKED_COLUMNS, type ParkedPlace } from './parked-receipts.ts'
 
 /** Of a submit whose projection is repeated there is a row already. */
 export async function addUnansweredSubmits(
@@ -110,7 +110,7 @@ export async function findReceiptsByAddress(
   { after, before, waitMs, withinMs, limit }: ParkedPart,
 ): Promise<{ found: ReceiptByAddress[]; last: ParkedPlace | null }> {
   const { rows } = await db.query<
-    ParkedRow & { at: string; planId: number | null; msgId: string; copies: number }
+    IncomingReceipt & { at: string; planId: number | null; msgId: string; copies: number }
   >({
     name: 'find_receipts_by_address',
     text: `
@@ -138,8 +138,8 @@ export async function findReceiptsByAddress(
   })
   const last = rows.length < limit ? undefined : rows.at(-1)
   return {
-    found: rows.flatMap(({ at: _, planId, msgId, copies, ...row }) =>
-      planId === null ? [] : [{ planId, msgId, copies, receipt: receiptOf(row) }],
+    found: rows.flatMap(({ at: _, planId, msgId, copies, ...receipt }) =>
+      planId === null ? [] : [{ planId, msgId, copies, receipt }],
     ),
     last: last === undefined ? null : { parkedAt: last.at, parkedId: last.parkedId! },
   }

@@ -108,6 +108,19 @@ test('receipts of one message in one batch take effect one after the other', asy
   expect(receipts.map(({ outcome }) => outcome).sort()).toEqual(['DELIVERED', 'FAILED', 'UNKNOWN'])
 })
 
+test('two parked receipts of one message that came within a millisecond are both kept', async () => {
+  const msgId = await storeMessage(db, plan)
+  const second = new Date(Date.now() - 60_000).toISOString().slice(0, -'.000Z'.length)
+  const times = ['123456', '123457'].map((us) => `${second}.${us}Z`)
+  await apply(times.map((receivedAt) => receipt('twice', 'DELIVERED', { receivedAt })))
+  await record([sent(plan, msgId)], [submission(plan, msgId, 'twice', 0)])
+  const found = await findParkedReceipts(db, [{ carrierId: CARRIER_ID, carrierMessageId: 'twice' }])
+  expect(found.map(({ receivedAt }) => receivedAt)).toEqual(times)
+  await apply(found)
+  const { receipts } = (await findMessageForOperator(db, msgId))!
+  expect(receipts.map(({ outcome }) => outcome)).toEqual(['DELIVERED', 'DELIVERED'])
+})
+
 test('a parked receipt keeps what was received', async () => {
   const msgId = await storeMessage(db, plan)
   const receivedAt = new Date(Date.now() - 60_000).toISOString()
