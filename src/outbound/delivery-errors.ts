@@ -27,8 +27,15 @@ export type DeliveryErrorName =
   | 'HTTP_STATUS'
   | 'ABORTED'
 
-/** The request waited here for a connection until its time was over. That says nothing about its destination. */
-export const UNSENT_ERRORS: ReadonlySet<string> = new Set<DeliveryErrorName>(['QUEUE_FULL', 'QUEUE_TIMEOUT'])
+/**
+ * Aldis could not send the request: it waited for a connection until its time was over, or it could not be made. That says
+ * nothing about its destination.
+ */
+export const UNSENT_ERRORS: ReadonlySet<string> = new Set<DeliveryErrorName>([
+  'QUEUE_FULL',
+  'QUEUE_TIMEOUT',
+  'INVALID_REQUEST',
+])
 
 /** A failed dial. */
 export class DialError extends Error {

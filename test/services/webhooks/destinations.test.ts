@@ -62,7 +62,7 @@ test('one failure is enough where it says so', async () => {
   await eventually(async () => (await written()).join() === 'open')
 })
 
-test.each(['QUEUE_FULL', 'QUEUE_TIMEOUT'])(
+test.each(['QUEUE_FULL', 'QUEUE_TIMEOUT', 'INVALID_REQUEST'])(
   '%s is not its failure: the request was not sent',
   async (error) => {
     const here = await node()
