@@ -19,7 +19,7 @@ export interface RedeliverEventRequest {
 export interface RedeliverEventsRequest {
   /** Service plan: 24 hex digits. */
   servicePlanId: string
-  /** default: failed; kept: events that had no URL when they happened, and have one now. */
+  /** default: failed; kept: events that had no URL, and have one now. */
   state?: 'failed' | 'kept' | undefined
   /** Of one message. */
   msgId?: string | undefined
@@ -112,7 +112,7 @@ export interface WebhookEvent {
   type: EventType
   /** The status it announces; null for an inbound message. */
   messageStatus: string | null
-  /** failed: until it is redelivered; kept: there was no URL when it happened. */
+  /** failed: until it is redelivered; kept: there was no URL for it, when it happened or when it was to be sent. */
   state: 'pending' | 'delivered' | 'failed' | 'kept'
   occurredAt: string
   /** When it was last answered 2xx. */
@@ -138,7 +138,7 @@ export interface WebhookEventDetail {
   type: EventType
   /** The status it announces; null for an inbound message. */
   messageStatus: string | null
-  /** failed: until it is redelivered; kept: there was no URL when it happened. */
+  /** failed: until it is redelivered; kept: there was no URL for it, when it happened or when it was to be sent. */
   state: 'pending' | 'delivered' | 'failed' | 'kept'
   occurredAt: string
   /** When it was last answered 2xx. */

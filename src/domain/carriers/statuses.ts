@@ -10,8 +10,8 @@ import type { DeliveryCode, FailureCode } from '../error-codes.ts'
  * - throttled: slow down; never fails a message, no attempt consumed
  * - retry: try until validity is over
  * - limited-retry: three tries in all
- * - rebind: the link is at fault; bind again, no attempt consumed. After three binds for a message (`RebindCounts`), as
- *   limited-retry
+ * - rebind: the link is at fault; bind again, no attempt consumed. After three binds for a message (`RebindCounts`), or in a
+ *   session that was just bound anew and has taken a message (`CarrierLink.rebind`), as limited-retry
  * - permanent: not tried again. FAILED, or UNKNOWN when an earlier attempt is in doubt
  */
 export const ERROR_OUTCOMES = ['throttled', 'retry', 'limited-retry', 'rebind', 'permanent'] as const

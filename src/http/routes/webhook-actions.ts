@@ -49,7 +49,7 @@ const ManyBody = requestBody(
     servicePlanId: PlanParameter,
     state: Type.Optional(
       oneOf(['failed', 'kept'], {
-        description: 'default: failed; kept: events that had no URL when they happened, and have one now',
+        description: 'default: failed; kept: events that had no URL, and have one now',
       }),
     ),
     msgId: Type.Optional(MsgIdField),

@@ -60,7 +60,8 @@ const FIELDS = {
   type: oneOf(EVENT_TYPES, { title: 'EventType' }),
   messageStatus: nullableString({ description: 'The status it announces; null for an inbound message' }),
   state: oneOf(EVENT_STATES, {
-    description: 'failed: until it is redelivered; kept: there was no URL when it happened',
+    description:
+      'failed: until it is redelivered; kept: there was no URL for it, when it happened or when it was to be sent',
   }),
   occurredAt: instant(),
   deliveredAt: Nullable(instant({ description: 'When it was last answered 2xx' })),

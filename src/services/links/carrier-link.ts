@@ -58,7 +58,7 @@ const LOG_EVERY_MS = 60_000
 const STEADY_MS = 1_000
 /** The same for a session that we ended because the carrier said it was not in order. */
 const STEADY_REBOUND_MS = 10_000
-/** A session bound less than this ago that has accepted a message is in order, however it answers other messages. */
+/** After a rebind, for this long, a session that has accepted a message is in order, however it answers other messages. */
 const REBIND_EVERY_MS = 20_000
 /** Submits in a row without an answer after which a session may be cut. */
 const MIN_SILENT_SUBMITS = 3
@@ -244,8 +244,8 @@ export class CarrierLink<Token> {
   }
 
   /**
-   * The carrier says that our session is not in order. Ends it and binds again. Returns false if the session is new and has
-   * taken a message: then it is in order.
+   * The carrier says that our session is not in order. Ends it and binds again. Returns false if that was done less than 20 s
+   * ago and the session has taken a message since: then it is in order.
    */
   rebind(): boolean {
     if (this.#connection?.state === 'UNBINDING') return true

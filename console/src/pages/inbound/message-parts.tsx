@@ -83,7 +83,6 @@ function EventFacts({ event, to }: { event: WebhookEvent; to: EventOfMessageProp
 }
 
 function explained(event: WebhookEvent): string {
-  if (event.state === 'kept')
-    return 'The plan had no inbound URL when it arrived. Set one, and redeliver the event.'
+  if (event.state === 'kept') return 'The plan had no inbound URL for it. Set one, and redeliver the event.'
   return event.attempts === 0 ? 'It was not tried yet.' : attemptInWords(event)
 }

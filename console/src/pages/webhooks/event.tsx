@@ -109,7 +109,7 @@ const STATES = {
     'It waits for its next attempt, for its destination to recover, or for the event before it of the same message.',
   delivered: 'The receiver answered 2xx.',
   failed: 'It was given up. Redeliver it when the receiver works.',
-  kept: 'There was no URL when it happened. Set one, and redeliver it.',
+  kept: 'There was no URL for it, when it happened or when it was to be sent. Set one, and redeliver it.',
 }
 
 function Delivery({ event, side }: { event: WebhookEventDetail; side: EventSide }) {
