@@ -1,4 +1,4 @@
-import type { SubmitOutcome } from '../domain/carriers/statuses.ts'
+import type { ErrorOutcome } from '../domain/carriers/statuses.ts'
 import type {
   Account,
   Carrier,
@@ -51,7 +51,7 @@ export interface TokenRow {
 }
 
 export interface CarrierRow extends Omit<Carrier, 'submitOutcomes'> {
-  readonly submitOutcomes: Readonly<Record<string, SubmitOutcome>>
+  readonly submitOutcomes: Readonly<Record<string, ErrorOutcome>>
 }
 
 export type OperatorRow = Operator & { readonly sha256: string }

@@ -63,7 +63,7 @@ export interface Carrier {
   /** How validity_period of submit_sm is written (SMPP 3.4 §7.1.1); none: the field is empty; default: relative. */
   validityFormat: 'relative' | 'absolute' | 'none'
   /** What a command_status (0x45 or 69) of submit_sm_resp means: throttled, retry, limited-retry, rebind, permanent; empty: the default table. */
-  submitOutcomes: Record<string, SubmitOutcome>
+  submitOutcomes: Record<string, ErrorOutcome>
   /** How message ids in receipts match those in answers; auto: learned from the first receipts; default: auto. */
   idRule: IdRule
   /** what idRule auto has learned; null: nothing yet. */
@@ -162,7 +162,7 @@ export interface CarrierChange {
   /** How validity_period of submit_sm is written (SMPP 3.4 §7.1.1); none: the field is empty; default: relative. */
   validityFormat?: 'relative' | 'absolute' | 'none' | undefined
   /** What a command_status (0x45 or 69) of submit_sm_resp means: throttled, retry, limited-retry, rebind, permanent; empty: the default table. */
-  submitOutcomes?: Record<string, SubmitOutcome> | undefined
+  submitOutcomes?: Record<string, ErrorOutcome> | undefined
   /** How message ids in receipts match those in answers; auto: learned from the first receipts; default: auto. */
   idRule?: IdRule | undefined
 }
@@ -205,7 +205,7 @@ export interface CarrierCreation {
   /** How validity_period of submit_sm is written (SMPP 3.4 §7.1.1); none: the field is empty; default: relative. */
   validityFormat?: 'relative' | 'absolute' | 'none' | undefined
   /** What a command_status (0x45 or 69) of submit_sm_resp means: throttled, retry, limited-retry, rebind, permanent; empty: the default table. */
-  submitOutcomes?: Record<string, SubmitOutcome> | undefined
+  submitOutcomes?: Record<string, ErrorOutcome> | undefined
   /** How message ids in receipts match those in answers; auto: learned from the first receipts; default: auto. */
   idRule?: IdRule | undefined
 }
@@ -234,6 +234,8 @@ export interface CarrierNode {
   /** how old this is, and what it says of its binds. */
   reportAgeMs: number | null
 }
+
+export type ErrorOutcome = 'throttled' | 'retry' | 'limited-retry' | 'rebind' | 'permanent'
 
 export type IdRule = 'exact' | 'normalised' | 'decimal-hex' | 'hex-decimal' | 'auto'
 
@@ -271,7 +273,7 @@ export interface ListedCarrier {
   /** How validity_period of submit_sm is written (SMPP 3.4 §7.1.1); none: the field is empty; default: relative. */
   validityFormat: 'relative' | 'absolute' | 'none'
   /** What a command_status (0x45 or 69) of submit_sm_resp means: throttled, retry, limited-retry, rebind, permanent; empty: the default table. */
-  submitOutcomes: Record<string, SubmitOutcome>
+  submitOutcomes: Record<string, ErrorOutcome>
   /** How message ids in receipts match those in answers; auto: learned from the first receipts; default: auto. */
   idRule: IdRule
   /** what idRule auto has learned; null: nothing yet. */
@@ -295,8 +297,6 @@ export interface ListedCarrierPage {
 export type LongMessages = 'udh' | 'udh16' | 'sar' | 'payload'
 
 export type OperatingState = 'started' | 'draining' | 'stopped'
-
-export type SubmitOutcome = 'throttled' | 'retry' | 'limited-retry' | 'rebind' | 'permanent'
 
 /** Each operation: its input, and its answer when it succeeds. */
 export interface CarriersOperations {

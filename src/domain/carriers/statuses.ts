@@ -26,7 +26,7 @@ export const SUBMIT_RESULTS = ['accepted', 'refused', 'throttled', 'noAnswer'] a
 export type SubmitResult = (typeof SUBMIT_RESULTS)[number]
 
 /** What each command_status means for the message, and its error code; null: the code says no more than 200. */
-const MEANINGS = new Map<number, readonly [outcome: SubmitOutcome, code: FailureCode | null]>([
+const MEANINGS = new Map<number, readonly [outcome: ErrorOutcome, code: FailureCode | null]>([
   [0x01, ['permanent', '401']], // ESME_RINVMSGLEN
   [0x02, ['permanent', '203']], // ESME_RINVCMDLEN
   [0x03, ['permanent', '203']], // ESME_RINVCMDID
@@ -72,7 +72,7 @@ const VENDOR_LAST = 0x4ff
 /** Classifies a command_status; a carrier's own table, when given, is asked first. */
 export function submitOutcome(
   commandStatus: number,
-  overrides?: ReadonlyMap<number, SubmitOutcome>,
+  overrides?: ReadonlyMap<number, ErrorOutcome>,
 ): SubmitOutcome {
   if (commandStatus === 0) return 'accepted'
   const vendor = commandStatus >= VENDOR_FIRST && commandStatus <= VENDOR_LAST

@@ -1,5 +1,5 @@
 import { lowBits } from '../../collections/bits.ts'
-import { type RefusalOutcome, type SubmitOutcome, submitOutcome } from './statuses.ts'
+import { type ErrorOutcome, type RefusalOutcome, type SubmitOutcome, submitOutcome } from './statuses.ts'
 
 /** How an attempt to submit a message ends, once none of its PDUs is in flight. */
 export type AttemptEnd =
@@ -29,10 +29,10 @@ export class SubmissionProgress {
   #refusal: SubmitRefusal | null = null
   #ambiguous = false
   readonly #all: bigint
-  readonly #outcomes: ReadonlyMap<number, SubmitOutcome> | undefined
+  readonly #outcomes: ReadonlyMap<number, ErrorOutcome> | undefined
 
   /** `outcomes`: the carrier's own table. */
-  constructor(total: number, accepted: bigint, outcomes?: ReadonlyMap<number, SubmitOutcome>) {
+  constructor(total: number, accepted: bigint, outcomes?: ReadonlyMap<number, ErrorOutcome>) {
     this.acceptedPduBits = accepted
     this.#all = lowBits(total)
     this.#outcomes = outcomes

@@ -1,5 +1,5 @@
 import type { IdRule } from '../carriers/message-ids.ts'
-import type { SubmitOutcome } from '../carriers/statuses.ts'
+import type { ErrorOutcome } from '../carriers/statuses.ts'
 import type { TokenScope } from '../credentials.ts'
 import { parseIpAddress } from '../ip-addresses.ts'
 import type { SenderType } from '../messages/addresses.ts'
@@ -227,7 +227,7 @@ export interface Carrier {
   readonly validitySeconds: number | null
   readonly validityFormat: ValidityFormat
   /** By command_status; takes the place of the table for all carriers. */
-  readonly submitOutcomes: ReadonlyMap<number, SubmitOutcome>
+  readonly submitOutcomes: ReadonlyMap<number, ErrorOutcome>
   readonly idRule: IdRule | 'auto'
   /** What `auto` has learned; null: nothing yet. */
   readonly learnedIdRule: IdRule | null

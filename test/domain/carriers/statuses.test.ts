@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import {
   codeOfSubmitStatus,
+  type ErrorOutcome,
   type SubmitOutcome,
   submitOutcome,
 } from '../../../src/domain/carriers/statuses.ts'
@@ -34,7 +35,7 @@ describe('submitOutcome', () => {
   })
 
   test("a carrier's own table is asked first", () => {
-    const overrides = new Map<number, SubmitOutcome>([[0x0b, 'retry']])
+    const overrides = new Map<number, ErrorOutcome>([[0x0b, 'retry']])
     expect(submitOutcome(0x0b, overrides)).toBe('retry')
     expect(submitOutcome(0x58, overrides)).toBe('throttled')
   })

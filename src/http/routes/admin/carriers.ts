@@ -200,7 +200,7 @@ const settings = {
     description:
       'How validity_period of submit_sm is written (SMPP 3.4 §7.1.1); none: the field is empty; default: relative',
   }),
-  submitOutcomes: Type.Record(Type.String(), Type.Enum([...ERROR_OUTCOMES], { title: 'SubmitOutcome' }), {
+  submitOutcomes: Type.Record(Type.String(), Type.Enum([...ERROR_OUTCOMES], { title: 'ErrorOutcome' }), {
     maxProperties: MAX_SUBMIT_OUTCOMES,
     description: `What a command_status (0x45 or 69) of submit_sm_resp means: ${ERROR_OUTCOMES.join(', ')}; empty: the default table`,
   }),
