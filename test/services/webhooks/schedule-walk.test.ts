@@ -169,6 +169,24 @@ describe('a destination that is dead', () => {
     expect(await states()).toEqual([`${EVENTS} failed`])
   })
 
+  test('an event older than 76 hours, by its Retry-After, gets one more attempt when the breaker opens', async () => {
+    walk.answerWith((exchange) => exchange.respond(503, { 'retry-after': '864000' }))
+    const msgId = await announced()
+    const beganMs = clock.now()
+    await run()
+    for (let attempt = 2; attempt <= 10; attempt += 1) await runNext()
+    expect(clock.now() - beganMs).toBeLessThan(SCHEDULE_MS)
+    for (let count = 0; count < EVENTS; count += 1) await announced()
+    await clock.set(beganMs + 80 * HOUR_MS)
+    // Its eleventh attempt is due after 103 hours.
+    expect((await run()).map(eventOf)).not.toContain(`${msgId}-1`)
+    expect(walk.destinations.count('open')).toBe(1)
+    await run()
+    const attempts = walk.received.filter((webhook) => eventOf(webhook) === `${msgId}-1`).map(attemptOf)
+    expect(attempts).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11])
+    expect(await states()).toEqual([`${EVENTS + 1} failed`])
+  })
+
   test('a probe whose URL cannot be decrypted waits, and says nothing of the destination', async () => {
     const beganMs = await dead()
     await walk.db.query(`update messages set callback_url = 'v1.00000000.AAAA'`)
