@@ -71,7 +71,7 @@ const IN_STATUS: Readonly<Record<Status, MessageState>> = {
 
 /** The columns of the table in the documents. */
 const COLUMNS: Readonly<Record<string, StateFact>> = {
-  'taken by a carrier': settled('SENT'),
+  'accepted by a carrier': settled('SENT'),
   'refused for good': settled('FAILED'),
   'in doubt': settled('UNKNOWN'),
   'receipt: delivered': receipt('DELIVERED'),
