@@ -1,15 +1,15 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { ensurePartitions } from '../../src/services/upkeep/day-partitions.ts'
 import { insertInboundMessages, type NewInboundMessage } from '../../src/store/inbound-messages.ts'
 import { databaseOfFile } from '../support/database.ts'
 import { newId } from '../support/installation.ts'
 import { clearTables } from '../support/stored-messages.ts'
+import { makeThreeDays } from '../support/three-days.ts'
 
 const NOW_MS = Date.UTC(2026, 2, 10, 12)
 const EVENTS = { nodeId: 3, buckets: [7, 9] }
 
 const { db } = await databaseOfFile()
-await ensurePartitions(db, NOW_MS)
+await makeThreeDays(db, NOW_MS)
 
 beforeEach(() =>
   clearTables(db, 'inbound_messages', 'unowned_inbound_messages', 'events', 'event_deliveries'),

@@ -20,7 +20,7 @@ import { rowsRead } from '../support/rows-read.ts'
 const DAY_MS = 86_400_000
 const NOW_MS = Date.now()
 const TODAY_MS = NOW_MS - (NOW_MS % DAY_MS)
-const { db, announcedPlan: plan, silentPlan: otherPlan } = await installedDatabase({ poolSize: 4 })
+const { db, announcedPlan: plan, silentPlan: otherPlan } = await installedDatabase({ state: 'started' })
 
 interface Row {
   plan_id: number

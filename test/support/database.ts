@@ -24,11 +24,12 @@ export interface FreshDatabase {
 /**
  * A new, migrated, empty database, gone again on disposal: `await using database = await freshDatabase()`, or dispose
  * it in `afterAll`. One that is `started` has the partitions of these days, which the first node makes otherwise; one of
- * `anyDay` takes old messages and events, too; an `empty` one has no tables at all. With `direct` no pooler stands before it.
+ * `threeDays` those of yesterday, today and tomorrow, for tests without a node; one of `anyDay` takes old messages and events,
+ * too; an `empty` one has no tables at all. With `direct` no pooler stands before it.
  */
 export async function freshDatabase(
   options: {
-    readonly state?: 'empty' | 'migrated' | 'started' | 'anyDay'
+    readonly state?: 'empty' | 'migrated' | 'started' | 'threeDays' | 'anyDay'
     readonly poolSize?: number
     readonly direct?: boolean
   } = {},

@@ -13,6 +13,7 @@ import { createCitusDatabase, startCitus } from './citus.ts'
 import { startPooler } from './pooler.ts'
 import { makeProgram } from './program.ts'
 import { startStockPostgres } from './stock-postgres.ts'
+import { makeThreeDays } from './three-days.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -27,8 +28,13 @@ declare module 'vitest' {
   }
 }
 
-/** Just migrated; with what a node's first start makes, too; and with one partition of each table for any day. */
-const TEMPLATES = { migrated: 'aldis_migrated', started: 'aldis_started', anyDay: 'aldis_any_day' } as const
+/** Just migrated; with what a node's first start makes, too; with three days of that; and with one partition of each table for any day. */
+const TEMPLATES = {
+  migrated: 'aldis_migrated',
+  started: 'aldis_started',
+  threeDays: 'aldis_three_days',
+  anyDay: 'aldis_any_day',
+} as const
 const { migrated, ...COPIES } = TEMPLATES
 const ANY_DAY = ['messages', 'inbound_messages', 'events', 'webhook_attempts']
 
@@ -59,6 +65,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const started = openDatabase({ connectionString: urlOf(COPIES.started), poolSize: 1 })
   await ensurePartitions(started, Date.now())
   await started.end()
+  const threeDays = openDatabase({ connectionString: urlOf(COPIES.threeDays), poolSize: 1 })
+  await makeThreeDays(threeDays, Date.now())
+  await threeDays.end()
   const anyDay = openDatabase({ connectionString: urlOf(COPIES.anyDay), poolSize: 1 })
   for (const table of ANY_DAY)
     await anyDay.query(`create table ${table}_any_day partition of ${table} default`)

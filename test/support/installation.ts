@@ -4,10 +4,10 @@
 import { randomBytes } from 'node:crypto'
 import type { Directory } from '../../src/domain/configuration/directory.ts'
 import { messageId } from '../../src/domain/identifiers.ts'
-import { ensurePartitions } from '../../src/services/upkeep/day-partitions.ts'
 import type { Database } from '../../src/store/database.ts'
 import { readDirectory } from '../../src/store/directory.ts'
 import { databaseOfFile, type FreshDatabase, openAgain } from './database.ts'
+import { makeThreeDays } from './three-days.ts'
 
 export const CARRIER_ID = 1
 
@@ -44,13 +44,17 @@ export async function seedInstallation(db: Database): Promise<Installation> {
   }
 }
 
-/** The installation in a database of the test file, with the partitions that messages of this time need: by default, now. */
+/**
+ * The installation in a database of the test file, with the partitions of the days around a time, by default now, or with those
+ * that a node makes: of yesterday to a week from now.
+ */
 export async function installedDatabase(
-  options: { readonly atMs?: number; readonly poolSize?: number } = {},
+  options: { readonly atMs?: number; readonly state?: 'started'; readonly poolSize?: number } = {},
 ): Promise<FreshDatabase & Installation> {
-  const { atMs, ...pool } = options
-  const database = await databaseOfFile({ ...pool, state: atMs === undefined ? 'started' : 'migrated' })
-  if (atMs !== undefined) await ensurePartitions(database.db, atMs)
+  const { atMs, ...others } = options
+  const state = atMs === undefined ? 'threeDays' : 'migrated'
+  const database = await databaseOfFile({ state, ...others })
+  if (atMs !== undefined) await makeThreeDays(database.db, atMs)
   return { ...database, ...(await seedInstallation(database.db)) }
 }
 
