@@ -10,12 +10,12 @@ import {
   storeTranslations,
 } from '../../src/store/parked-receipts.ts'
 import { CARRIER_ID, installedDatabase } from '../support/installation.ts'
-import { recordOutcomes, sent, storeMessage, submission } from '../support/stored-messages.ts'
+import { clearTables, recordOutcomes, sent, storeMessage, submission } from '../support/stored-messages.ts'
 
 const OLDEST: ParkedPlace = { parkedAt: new Date(0).toISOString(), parkedId: 0 }
 const { db, announcedPlan: plan } = await installedDatabase()
 
-beforeEach(() => db.query('truncate parked_receipts, submissions'))
+beforeEach(() => clearTables(db, 'parked_receipts', 'submissions'))
 
 async function park(
   id: string,

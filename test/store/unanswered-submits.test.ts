@@ -14,13 +14,13 @@ import {
   readLaneEnds,
 } from '../../src/store/unanswered-submits.ts'
 import { CARRIER_ID, installedDatabase, newId } from '../support/installation.ts'
-import { receipt, recordOutcomes, storeMessage, submission } from '../support/stored-messages.ts'
+import { clearTables, receipt, recordOutcomes, storeMessage, submission } from '../support/stored-messages.ts'
 
 const { db, announcedPlan: plan } = await installedDatabase()
 const OLDEST: ParkedPlace = { parkedAt: new Date(0).toISOString(), parkedId: 0 }
 const HOUR_MS = 3_600_000
 
-beforeEach(() => db.query('truncate parked_receipts, submissions, unanswered_submits'))
+beforeEach(() => clearTables(db, 'parked_receipts', 'submissions', 'unanswered_submits'))
 
 async function submitted(msgId: string, changes: Partial<UnansweredSubmit> = {}): Promise<void> {
   const addresses = { recipient: '15551230000', sender: 'Aldis' }

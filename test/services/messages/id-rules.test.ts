@@ -15,6 +15,7 @@ import { CARRIER_ID, installedDatabase, newId } from '../../support/installation
 import { KeptLog, strictLog } from '../../support/log.ts'
 import { eventually } from '../../support/service.ts'
 import {
+  clearTables,
   countOf,
   HOLDER,
   receipt,
@@ -38,7 +39,7 @@ let idRules: IdRules
 let recorder: Recorder
 
 beforeEach(async () => {
-  await db.query('truncate submissions, parked_receipts')
+  await clearTables(db, 'submissions', 'parked_receipts')
   await db.query(`update carriers set id_rule = 'auto', learned_id_rule = null`)
   await follow()
   isAlone = true
