@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openConsole, TWO_LOOKS, tabTo } from '../support/console-page.ts'
+import { openConsole, PHONE, tabTo } from '../support/console-page.ts'
 import { CARRIER, RECIPIENT, ROUTE, type Service, startService } from '../support/service.ts'
 
 let service: Service
@@ -155,7 +155,7 @@ describe('the audit log', () => {
     await page.keyboard.press('Enter')
     const entry = page.getByRole('dialog', { name: 'updateAccount' })
     await entry.getByText(name).waitFor()
-    expect(await opened.problems(TWO_LOOKS)).toEqual([])
+    expect(await opened.problems(PHONE)).toEqual([])
     await page.keyboard.press('Escape')
     await entry.waitFor({ state: 'hidden' })
     expect(await page.locator(':focus').textContent()).toBe('updateAccount')

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openConsole, TWO_LOOKS } from '../support/console-page.ts'
+import { openConsole, PHONE } from '../support/console-page.ts'
 import { CARRIER, RECIPIENT, type Service, startService } from '../support/service.ts'
 import { call } from '../support/tenant.ts'
 
@@ -62,7 +62,7 @@ describe('the preflight', () => {
     expect((await segments.allTextContents()).join('')).toBe(body)
     await page.getByRole('button', { name: 'Find U+2615 in the text' }).click()
     expect(await page.evaluate('getSelection().toString()')).toBe('☕')
-    expect(await opened.problems(TWO_LOOKS)).toEqual([])
+    expect(await opened.problems(PHONE)).toEqual([])
     await page.keyboard.press('Delete')
     // Without the cup, smart encoding makes it one segment; and it can be made so in the text itself.
     await page.getByText('84 characters · 1 segment · GSM 7-bit').waitFor()

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openConsole, TWO_LOOKS } from '../support/console-page.ts'
+import { openConsole, PHONE } from '../support/console-page.ts'
 import { eventually, INBOUND_NUMBER, type Service, startService } from '../support/service.ts'
 
 const SENDER = '+15551230002'
@@ -55,7 +55,7 @@ describe('inbound messages of a customer', () => {
     const message = page.getByRole('dialog', { name: 'Inbound message' })
     await message.getByText('and thank you').waitFor()
     await message.getByRole('region', { name: 'Webhook' }).getByText('delivered', { exact: true }).waitFor()
-    expect(await opened.problems(TWO_LOOKS)).toEqual([])
+    expect(await opened.problems(PHONE)).toEqual([])
     await page.keyboard.press('Escape')
     await message.waitFor({ state: 'hidden' })
     expect(new URL(page.url()).search).toBe('?keyword=stop')

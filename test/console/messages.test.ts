@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import type { Request } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { messageId } from '../../src/domain/identifiers.ts'
-import { type ConsolePage, openConsole, TWO_LOOKS } from '../support/console-page.ts'
+import { type ConsolePage, openConsole, PHONE } from '../support/console-page.ts'
 import { CARRIER, ROUTE, type Service, startService } from '../support/service.ts'
 import { acknowledge, answerStatus } from '../support/webhook-receiver.ts'
 
@@ -224,7 +224,7 @@ describe('an open message', () => {
     await panel.getByText('Subscriber absent or handset off').first().waitFor()
     expect(search(opened)).toEqual({ open: failed })
     await story(opened).waitFor()
-    expect(await opened.problems(TWO_LOOKS)).toEqual([])
+    expect(await opened.problems(PHONE)).toEqual([])
     await panel.focus()
     await page.keyboard.press('Escape')
     await panel.waitFor({ state: 'detached' })
@@ -260,7 +260,7 @@ describe('an open message', () => {
     expect(await hrefOf(CARRIER)).toBe(`/console/admin/carriers/${CARRIER}`)
     expect(await hrefOf(ROUTE)).toBe(`/console/admin/routes?open=${ROUTE}`)
     expect(await hrefOf('Example')).toBe(`/console/admin/plans?open=${service.servicePlanId}`)
-    expect(await opened.problems(TWO_LOOKS)).toEqual([])
+    expect(await opened.problems(PHONE)).toEqual([])
   })
 
   it('says why it waits', async () => {

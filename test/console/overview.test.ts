@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { pauseCountries } from '../../src/store/country-pauses.ts'
-import { type ConsolePage, openConsole, TWO_LOOKS } from '../support/console-page.ts'
+import { type ConsolePage, openConsole, PHONE } from '../support/console-page.ts'
 import { CARRIER, eventually, ROUTE, type Service, startService } from '../support/service.ts'
 import { call } from '../support/tenant.ts'
 
@@ -178,7 +178,7 @@ describe('the overview of an operator', () => {
       .getByText(/^service plan Example, /)
       .waitFor()
     expect(await cutTables(opened)).toEqual([])
-    expect(await opened.problems(TWO_LOOKS)).toEqual([])
+    expect(await opened.problems(PHONE)).toEqual([])
     await link(`Carrier ${CARRIER} is not bound`).focus()
     await opened.page.keyboard.press('Enter')
     await opened.page.getByRole('heading', { level: 1, name: `Carrier ${CARRIER}` }).waitFor()

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openConsole, TWO_LOOKS } from '../support/console-page.ts'
+import { openConsole, PHONE } from '../support/console-page.ts'
 import { type Service, startService } from '../support/service.ts'
 
 /** Its plan is a sandbox. */
@@ -55,7 +55,7 @@ describe('the handset', () => {
     await page.getByText('in GSM 7-bit, 2 parts').waitFor()
     const second = await service.receiver.next(({ path }) => path === '/mo')
     expect(JSON.parse(second.body).body).toBe(text)
-    expect(await opened.problems(TWO_LOOKS)).toEqual([])
+    expect(await opened.problems(PHONE)).toEqual([])
   })
 
   it('merges both directions in their order', async () => {

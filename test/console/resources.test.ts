@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { pauseCountries } from '../../src/store/country-pauses.ts'
-import { type ConsolePage, openConsole, TWO_LOOKS, tabTo } from '../support/console-page.ts'
+import { type ConsolePage, openConsole, PHONE, tabTo } from '../support/console-page.ts'
 import { MAIN, NODE_COMPILE_CACHE, start } from '../support/process.ts'
 import { CARRIER, ROUTE, type Service, startService } from '../support/service.ts'
 
@@ -56,7 +56,7 @@ describe('a route: references, a list of objects, numbers, an object that may be
     expect(await commandLine(page).textContent()).toBe(
       `aldis route create north --carrier ${CARRIER}:0:3 --quality-floor 80`,
     )
-    expect(await opened.problems(TWO_LOOKS)).toEqual([])
+    expect(await opened.problems(PHONE)).toEqual([])
     await button(page, 'Create route').click()
     await heading(page, 'Route north')
     expect(await service.admin('GET', '/routes/north')).toMatchObject({
@@ -81,7 +81,7 @@ describe('a route: references, a list of objects, numbers, an object that may be
     await button(page, 'Delete').click()
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('Name').waitFor()
-    expect(await opened.problems(TWO_LOOKS)).toEqual([])
+    expect(await opened.problems(PHONE)).toEqual([])
     await page.keyboard.press('Escape')
     await confirmDeletion(opened, 'north')
     await heading(page, 'Routes')
@@ -146,7 +146,7 @@ describe('the limits of a service plan', () => {
     await caps.getByText('0.00 EUR of 20.00 EUR (0 %)').waitFor()
     const paused = page.getByRole('region', { name: 'Paused countries' }).first()
     await paused.getByText('201 messages to 4790000xxxx').waitFor()
-    expect(await opened.problems(TWO_LOOKS)).toEqual([])
+    expect(await opened.problems(PHONE)).toEqual([])
     await tabTo(page, 'Resume Norway')
     await page.keyboard.press('Enter')
     await paused.waitFor({ state: 'detached' })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ConsolePage, openConsole, TWO_LOOKS } from '../support/console-page.ts'
+import { type ConsolePage, openConsole, PHONE } from '../support/console-page.ts'
 import { type Service, startService } from '../support/service.ts'
 
 let service: Service
@@ -25,7 +25,7 @@ describe('signing in', () => {
     await using opened = await open()
     await opened.load('/admin/carriers')
     expect(await opened.page.title()).toBe('Sign in · Aldis')
-    expect(await opened.problems(TWO_LOOKS)).toEqual([])
+    expect(await opened.problems(PHONE)).toEqual([])
     await signIn(opened, service.operatorToken)
     await heading(opened, 'Carriers')
     expect(await opened.page.title()).toBe('Carriers · Aldis')
@@ -139,7 +139,10 @@ describe('the frame', () => {
   })
 
   it('on a phone the navigation opens over the page and closes with a choice', async () => {
-    await using opened = await open({ tokens: [service.operatorToken], width: 360 })
+    await using opened = await open({
+      tokens: [service.operatorToken],
+      look: { width: 360, scheme: 'light' },
+    })
     const { page } = opened
     await opened.goto('/admin')
     // Out of sight it is out of the order of the keyboard, too.

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openConsole, TWO_LOOKS } from '../support/console-page.ts'
+import { DESK, type Look, openConsole, PHONE } from '../support/console-page.ts'
 import { ROOT } from '../support/process.ts'
 import { CARRIER, type Service, startService } from '../support/service.ts'
 
@@ -36,28 +36,33 @@ function pathsOf(side: 'customer' | 'operator'): string[] {
   return paths.map((path) => path.replaceAll(/\$\w+/g, (name) => ids[name]!))
 }
 
-async function walk(paths: readonly string[], token: string): Promise<Record<string, string[]>> {
-  await using opened = await openConsole(service.app.url, { tokens: [token] })
+/** What is wrong on the pages, by their paths. */
+async function walk(paths: readonly string[], token: string, look: Look): Promise<Record<string, string[]>> {
+  await using opened = await openConsole(service.app.url, { tokens: [token], look })
   const problems: Record<string, string[]> = {}
   for (const [index, path] of paths.entries()) {
     await (index === 0 ? opened.goto(path) : opened.follow(path))
-    const found = await opened.problems(TWO_LOOKS, [])
+    const found = await opened.problems(look, [])
     if (found.length > 0) problems[path] = found
     opened.faults.length = 0
   }
   return problems
 }
 
+/** Walks along every second page on a phone by night, and along the others at a desk by day. */
+async function problemsOf(paths: readonly string[], token: string): Promise<Record<string, string[]>> {
+  const every = (remainder: number) => paths.filter((_, index) => index % 2 === remainder)
+  return { ...(await walk(every(0), token, PHONE)), ...(await walk(every(1), token, DESK)) }
+}
+
 test.concurrent('every page of a customer', { timeout: TIMEOUT_MS }, async () => {
   const paths = pathsOf('customer')
   expect(paths.length).toBeGreaterThan(7)
-  expect(await walk(paths, service.token)).toEqual({})
+  expect(await problemsOf(paths, service.token)).toEqual({})
 })
 
 test.concurrent('every page of an operator', { timeout: TIMEOUT_MS }, async () => {
   const paths = pathsOf('operator').map((path) => `/admin${path}`)
   expect(paths.length).toBeGreaterThan(20)
-  const half = Math.ceil(paths.length / 2)
-  const walks = [paths.slice(0, half), paths.slice(half)].map((each) => walk(each, service.operatorToken))
-  expect(Object.assign({}, ...(await Promise.all(walks)))).toEqual({})
+  expect(await problemsOf(paths, service.operatorToken)).toEqual({})
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openConsole, TWO_LOOKS } from '../support/console-page.ts'
+import { openConsole, PHONE } from '../support/console-page.ts'
 import { eventually, type Service, startService } from '../support/service.ts'
 import { acknowledge, answerStatus } from '../support/webhook-receiver.ts'
 
@@ -61,7 +61,7 @@ describe('events', () => {
     expect((await headers.innerText()).split('\n')).toEqual(
       expect.arrayContaining(['user-agent: Aldis', 'webhook-signature: ***', 'aldis-attempt: 1']),
     )
-    expect(await opened.problems(TWO_LOOKS)).toEqual([])
+    expect(await opened.problems(PHONE)).toEqual([])
     tenant.receiver.answerWith(acknowledge, '/gone')
     await page.getByRole('button', { name: 'Redeliver' }).focus()
     await page.keyboard.press('Enter')
@@ -114,7 +114,7 @@ describe('many events', () => {
     await dialog.getByRole('button', { name: 'Count the events' }).focus()
     await page.keyboard.press('Enter')
     await dialog.getByText('4 events would be redelivered.').waitFor()
-    expect(await opened.problems(TWO_LOOKS)).toEqual([])
+    expect(await opened.problems(PHONE)).toEqual([])
     await dialog.getByLabel('Message id').fill(ids[0]!)
     await dialog.getByRole('button', { name: 'Count the events' }).click()
     await dialog.getByText('2 events would be redelivered.').waitFor()

@@ -12,7 +12,7 @@ const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 /** Rules of axe that depend on the colour scheme. All others judge the elements and where they are. */
 const COLOUR_RULES = ['color-contrast', 'link-in-text-block']
 
-interface Look {
+export interface Look {
   readonly width: 1280 | 360
   readonly scheme: 'light' | 'dark'
   /** Rules of axe; default: all. */
@@ -22,17 +22,20 @@ interface Look {
 /** Half of the elements of a page, and the same on all. The walk judges it on each, the tests of the shell what opens in it. */
 const NAVIGATION = ['.aldis-sidebar']
 
-const DESK: Look = { width: 1280, scheme: 'light' }
-/** The smallest phone by night and a desk by day: each width and each scheme once. */
-export const TWO_LOOKS: readonly Look[] = [{ width: 360, scheme: 'dark' }, DESK]
+export const DESK: Look = { width: 1280, scheme: 'light' }
+/** With a desk by day, the look of a tab unless it says otherwise, each width and each scheme once. */
+export const PHONE: Look = { width: 360, scheme: 'dark' }
 /** Both widths in both schemes, so that each look differs in one of them from the look before. */
 const EVERY_LOOK: readonly Look[] = [
   { width: 1280, scheme: 'dark', rules: COLOUR_RULES },
-  { width: 360, scheme: 'dark' },
+  PHONE,
   { width: 360, scheme: 'light', rules: COLOUR_RULES },
   DESK,
 ]
-/** The project `long` runs the tests of the console again, and looks at everything in every look. */
+/**
+ * The project `long` runs the tests of the console again, and looks at everything in every look. All pages are made of the
+ * same parts with the same style sheet, so `npm test` looks at each page and state once, at some on a phone by night.
+ */
 const IN_EVERY_LOOK = process.env.TEST_EVERY_LOOK !== undefined
 
 const HEIGHT = 900
@@ -41,9 +44,11 @@ const NOBODYS_PATH = '/sign-in'
 /** Ends a hang; no page takes this long. */
 const TIMEOUT_MS = 60_000
 
-export interface ConsoleOptions extends Partial<Look> {
+export interface ConsoleOptions {
   /** Tokens to be signed in with: a customer's, an operator's, or both. */
   readonly tokens?: readonly string[]
+  /** Default: a desk by day. */
+  readonly look?: Look
 }
 
 /** What is wrong on a page for somebody who reads it; everything else of a page is Playwright's. */
@@ -66,10 +71,10 @@ export interface ConsolePage extends AsyncDisposable {
    */
   violations(rules?: readonly string[], without?: readonly string[]): Promise<string[]>
   /**
-   * `faults`, and in each look the violations, with the look before them. Default: at a desk by day, where it
-   * ends, too, and without the navigation. Where everything is looked at in every look, `looks` does not matter.
+   * `faults`, and the violations in a look, named before them. Default: as the page is shown, to which it returns, and
+   * without the navigation. Where everything is looked at in every look, `look` does not matter.
    */
-  problems(looks?: readonly Look[], without?: readonly string[]): Promise<string[]>
+  problems(look?: Look, without?: readonly string[]): Promise<string[]>
 }
 
 /** A tab that shows one console after the other: a fresh one would read and compile the whole console again. */
@@ -158,12 +163,13 @@ async function forget(page: Page): Promise<void> {
 /** Opens the console of the service at `baseUrl`, for somebody whom this browser has never seen. */
 export async function openConsole(
   baseUrl: string,
-  { tokens = [], width = 1280, scheme = 'light' }: ConsoleOptions = {},
+  { tokens = [], look = DESK }: ConsoleOptions = {},
 ): Promise<ConsolePage> {
   const tab = await takeTab(baseUrl)
   const { page } = tab
   const faults: string[] = []
   tab.faults = faults
+  let shown = look
   await signIn(page.context(), baseUrl, tokens)
   const opened: ConsolePage = {
     page,
@@ -184,6 +190,7 @@ export async function openConsole(
     },
     settled: () => settled(page),
     async look(look) {
+      shown = look
       const { width, scheme } = look
       await Promise.all([
         page.setViewportSize({ width, height: HEIGHT }),
@@ -191,13 +198,15 @@ export async function openConsole(
       ])
     },
     violations: (rules = WCAG, without = []) => violations(page, rules, without),
-    async problems(looks = [DESK], without = NAVIGATION) {
+    async problems(look = shown, without = NAVIGATION) {
+      const before = shown
       const found: string[] = []
-      for (const look of IN_EVERY_LOOK ? EVERY_LOOK : looks) {
-        await opened.look(look)
-        const violations = await opened.violations(look.rules, without)
-        found.push(...violations.map((each) => `${look.width} ${look.scheme}: ${each}`))
+      for (const each of IN_EVERY_LOOK ? EVERY_LOOK : [look]) {
+        if (each !== shown) await opened.look(each)
+        const violations = await opened.violations(each.rules, without)
+        found.push(...violations.map((violation) => `${each.width} ${each.scheme}: ${violation}`))
       }
+      if (before !== shown) await opened.look(before)
       return [...faults, ...found]
     },
     async [Symbol.asyncDispose]() {
@@ -205,7 +214,7 @@ export async function openConsole(
       idle.push(tab)
     },
   }
-  await opened.look({ width, scheme })
+  await opened.look(look)
   return opened
 }
 
