@@ -236,11 +236,12 @@ async function settled(page: Page): Promise<void> {
     .waitFor({ state: 'detached' })
 }
 
-interface AxeResult {
-  readonly violations: readonly {
-    readonly id: string
-    readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[]
-  }[]
+/** Only what violates a rule is told, and only of that its HTML written. No rule of WCAG reads the style sheets. */
+const AXE_OPTIONS = {
+  resultTypes: ['violations'],
+  selectors: false,
+  elementRef: true,
+  preload: { assets: ['media'] },
 }
 
 async function violations(
@@ -249,19 +250,20 @@ async function violations(
   without: readonly string[],
 ): Promise<string[]> {
   // Through the debugger, which the policy of the page does not hold back. Half a megabyte: once for each page.
-  if (await page.evaluate(`typeof axe === 'undefined'`)) await page.evaluate(`(() => { ${AXE} })()`)
-  const options = { runOnly: rules, resultTypes: ['violations'] }
-  const { violations, sideways, moving } = (await page.evaluate(`(async () => {
-    const { violations } = await axe.run({ exclude: ${JSON.stringify(without)} }, ${JSON.stringify(options)})
-    const { scrollWidth } = document.documentElement
-    return { violations, sideways: scrollWidth - innerWidth, moving: document.getAnimations().length }
-  })()`)) as AxeResult & { sideways: number; moving: number }
-  const found = violations.flatMap(({ id, nodes }) =>
-    nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary}`),
-  )
-  if (sideways !== 0) found.push(`it scrolls sideways by ${sideways} px`)
-  if (moving !== 0) found.push(`${moving} animations run, though the browser asks for reduced motion`)
-  return found
+  if (await page.evaluate(`typeof axe === 'undefined'`))
+    await page.evaluate(`(() => { ${AXE}; axe.configure({ noHtml: true }) })()`)
+  const context = JSON.stringify({ exclude: without })
+  const options = JSON.stringify({ ...AXE_OPTIONS, runOnly: rules })
+  return (await page.evaluate(`(async () => {
+    const { violations } = await axe.run(${context}, ${options})
+    const found = violations.flatMap(({ id, nodes }) => nodes.map(
+      ({ element, failureSummary }) => id + ': ' + element.outerHTML.slice(0, 200) + ' ' + failureSummary))
+    const sideways = document.documentElement.scrollWidth - innerWidth
+    if (sideways !== 0) found.push('it scrolls sideways by ' + sideways + ' px')
+    const moving = document.getAnimations().length
+    if (moving !== 0) found.push(moving + ' animations run, though the browser asks for reduced motion')
+    return found
+  })()`)) as string[]
 }
 
 /** More than any page has stops. */
