@@ -128,19 +128,34 @@ async function cleared(tab: Tab, baseUrl: string): Promise<void> {
   await tab.page.context().clearCookies()
 }
 
+/**
+ * Waits until `condition` holds in the page, and looks again after each change there. Not waitForFunction, whose second look
+ * needs eval, which the policy of the page forbids. `first` comes before, and may declare what the condition reads.
+ */
+async function until(page: Page, condition: string, first = ''): Promise<void> {
+  await page.evaluate(`new Promise((resolve, reject) => {
+    ${first}
+    const timer = setTimeout(() => reject(new Error(${JSON.stringify(`never: ${condition}`)})), ${TIMEOUT_MS})
+    const look = () => {
+      if (!(${condition})) return
+      observer.disconnect()
+      clearTimeout(timer)
+      resolve()
+    }
+    const observer = new MutationObserver(look)
+    observer.observe(document, { attributes: true, characterData: true, childList: true, subtree: true })
+    look()
+  })`)
+}
+
 /** Changes the address of the loaded console, and waits until it shows another page. */
 async function move(page: Page, path: string): Promise<void> {
-  await page.locator('h1').first().waitFor()
-  await page.evaluate(`(async () => {
+  await until(page, `document.querySelector('h1') !== null`)
+  const first = `
     const left = document.querySelector('h1')
     const { textContent } = left
-    const end = performance.now() + ${TIMEOUT_MS}
-    history.pushState(null, '', ${JSON.stringify(`/console${path}`)})
-    while (left.isConnected && left.textContent === textContent) {
-      if (performance.now() > end) throw new Error('The heading stays ' + textContent)
-      await new Promise(requestAnimationFrame)
-    }
-  })()`)
+    history.pushState(null, '', ${JSON.stringify(`/console${path}`)})`
+  await until(page, '!left.isConnected || left.textContent !== textContent', first)
 }
 
 /** Nothing of the page that was shown stays: no state, no request, no notice. */
@@ -227,13 +242,11 @@ async function signIn(context: BrowserContext, baseUrl: string, tokens: readonly
   }
 }
 
+const LOADING = '.mantine-Skeleton-root, .mantine-Loader-root, [aria-busy=true]'
+
 async function settled(page: Page): Promise<void> {
-  await page.locator('h1').first().waitFor()
-  // Not waitForFunction, whose second look needs eval, which the policy of the page forbids.
-  await page
-    .locator('.mantine-Skeleton-root, .mantine-Loader-root, [aria-busy=true]')
-    .first()
-    .waitFor({ state: 'detached' })
+  const isLoading = `document.querySelector(${JSON.stringify(LOADING)}) !== null`
+  await until(page, `document.querySelector('h1') !== null && !(${isLoading})`)
 }
 
 /** Only what violates a rule is told, and only of that its HTML written. No rule of WCAG reads the style sheets. */
