@@ -140,7 +140,10 @@ export class Smsc implements AsyncDisposable {
     accept(pdu, peer, messageId)
   }
 
-  /** Sends these octets, the sequence number set in them, and returns what is answered under it. */
+  /**
+   * Sends these octets, the sequence number set in them, and returns what is answered under it. Here and in what is built on it,
+   * a connection that closes first is an error for whoever awaits the answer, and for nobody else.
+   */
   requestOctets(octets: Buffer, peer: RawPeer): Promise<Pdu> {
     this.#sequence += 1
     const numbered = Buffer.from(octets)
@@ -149,16 +152,18 @@ export class Smsc implements AsyncDisposable {
     this.#awaited.set(this.#sequence, resolve)
     void peer.closed.then(() => reject(new Error('closed without an answer')))
     peer.write(numbered)
-    return promise
+    return failingForAwaiters(promise)
   }
 
-  async request(input: PduInput, peer?: RawPeer): Promise<Pdu> {
-    return this.requestOctets(encodePdu(input), peer ?? (await this.bound()))
+  request(input: PduInput, peer?: RawPeer): Promise<Pdu> {
+    const sent = async () => this.requestOctets(encodePdu(input), peer ?? (await this.bound()))
+    return failingForAwaiters(sent())
   }
 
   /** Sends a deliver_sm and returns the status of its deliver_sm_resp. */
-  async deliver(fields: DeliverFields, peer?: RawPeer): Promise<number> {
-    return (await this.request({ command: 'deliver_sm', ...fields }, peer)).status
+  deliver(fields: DeliverFields, peer?: RawPeer): Promise<number> {
+    const answered = this.request({ command: 'deliver_sm', ...fields }, peer)
+    return failingForAwaiters(answered.then(({ status }) => status))
   }
 
   /** Sends a receipt in the text form, with these fields changed, and returns the status of its answer. */
@@ -213,6 +218,12 @@ export function startSmsc(port = 0, tls?: TlsOptions): Promise<Smsc> {
 
 export function accept(pdu: SubmitPdu, link: RawPeer, messageId: string): void {
   link.respond(pdu, ESME_ROK, { message_id: messageId })
+}
+
+/** The same promise. Its rejection ends no run of tests while nobody awaits it yet, or after the test has failed. */
+function failingForAwaiters<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => undefined)
+  return promise
 }
 
 function isBind(pdu: Pdu): pdu is BindPdu {
