@@ -117,7 +117,10 @@ async function assemble(options: ServiceOptions, cleanups: Cleanups): Promise<Se
       },
       tenant(more = {}) {
         const own: Cleanups = []
-        return serviceOf(more, own, () => undo(own))
+        return serviceOf(more, own, async () => {
+          await nodes.revive()
+          await undo(own)
+        })
       },
       anotherReceiver: async () =>
         closing(await startWebhookReceiver({ certificate, secrets: [tenant.webhookSecret] })),
@@ -162,6 +165,7 @@ async function makeCertificates() {
 class Nodes {
   readonly #options: AppOptions
   readonly #running = new Set<App>()
+  readonly #stopped = new WeakSet<App>()
   #newest: App | null = null
 
   constructor(options: AppOptions) {
@@ -173,7 +177,14 @@ class Nodes {
   }
 
   async start(overrides: Partial<AppOptions> = {}): Promise<App> {
-    const node = await startApp({ ...this.#options, ...overrides })
+    const started = await startApp({ ...this.#options, ...overrides })
+    const node: App = {
+      ...started,
+      stop: () => {
+        this.#stopped.add(node)
+        return started.stop()
+      },
+    }
     this.#running.add(node)
     return node
   }
@@ -184,6 +195,11 @@ class Nodes {
       this.#running.delete(this.#newest)
     }
     this.#newest = await this.start(overrides)
+  }
+
+  /** A test that failed may have left the newest stopped, which would fail what comes after it, and hide why it failed. */
+  async revive(): Promise<void> {
+    if (this.#newest !== null && this.#stopped.has(this.#newest)) await this.restart()
   }
 
   async stop(): Promise<void> {
