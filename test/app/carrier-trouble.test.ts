@@ -33,6 +33,15 @@ async function dispatches(service: Service): Promise<{ ambiguous: boolean }[]> {
   return rows
 }
 
+async function attempts(service: Service, msgId: string): Promise<unknown[]> {
+  await service.recorded(msgId)
+  const { rows } = await service.db.query(
+    'select outcome, resubmission from submit_attempts where msg_id = $1 order by attempted_at',
+    [msgId],
+  )
+  return rows
+}
+
 describe('a link that breaks', () => {
   test('receipts that wait at the carrier come with the next bind', async () => {
     await using service = await tenant()
@@ -166,10 +175,14 @@ describe('a node that stops', () => {
     smsc.answerSubmits(() => undefined)
     const msgId = await service.sent()
     await eventually(() => smsc.submits.length === 1)
+    // The note is in the record; if the time to stop was up before that, in the journal, where the next node finds it.
     await service.app.stop()
-    expect(await dispatches(service)).toEqual([{ ambiguous: true }])
     smsc.answerSubmits((pdu, link, index) => accept(pdu, link, `m-${index}`))
     await service.restart()
     await service.until(msgId, 'SENT')
+    expect(await attempts(service, msgId)).toEqual([
+      { outcome: 'no-answer', resubmission: false },
+      { outcome: 'accepted', resubmission: true },
+    ])
   })
 })
