@@ -14,9 +14,21 @@ export const MESSAGE_TABLES = [
   ...['lanes', 'journal', 'messages', 'dispatches', 'submissions', 'events', 'event_deliveries'],
 ]
 
-/** The messages in progress of a process that has no journal: there are none, everything is in the records. */
+const nothing = new WeakMap<Database, MessagesInProgress>()
+
+/**
+ * The messages in progress of a process that has no journal: there are none, everything is in the records. One for each
+ * database, since each listens to it until it is stopped.
+ */
 export function nothingInProgress(db: Database): MessagesInProgress {
-  return new MessagesInProgress({ db, directory: () => aDirectory(), clock: Date.now, log: strictLog })
+  const made = nothing.get(db)
+  if (made !== undefined) return made
+  const inProgress = new MessagesInProgress({
+    ...{ db, clock: Date.now, log: strictLog },
+    directory: () => aDirectory(),
+  })
+  nothing.set(db, inProgress)
+  return inProgress
 }
 
 /** Messages in progress of a process that is this node, and what is told of them. None is so old that it is recorded. */
