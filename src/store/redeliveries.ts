@@ -43,6 +43,9 @@ const deliveryOf = (e: string) => `
   select from event_deliveries d
   where d.plan_id = any (array[${e}.plan_id]) and d.msg_id = ${e}.msg_id and d.sequence = ${e}.sequence`
 
+/** (Without `offset 0` all deliveries were read and hashed while the table was planned for as empty.) */
+const hasDelivery = (e: string) => `exists (${deliveryOf(e)} offset 0)`
+
 /**
  * From `chosen` to `free`: those among them that wait or have failed, and are in no node's memory. They are locked in the order
  * of their keys, before `queued` locks what waits ahead of them. Nothing waits for a lock after that, so others may lock
@@ -52,7 +55,7 @@ const FREE = `
   free as materialized (
     select c.msg_id, c.sequence
     from (select * from chosen order by msg_id, sequence) c
-    cross join lateral (${deliveryOf('c')} and d.holder is null for no key update) d
+    cross join lateral (${deliveryOf('c')} and coalesce(d.holder, 0) = 0 for no key update) d
   )`
 
 /**
@@ -77,7 +80,7 @@ const queued = (ahead: string) => `
            now()
     from reachable r
     where (select count(*) from free) is not null and r.made < ${MAX_ATTEMPTS}
-      and ((r.msg_id, r.sequence) in (select msg_id, sequence from free) or not exists (${deliveryOf('r')}))
+      and ((r.msg_id, r.sequence) in (select msg_id, sequence from free) or not ${hasDelivery('r')})
     on conflict (plan_id, msg_id, sequence) do update
     set state = 'waiting', failed_attempts = 0,
         earlier_attempts = d.earlier_attempts + d.failed_attempts, due_at = excluded.due_at,
@@ -111,7 +114,7 @@ export async function redeliverOne(
         select plan_id, msg_id, sequence from events where plan_id = $1 and msg_id = $2 and sequence = $3
       ), ${FREE}, ${REACHABLE}, ${queued('0')}
       select case when exists (select from queued) then 'queued'
-                  when exists (${deliveryOf('c')}) and not exists (select from free) then 'held'
+                  when ${hasDelivery('c')} and not exists (select from free) then 'held'
                   when not exists (select from reachable) then 'unreachable'
                   when exists (select from reachable where made < ${MAX_ATTEMPTS}) then 'held' else 'exhausted' end as outcome
       from chosen c`,
