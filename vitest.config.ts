@@ -55,8 +55,8 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 60_000 } },
-    // A file waits for half of its time. Five workers keep two processors busy; four leave a tenth of them idle.
-    maxWorkers: 5,
+    // A file waits for two thirds of its time. Five workers leave a sixth of two processors idle.
+    maxWorkers: 6,
     sequence: { sequencer: LongestFirst },
     // Files share a process: starting one and loading src/ for each took half of the CPU of the whole run.
     isolate: false,
