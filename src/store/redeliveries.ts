@@ -48,7 +48,7 @@ const hasDelivery = (e: string) => `exists (${deliveryOf(e)} offset 0)`
 
 /**
  * From `chosen` to `free`: those among them that wait or have failed, and are in no node's memory. They are locked in the order
- * of their keys, before `queued` locks what waits ahead of them. Nothing waits for a lock after that, so others may lock
+ * of their keys, before `queued` locks what waits ahead of them. After that no lock is waited for, so others may lock
  * the events of a message in any order.
  */
 const FREE = `

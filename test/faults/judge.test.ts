@@ -386,7 +386,7 @@ describe('events', () => {
     expect(rulesOf({ webhooks, load, faults: [kill] })).toEqual(['event-repeated'])
   })
 
-  it('do not come again behind a later one, whatever has died', () => {
+  it('do not come again behind a later one, not even when a node has died', () => {
     const again = [
       webhook(1, 'SENT', { begunAtMs: 40_000, answeredAtMs: 40_010 }),
       webhook(2, 'DELIVERED', { begunAtMs: 40_100, answeredAtMs: 40_110 }),

@@ -154,7 +154,7 @@ export class ResultFile {
     if (this.#failure !== null) throw this.#failure
   }
 
-  /** `isRecorded`: whatever was sent has a row. */
+  /** `isRecorded`: every request that was sent has a row. */
   async close(isRecorded: boolean): Promise<void> {
     await this.#writing
     try {

@@ -77,7 +77,7 @@ export class Comparison {
   readonly #deletions: PresentObject[] = []
   #present = 0
 
-  /** `wanted` is sorted by identity, and the first of equal ones counts. `prune`: deletes what is not wanted. */
+  /** `wanted` is sorted by identity; of equal ones, the first counts. `prune`: deletes what is not wanted. */
   constructor(wanted: readonly WantedObject[], prune: boolean) {
     this.#wanted = wanted
     this.#prune = prune

@@ -352,8 +352,8 @@ function parseNext(connection: Connection): void {
 }
 
 /**
- * At the client's end, Node would end the connection although requests are still unparsed, so it is told of the end only when all
- * is parsed. Of a body that was cut off it would wait for the rest, so that is answered here.
+ * When the client ends, Node would end the connection too, with requests still unparsed. So it is told of the end only when
+ * everything is parsed. It would wait for the rest of a body that was cut off, so such a request is answered here.
  */
 function deferEnd(connection: Connection, server: Server): void {
   const { socket } = connection

@@ -422,7 +422,7 @@ describe('withoutText', () => {
     expect(withoutText({ text, tlvs }).text).toBe(expected)
   })
 
-  test('whatever the message says, all behind the text goes; what has no text is read alike', () => {
+  test('everything behind the text goes, for any text; a receipt without one reads the same', () => {
     const pieces = ['id', 'stat', 'err', 'submit', 'date', 'code', 'x1', ':', '=', ' ', '"', '<', '>', ',']
     const words = fc.array(fc.constantFrom(...pieces), { maxLength: 30 }).map((parts) => parts.join(''))
     fc.assert(

@@ -118,7 +118,7 @@ test('after rules have changed, what waits for closed routes too, for a while', 
 test.each([
   ['the route of a plan', { plans: [aPlan({ id: plan, route: open })] }],
   ['a number range', { numberRanges: new Map([['49151', '26201']]) }],
-])('after %s has changed, what waits for the route before, too', async (_, change) => {
+])('after %s has changed, what waits for the former route is taken, too', async (_, change) => {
   vi.useFakeTimers({ toFake: ['performance'] })
   await store(5, closed.id)
   const contents = {
