@@ -204,6 +204,8 @@ scenario('M64', () =>
         .request('GET', `/v1/messages/sms/${theirs}?servicePlanId=${servicePlanId}`)
         .then(({ body }) => body)
     await eventually(async () => (await record()).status === 'SENT')
+    // To another destination than the first message's, so it may come behind both webhooks of that.
+    await eventually(() => other.receiver.received.length > 0)
     const before = await record()
 
     expect(await smsc.receipt(id, 'UNDELIV')).toBe(ESME_ROK)
